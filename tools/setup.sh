@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Makes .venv from uv.lock. Needs nothing but a python3: uv is installed under .local/, and
+# brings Python 3.13 itself where the machine has none.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+uv_version=0.13.8
+uv=.local/bootstrap/bin/uv
+
+works() { "$1" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1; }
+
+find_python() { # find_python NAME...: the first that runs and can make a venv
+    local candidate
+    for candidate in "$@"; do
+        if works "$candidate"; then
+            echo "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+python313=$(find_python python3.13 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*/bin/python3.13 || true)
+
+if [ "$("$uv" --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
+    host=${python313:-$(find_python python3 /usr/bin/python3 || true)}
+    if [ -z "$host" ]; then
+        echo "No python3 with pip and venv was found; install one and try again." >&2
+        exit 1
+    fi
+    echo "Installing uv $uv_version under .local/bootstrap"
+    mkdir -p .local
+    "$host" -m venv --clear .local/bootstrap
+    .local/bootstrap/bin/pip install --quiet --disable-pip-version-check "uv==$uv_version"
+fi
+
+echo "Installing the locked packages into .venv"
+"$uv" sync --locked ${python313:+--python "$python313"}
