@@ -1,0 +1,1 @@
+"""Who is calling: the gateway asks once per token and address, and keeps the verdict."""

@@ -1,0 +1,70 @@
+"""Authorizer of the REST API: a valid token in, the caller as flat context out.
+
+Warm, it makes no AWS call: public keys, tenants and addresses are kept. It decides only who
+is calling; the state of the tenant, revocation and rights are read by the doors, per request.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.auth.caller import Caller
+from shared.auth.tokens import InvalidToken, verify
+from shared.observability import logger
+from shared.tenancy.directory import FRESH, directory
+
+_KEEP = 300.0
+"""Seconds that addresses are kept here; they change once in a company's life."""
+
+
+def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+    """Answer API Gateway's question about a request (REQUEST authorizer).
+
+    Returns:
+        A policy for all methods of the stage, since the gateway keeps it for all of them.
+
+    Raises:
+        Exception: With the text Unauthorized, which the gateway turns into 401.
+    """
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    try:
+        caller = _caller(headers.get("authorization") or "", headers.get("host") or "")
+    except InvalidToken as reason:
+        logger.info("token refused", extra={"reason": str(reason)})
+        raise Exception("Unauthorized") from None  # noqa: TRY002  the gateway's convention
+    return {
+        "principalId": f"{caller.tenant}/{caller.subject}",
+        "policyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Action": "execute-api:Invoke",
+                    "Effect": "Allow",
+                    "Resource": _all_methods(event["methodArn"]),
+                }
+            ],
+        },
+        "context": caller.to_context(),
+    }
+
+
+def _caller(authorization: str, host: str) -> Caller:
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer":
+        raise InvalidToken("scheme")
+    caller, issuer = verify(token)
+    if issuer != _address(caller.tenant, _KEEP) and issuer != _address(caller.tenant, FRESH):
+        raise InvalidToken("issuer")
+    owner = directory.tenant_for_host(host.lower().split(":")[0], _KEEP)
+    if owner not in (None, caller.tenant):
+        raise InvalidToken("address of another tenant")
+    return caller
+
+
+def _address(slug: str, max_age: float) -> str | None:
+    tenant = directory.tenant(slug, max_age)
+    return tenant.base_url if tenant else None
+
+
+def _all_methods(method_arn: str) -> str:
+    api, stage, *_ = method_arn.split("/")
+    return f"{api}/{stage}/*"

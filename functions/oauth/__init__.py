@@ -1,0 +1,1 @@
+"""Tokens over HTTP: OAuth 2.0 for integration clients."""

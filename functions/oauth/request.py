@@ -1,0 +1,113 @@
+"""Reading what callers send to the token routes; hostile input ends in invalid_request."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote_plus
+
+from shared.auth.grants import OAuthError, Presented
+
+MAX_BODY = 16_384
+"""Bytes; a token request is a few hundred."""
+
+_MAX_FIELDS = 20
+
+
+def read_form(event: Mapping[str, Any]) -> dict[str, str]:
+    """Read the body, form-encoded or JSON, as parameters.
+
+    Parameters without a value count as absent (RFC 6749, section 3.2).
+
+    Raises:
+        OAuthError: invalid_request.
+    """
+    content_type = header(event, "content-type").partition(";")[0].strip().lower()
+    text = _text(event)
+    if content_type == "application/x-www-form-urlencoded":
+        pairs = _form_pairs(text)
+    elif content_type == "application/json":
+        pairs = _json_pairs(text)
+    else:
+        raise OAuthError(
+            "invalid_request", "Send application/x-www-form-urlencoded or application/json."
+        )
+    form = dict(pairs)
+    if len(form) != len(pairs):
+        raise OAuthError("invalid_request", "A parameter is repeated.")
+    return {name: value for name, value in form.items() if value}
+
+
+def read_credentials(event: Mapping[str, Any], form: Mapping[str, str]) -> Presented:
+    """Find client id and secret, in HTTP Basic or in the form, not in both.
+
+    Raises:
+        OAuthError: invalid_request, or invalid_client when there are none.
+    """
+    authorization = header(event, "authorization")
+    if not authorization:
+        if "client_id" not in form or "client_secret" not in form:
+            raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
+        return Presented(form["client_id"], form["client_secret"])
+    basic = _basic(authorization)
+    if "client_secret" in form or form.get("client_id", basic.client_id) != basic.client_id:
+        raise OAuthError("invalid_request", "Send the credentials once: in Basic or in the body.")
+    return basic
+
+
+def header(event: Mapping[str, Any], name: str) -> str:
+    """Value of a header by its lower-case name; empty when it is absent."""
+    for sent, value in (event.get("headers") or {}).items():
+        if sent.lower() == name:
+            return str(value)
+    return ""
+
+
+def host_of(event: Mapping[str, Any]) -> str:
+    """Host name that the request was sent to, lower case, without port."""
+    return header(event, "host").lower().split(":")[0]
+
+
+def _text(event: Mapping[str, Any]) -> str:
+    body = event.get("body") or ""
+    try:
+        raw = base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
+        if len(raw) > MAX_BODY:
+            raise OAuthError("invalid_request", f"At most {MAX_BODY} bytes are accepted.", 413)
+        return raw.decode()
+    except ValueError as error:
+        raise OAuthError("invalid_request", "The body is not UTF-8.") from error
+
+
+def _form_pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+    except ValueError as error:
+        raise OAuthError("invalid_request", "The form cannot be read.") from error
+
+
+def _json_pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        # objects become tuples of pairs, so that a repeated name is seen; arrays stay lists
+        pairs = json.loads(text, object_pairs_hook=tuple)
+        if not isinstance(pairs, tuple):
+            raise TypeError
+        for name, value in pairs:
+            (name + value).encode()  # text, and without lone surrogates
+    except (ValueError, TypeError, RecursionError) as error:
+        raise OAuthError("invalid_request", "A JSON object of strings is needed.") from error
+    return list(pairs)
+
+
+def _basic(authorization: str) -> Presented:
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        if scheme.lower() != "basic":
+            raise OAuthError("invalid_request", "Clients authenticate with HTTP Basic.")
+        text = base64.b64decode(encoded.strip(), validate=True).decode()
+        name, colon, secret = text.partition(":")
+        if not colon:
+            raise OAuthError("invalid_request", "The Basic credentials cannot be read.")
+        return Presented(unquote_plus(name, errors="strict"), unquote_plus(secret, errors="strict"))
+    except ValueError as error:
+        raise OAuthError("invalid_request", "The Basic credentials cannot be read.") from error

@@ -1,0 +1,1 @@
+"""Tokens, integration clients, and what a caller may do."""

@@ -1,0 +1,36 @@
+"""What tokens can allow: scopes of integration clients, permissions of users."""
+
+from collections.abc import Mapping
+
+SCOPES: Mapping[str, str] = {
+    "warehouses:read": "Read warehouses, positions and the published map.",
+    "warehouses:write": "Create and change warehouses and positions, publish the map.",
+    "products:read": "Read products, categories and imports.",
+    "products:write": "Create, change and delete products and categories; run imports.",
+    "clients:read": "Read clients.",
+    "clients:write": "Create, change and delete clients.",
+    "providers:read": "Read providers.",
+    "providers:write": "Create, change and delete providers.",
+    "receipts:read": "Read entry documents and receipts.",
+    "receipts:write": "Create entry documents and do the work of receiving.",
+    "pickings:read": "Read exit documents, pickings and waves.",
+    "pickings:write": "Create exit documents and waves, do the work of picking, dispatch.",
+    "transfers:read": "Read transfers and transfer orders.",
+    "transfers:write": "Create transfers and transfer orders and do their work.",
+    "stocks:read": "Read stock, stock levels and movements.",
+    "stocks:write": "Adjust stock.",
+    "webhooks:manage": "Manage webhook subscriptions.",
+    "settings:manage": "Read and change the settings.",
+}
+"""Scope → what it allows."""
+
+PERMISSIONS: Mapping[str, str] = {
+    "entries.manage": "Entry documents, receipts and providers.",
+    "exits.manage": "Exit documents, pickings, waves, dispatch and clients.",
+    "inventory.manage": "Products, warehouses, stock and transfers.",
+    "imports.run": "Bulk imports.",
+    "transfer-orders.manage": "Transfer orders.",
+    "users.manage": "Users, API clients, settings and webhooks.",
+    "approvals.grant": "Approve what a rule stops, such as receiving more than ordered.",
+}
+"""Permission → what it covers."""

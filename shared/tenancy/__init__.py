@@ -1,0 +1,1 @@
+"""Tenants: what they are, how requests find them, how operators manage them."""

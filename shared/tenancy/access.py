@@ -1,0 +1,108 @@
+"""DynamoDB as one tenant: credentials that cannot reach another tenant's data."""
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from shared.aws import client, client_as
+from shared.config import config
+
+_CAPACITY = 100
+"""Tenants whose clients an execution environment keeps; each holds up to 10 connections."""
+
+_LIFETIME = 3600
+"""Seconds; the most that role chaining allows."""
+
+_RENEW_BEFORE = 300
+"""Seconds before expiry from which credentials are no longer handed out."""
+
+_TABLE_ACTIONS = [
+    f"dynamodb:{name}"
+    for name in (
+        "GetItem",
+        "BatchGetItem",
+        "Query",
+        "PutItem",
+        "UpdateItem",
+        "DeleteItem",
+        "ConditionCheckItem",
+    )
+]
+
+
+class TenantAccess:
+    """Hands out DynamoDB clients, one per tenant, and renews their credentials in time."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._clients: OrderedDict[str, tuple[float, Any]] = OrderedDict()
+
+    def dynamodb(self, slug: str) -> Any:
+        """DynamoDB client for the tenant's table and its partition of the outbox."""
+        role = config().tenant_data_role
+        if not role:
+            return client("dynamodb")
+        renew_at, dynamodb = self._clients.get(slug, (0.0, None))
+        if self._clock() >= renew_at:
+            credentials = _narrowed_credentials(role, slug)
+            renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
+            dynamodb = client_as("dynamodb", credentials)
+            self._clients[slug] = (renew_at, dynamodb)
+        self._clients.move_to_end(slug)
+        if len(self._clients) > _CAPACITY:
+            self._clients.popitem(last=False)
+        return dynamodb
+
+
+def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
+    sts = client("sts")
+    partition, account = role.split(":")[1], role.split(":")[4]
+    answer = sts.assume_role(
+        RoleArn=role,
+        RoleSessionName=f"tenant-{slug}",
+        DurationSeconds=_LIFETIME,
+        Policy=session_policy(slug, f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}"),
+    )
+    credentials: dict[str, Any] = answer["Credentials"]
+    return credentials
+
+
+def session_policy(slug: str, dynamodb_arn: str) -> str:
+    """Policy (JSON, at most 2048 characters) that leaves one tenant's data of a role's rights.
+
+    Args:
+        slug: The tenant.
+        dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
+    """
+    settings = config()
+    partition = dynamodb_arn.split(":")[1]
+    table = f"{dynamodb_arn}:table/{settings.tenant_table(slug)}"
+    statements: list[dict[str, Any]] = [
+        {"Effect": "Allow", "Action": _TABLE_ACTIONS, "Resource": [table, f"{table}/index/*"]},
+        {
+            "Effect": "Allow",
+            "Action": "dynamodb:PutItem",
+            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
+            "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
+        },
+    ]
+    if settings.import_bucket:
+        statements.append(
+            {
+                "Effect": "Allow",
+                "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
+                "Resource": f"arn:{partition}:s3:::{settings.import_bucket}/{slug}/*",
+            }
+        )
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
+
+
+access = TenantAccess()
+"""The execution environment's own."""
+
+
+def dynamodb_for(tenant_slug: str) -> Any:
+    """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
+    return access.dynamodb(tenant_slug)

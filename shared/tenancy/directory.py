@@ -1,0 +1,107 @@
+"""The control table as requests read it: tenants and addresses, cached for seconds."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shared.config import config
+from shared.tenancy.tenant import Tenant
+
+FRESH = 10.0
+"""Seconds within which a change of state, plan or revocation takes effect everywhere."""
+
+_CAPACITY = 2_000
+"""Entries kept per execution environment; a tenant is about 1 kB."""
+
+
+def tenant_key(slug: str) -> str:
+    """Key of a tenant in the control table."""
+    return f"TENANT#{slug}"
+
+
+def host_key(host: str) -> str:
+    """Key of a registered address (host name, lower case, without port)."""
+    return f"HOST#{host}"
+
+
+SHARED_ADDRESS_KEY = "ADDRESS"
+"""Key of the address that tenants without a host of their own share."""
+
+
+class Directory:
+    """Reads tenants and addresses; keeps each answer, also a "no", for a bounded time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
+
+    def tenant(self, slug: str, max_age: float = FRESH) -> Tenant | None:
+        """Find a tenant by its slug.
+
+        Args:
+            slug: The tenant's name.
+            max_age: Seconds that a kept answer may be old.
+
+        Returns:
+            The tenant, or None when there is none or it is still being created.
+        """
+        item = self._item(tenant_key(slug), max_age)
+        return tenant_of(item) if item else None
+
+    def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
+        """Slug of the tenant that the address belongs to, None for an address of no tenant."""
+        item = self._item(host_key(host), max_age)
+        return item["tenant"]["S"] if item else None
+
+    def shared_address(self) -> str | None:
+        """Base address of the tenants that have no host of their own."""
+        item = self._item(SHARED_ADDRESS_KEY, FRESH)
+        return item["base_url"]["S"] if item else None
+
+    def forget(self) -> None:
+        """Drop everything that was kept."""
+        self._kept.clear()
+
+    def _item(self, key: str, max_age: float) -> Mapping[str, Any] | None:
+        now = self._clock()
+        kept = self._kept.get(key)
+        if kept is not None and now - kept[0] < max_age:
+            return kept[1]
+        item = read(key)
+        self._kept[key] = (now, item)
+        self._kept.move_to_end(key)
+        if len(self._kept) > _CAPACITY:
+            self._kept.popitem(last=False)
+        return item
+
+
+def read(key: str) -> Mapping[str, Any] | None:
+    """Read one item of the control table, in DynamoDB's JSON, as it is at this moment."""
+    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
+
+    answer = client("dynamodb").get_item(
+        TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True
+    )
+    item: Mapping[str, Any] | None = answer.get("Item")
+    return item
+
+
+def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
+    """Read a tenant's item; None while the tenant is being created."""
+    if item["state"]["S"] == "creating":
+        return None
+    return Tenant(
+        slug=item["pk"]["S"].removeprefix("TENANT#"),
+        state=item["state"]["S"],
+        plan=item["plan"]["S"],
+        modules=frozenset(item.get("modules", {}).get("SS", ())),
+        base_url=item["base_url"]["S"],
+        timezone=item["timezone"]["S"],
+        moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
+        revoked=frozenset(item["revoked"]["M"]),
+    )
+
+
+directory = Directory()
+"""The execution environment's own."""

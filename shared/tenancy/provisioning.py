@@ -1,0 +1,292 @@
+"""Creating tenants and changing what the control table says about them.
+
+For operators: the command line, the local run, and a function behind IAM. Every function can
+be run again after any failure, and by two at once.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from shared.auth.clients import (
+    Client,
+    Credentials,
+    create_client,
+    list_clients,
+    revoke_client,
+    rotate_client,
+)
+from shared.aws import client, failed_conditions
+from shared.clock import instant, now_ms
+from shared.config import config
+from shared.errors import Conflict, NotFound
+from shared.tenancy.directory import SHARED_ADDRESS_KEY, host_key, read, tenant_key, tenant_of
+from shared.tenancy.settings import TenantSettings, check_modules, check_moved_to, check_plan
+from shared.tenancy.tables import ensure_table
+from shared.tenancy.tenant import State, Tenant
+
+__all__ = [
+    "Client",
+    "Credentials",
+    "create_client",
+    "create_tenant",
+    "list_clients",
+    "list_tenants",
+    "revoke_client",
+    "rotate_client",
+    "set_address",
+    "set_modules",
+    "set_plan",
+    "set_state",
+    "show_tenant",
+]
+
+
+def create_tenant(
+    settings: TenantSettings, *, progress: Callable[[str], None] = lambda _: None
+) -> Tenant:
+    """Create a tenant, or finish creating it: its item, its address, its table.
+
+    The tenant answers requests only when everything is there.
+
+    Args:
+        settings: What it shall be.
+        progress: Is told each step, in a few words.
+
+    Returns:
+        The tenant; also when it existed before with the same settings.
+
+    Raises:
+        ValidationFailed: Settings that cannot be; every problem at once.
+        Conflict: The slug is taken by a tenant with other settings, or the host by another.
+        ServiceUnavailable: The table did not become ready in time; run it again.
+    """
+    settings.check()
+    progress(f"registering {settings.slug}")
+    _register(settings)
+    item = read(tenant_key(settings.slug))
+    if item is None or not _same(item, settings):
+        raise Conflict(
+            f"The tenant {settings.slug} exists with other settings; look at it, and change "
+            "its plan, modules or address instead."
+        )
+    ensure_table(settings.slug, progress)
+    _finish(settings.slug)
+    progress("ready")
+    return show_tenant(settings.slug)
+
+
+def _register(settings: TenantSettings) -> None:
+    """Claim slug and host together; an item that is there already is left as it is."""
+    item = {
+        "pk": {"S": tenant_key(settings.slug)},
+        "state": {"S": "creating"},
+        "plan": {"S": settings.plan},
+        "base_url": {"S": settings.address},
+        "timezone": {"S": settings.timezone},
+        "revoked": {"M": {}},
+        "created_at": {"S": instant(now_ms())},
+    }
+    if settings.modules:
+        item["modules"] = {"SS": sorted(settings.modules)}
+    table = config().control_table
+    dynamodb = client("dynamodb")
+    try:
+        dynamodb.transact_write_items(
+            TransactItems=[
+                _claim_address(settings.slug, settings.address, settings.host),
+                {
+                    "Put": {
+                        "TableName": table,
+                        "Item": item,
+                        "ConditionExpression": "attribute_not_exists(pk)",
+                    }
+                },
+            ]
+        )
+    except dynamodb.exceptions.TransactionCanceledException as error:
+        host_taken, slug_taken = failed_conditions(error)
+        if host_taken:
+            raise Conflict(f"The host {settings.host} belongs to another tenant.") from error
+        if not slug_taken:
+            raise
+
+
+def _claim_address(slug: str, address: str, host: str | None) -> dict[str, Any]:
+    """Transaction item: the host for this tenant, or the address of all that have no host."""
+    table = config().control_table
+    if host is None:
+        shared = {"pk": {"S": SHARED_ADDRESS_KEY}, "base_url": {"S": address}}
+        return {"Put": {"TableName": table, "Item": shared}}
+    return {
+        "Put": {
+            "TableName": table,
+            "Item": {"pk": {"S": host_key(host)}, "tenant": {"S": slug}},
+            "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
+            "ExpressionAttributeValues": {":slug": {"S": slug}},
+        }
+    }
+
+
+def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
+    return (
+        item["plan"]["S"] == settings.plan
+        and item["base_url"]["S"] == settings.address
+        and item["timezone"]["S"] == settings.timezone
+        and frozenset(item.get("modules", {}).get("SS", ())) == settings.modules
+    )
+
+
+def _finish(slug: str) -> None:
+    dynamodb = client("dynamodb")
+    try:
+        dynamodb.update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": tenant_key(slug)}},
+            UpdateExpression="SET #state = :active",
+            ConditionExpression="#state = :creating",
+            ExpressionAttributeNames={"#state": "state"},
+            ExpressionAttributeValues={":active": {"S": "active"}, ":creating": {"S": "creating"}},
+        )
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return  # it was finished before, and may have been suspended since: that stays
+
+
+def show_tenant(slug: str) -> Tenant:
+    """Read a tenant as it is at this moment.
+
+    Raises:
+        NotFound: There is none, or its creation is not finished.
+    """
+    item = read(tenant_key(slug))
+    tenant = tenant_of(item) if item else None
+    if tenant is None:
+        unfinished = ", or its creation was not finished: create it again" if item else ""
+        raise NotFound(f"The tenant {slug}{unfinished}")
+    return tenant
+
+
+def list_tenants() -> list[Tenant]:
+    """All tenants by slug, without those whose creation is not finished."""
+    pages = (
+        client("dynamodb")
+        .get_paginator("scan")
+        .paginate(
+            TableName=config().control_table,
+            FilterExpression="begins_with(pk, :tenants)",
+            ExpressionAttributeValues={":tenants": {"S": tenant_key("")}},
+        )
+    )
+    found = [tenant_of(item) for page in pages for item in page["Items"]]
+    return sorted((tenant for tenant in found if tenant), key=lambda tenant: tenant.slug)
+
+
+def set_state(slug: str, state: State, *, moved_to: str | None = None) -> Tenant:
+    """Suspend, cancel, move or resume a tenant; doors follow within 10 s.
+
+    Args:
+        slug: The tenant.
+        state: The new state; `active` resumes.
+        moved_to: With `moved`: https address of the company's own server.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: The address is missing, or given with another state.
+    """
+    check_moved_to(state, moved_to)
+    if moved_to is None:
+        return _change(slug, "SET #field = :value REMOVE moved_to", "state", {"S": state})
+    values = {":moved_to": {"S": moved_to}}
+    return _change(slug, "SET #field = :value, moved_to = :moved_to", "state", {"S": state}, values)
+
+
+def set_plan(slug: str, plan: str) -> Tenant:
+    """Change the plan. Clients beyond a smaller plan's limit stay, new ones are refused.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: There is no such plan.
+    """
+    check_plan(plan)
+    return _change(slug, "SET #field = :value", "plan", {"S": plan})
+
+
+def set_modules(slug: str, modules: Collection[str]) -> Tenant:
+    """Switch exactly these modules on.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: There is no such module.
+    """
+    check_modules(modules)
+    if not modules:
+        return _change(slug, "REMOVE #field", "modules")
+    return _change(slug, "SET #field = :value", "modules", {"SS": sorted(set(modules))})
+
+
+def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:
+    """Give a tenant another address; tokens issued under the old one end within minutes.
+
+    Args:
+        slug: The tenant.
+        base_url: The address when the tenant has no host of its own.
+        host: Its own host name. Hosts registered before stay its own.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: The address cannot be.
+        Conflict: The host belongs to another tenant.
+    """
+    current = show_tenant(slug)
+    wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
+    wanted.check()
+    dynamodb = client("dynamodb")
+    table = config().control_table
+    try:
+        dynamodb.transact_write_items(
+            TransactItems=[
+                _claim_address(slug, wanted.address, host),
+                {
+                    "Update": {
+                        "TableName": table,
+                        "Key": {"pk": {"S": tenant_key(slug)}},
+                        "UpdateExpression": "SET base_url = :address",
+                        "ConditionExpression": "attribute_exists(pk)",
+                        "ExpressionAttributeValues": {":address": {"S": wanted.address}},
+                    }
+                },
+            ]
+        )
+    except dynamodb.exceptions.TransactionCanceledException as error:
+        if failed_conditions(error)[0]:
+            raise Conflict(f"The host {host} belongs to another tenant.") from error
+        raise
+    return show_tenant(slug)
+
+
+def _change(
+    slug: str,
+    expression: str,
+    field: str,
+    value: Mapping[str, Any] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Tenant:
+    dynamodb = client("dynamodb")
+    values = {":creating": {"S": "creating"}, **(more or {})}
+    if value is not None:
+        values[":value"] = value
+    try:
+        answer = dynamodb.update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": tenant_key(slug)}},
+            UpdateExpression=expression,
+            ConditionExpression="attribute_exists(pk) AND #state <> :creating",
+            ExpressionAttributeNames={"#field": field, "#state": "state"},
+            ExpressionAttributeValues=values,
+            ReturnValues="ALL_NEW",
+        )
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return show_tenant(slug)  # raises: it does not exist, or not yet
+    changed = tenant_of(answer["Attributes"])
+    if changed is None:
+        raise NotFound(f"The tenant {slug}")
+    return changed

@@ -1,0 +1,132 @@
+"""A tenant (one company), its plan, and what both allow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shared.config import config
+from shared.errors import (
+    FeatureNotInPlan,
+    ServiceError,
+    TenantCancelled,
+    TenantMoved,
+    TenantSuspended,
+)
+
+type State = Literal["active", "suspended", "cancelled", "moved"]
+type PlanName = Literal["essentials", "professional", "enterprise"]
+type Limit = Literal["requests_per_minute", "rows_per_import", "integration_clients"]
+
+PUBLIC_API = "api.public.enabled"
+WEBHOOKS = "webhooks.enabled"
+
+MODULES = frozenset({"waves", "transfer_orders", "bulk_import"})
+"""Functions that are switched on and off per tenant, whatever the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a plan includes."""
+
+    features: frozenset[str]
+    limits: Mapping[Limit, int]
+    next_plan: PlanName | None
+    """The plan that raises the limits, to be offered when one is reached."""
+
+
+PLANS: Mapping[PlanName, Plan] = {
+    "essentials": Plan(
+        frozenset({PUBLIC_API}),
+        {"requests_per_minute": 120, "rows_per_import": 2_000, "integration_clients": 2},
+        "professional",
+    ),
+    "professional": Plan(
+        frozenset({PUBLIC_API, WEBHOOKS}),
+        {"requests_per_minute": 300, "rows_per_import": 10_000, "integration_clients": 10},
+        "enterprise",
+    ),
+    "enterprise": Plan(
+        frozenset({PUBLIC_API, WEBHOOKS}),
+        {"requests_per_minute": 1_200, "rows_per_import": 100_000, "integration_clients": 50},
+        None,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One company as the control table knows it."""
+
+    slug: str
+    state: State
+    plan: PlanName
+    modules: frozenset[str]
+    base_url: str
+    """Ends in /api/v1, without a trailing slash; issuer and audience of the tenant's tokens."""
+    timezone: str = "UTC"
+    moved_to: str | None = None
+    """Address of the company's own server, once it has moved there."""
+    revoked: frozenset[str] = field(default=frozenset())
+    """Revoked credentials: `client:ID`, `token:JTI`, `user:ID`."""
+
+    @property
+    def limits(self) -> Mapping[Limit, int]:
+        """The limits of the tenant's plan."""
+        return PLANS[self.plan].limits
+
+
+def ensure_open(tenant: Tenant) -> None:
+    """Refuse a tenant that is not served.
+
+    Raises:
+        TenantMoved: It runs on its own server.
+        TenantSuspended: Its bills are open.
+        TenantCancelled: It has left.
+        FeatureNotInPlan: Its plan does not include the public API.
+    """
+    match tenant.state:
+        case "moved":
+            raise TenantMoved(tenant.moved_to)
+        case "suspended":
+            raise TenantSuspended
+        case "cancelled":
+            raise TenantCancelled
+        case "active":
+            ensure_feature(tenant, PUBLIC_API)
+
+
+def ensure_feature(tenant: Tenant, feature: str) -> None:
+    """Refuse a feature that the tenant's plan lacks.
+
+    Raises:
+        FeatureNotInPlan: The plan lacks it.
+    """
+    if feature not in PLANS[tenant.plan].features:
+        raise FeatureNotInPlan(feature, config().upgrade_url)
+
+
+def has_module(tenant: Tenant, name: str) -> bool:
+    """Tell whether the module `name` (one of MODULES) is switched on."""
+    return name in tenant.modules
+
+
+def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:
+    """Make the 402 limit_reached that offers the next plan.
+
+    `error.offer` is {limit, used, plan, next_plan, upgrade_url}; `limit` is the number allowed.
+    """
+    allowed = tenant.limits[limit]
+    what = limit.replace("_", " ")
+    return ServiceError(
+        f"The plan {tenant.plan} allows {allowed} {what}.",
+        "limit_reached",
+        {
+            "offer": {
+                "limit": allowed,
+                "used": used,
+                "plan": tenant.plan,
+                "next_plan": PLANS[tenant.plan].next_plan,
+                "upgrade_url": config().upgrade_url,
+            }
+        },
+    )
