@@ -1,0 +1,330 @@
+"""Load the sample data of `sample/` into a tenant, over its own HTTP interface.
+
+`python -m local.sample --help` shows how to run it by hand.
+"""
+
+import csv
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+ROOT = Path(__file__).parents[1]
+ACME = ROOT / "sample" / "acme"
+
+type Body = dict[str, Any]
+type NaturalKey = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One sort of record: its file, the route that takes it, the fields that identify it."""
+
+    title: str
+    file: str
+    path: str
+    key: tuple[str, ...]
+
+    def key_of(self, record: Body) -> NaturalKey:
+        """Natural key of a record, as the file or the interface shows it."""
+        return tuple(str(record[name]) for name in self.key)
+
+
+KINDS = (
+    Kind("warehouses", "warehouses.csv", "/warehouses", ("whs_code",)),
+    Kind("positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")),
+    Kind("product categories", "product_categories.csv", "/product-categories", ("name",)),
+    Kind("products", "products.csv", "/products", ("item_code",)),
+    Kind("entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")),
+    Kind("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
+)
+"""In the order in which they need each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of the records of one kind: how many were created, how many were there."""
+
+    title: str
+    created: int
+    present: int
+
+
+class SampleRefused(Exception):
+    """The API did not take a record, or could not be reached in all attempts."""
+
+
+# -- the files ---------------------------------------------------------------------------------
+
+_WHOLE = frozenset({"zone_id", "pick_sequence", "document_id"})
+_DECIMAL = frozenset({"capacity_units", "capacity_weight_kg", "capacity_volume_m3"})
+_YES_NO = frozenset(
+    {
+        "disabled",
+        "inventory_item",
+        "is_blocked",
+        "is_crossdock",
+        "is_pickable",
+        "is_virtual",
+        "man_btch_num",
+        "man_ser_num",
+    }
+)
+
+
+def read(file: Path) -> list[Body]:
+    """Read a file of records into bodies of the interface.
+
+    In .csv the column tells the JSON type, codes stay text, and an empty cell leaves the field
+    out; .json holds the bodies themselves.
+    """
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".json":
+        bodies: list[Body] = json.loads(text)
+        return bodies
+    return [
+        {name: _typed(name, cell) for name, cell in row.items() if cell}
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def _typed(column: str, cell: str) -> Any:
+    if column in _YES_NO:
+        return {"true": True, "false": False}[cell]
+    if column in _WHOLE:
+        return int(cell)
+    if column in _DECIMAL:
+        return json.loads(cell)
+    return cell
+
+
+# -- the way to the API ------------------------------------------------------------------------
+
+_AT_ONCE = 8
+_ATTEMPTS = 8
+_LONGEST_WAIT = 60.0
+_PAGE = 100
+_KEYS = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
+
+
+def load(
+    base_url: str, token: str, progress: Progress | None = None, folder: Path = ACME
+) -> list[Loaded]:
+    """Create every record of `folder` that the tenant does not have yet.
+
+    Args:
+        base_url: address of the tenant, ending in `/api/v1`.
+        token: access token with the read and write scopes of warehouses, products, receipts
+            and pickings.
+        progress: where to show the progress, already started; by default a bar on the terminal.
+        folder: where the files of `KINDS` are.
+
+    Raises:
+        SampleRefused: a record was refused. What came before it stays; another run goes on
+            from there and doubles nothing.
+    """
+    with httpx.Client(
+        base_url=base_url,
+        headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+        # Cold functions of the local stack are slow when eight of them start at once.
+        timeout=httpx.Timeout(60.0),
+    ) as client:
+        if progress is not None:
+            return load_over(client, progress, folder)
+        with _bar() as bar:
+            return load_over(client, bar, folder)
+
+
+def load_over(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[Loaded]:
+    """Do what `load` does over a client that has its address and its token."""
+    return [_load_kind(client, kind, read(folder / kind.file), progress) for kind in KINDS]
+
+
+def _load_kind(
+    client: httpx.Client, kind: Kind, records: Sequence[Body], progress: Progress
+) -> Loaded:
+    there = _present(client, kind)
+    missing = [record for record in records if kind.key_of(record) not in there]
+    task = progress.add_task(kind.title, total=len(records), completed=len(records) - len(missing))
+    created = 0
+    taken = dict[NaturalKey, str]()
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        answers = pool.map(partial(_create, client, kind), missing)
+        for record, answer in zip(missing, answers, strict=True):
+            if answer.is_success:
+                created += answer.status_code == HTTPStatus.CREATED
+            elif _names_only_the_key(answer, kind):
+                taken[kind.key_of(record)] = _problem(answer)
+            else:
+                raise SampleRefused(f"{kind.path} {kind.key_of(record)}: {_problem(answer)}")
+            progress.advance(task)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    _expect_present(client, kind, taken)
+    return Loaded(kind.title, created, len(records) - created)
+
+
+def _expect_present(client: httpx.Client, kind: Kind, taken: dict[NaturalKey, str]) -> None:
+    """Tell codes that another loader took meanwhile from codes that the API finds invalid."""
+    if taken:
+        invalid = taken.keys() - _present(client, kind)
+        if invalid:
+            first = min(invalid)
+            raise SampleRefused(f"{kind.path} {first}: {taken[first]}")
+
+
+def _present(client: httpx.Client, kind: Kind) -> set[NaturalKey]:
+    return {kind.key_of(row) for row in _rows(client, kind.path)}
+
+
+def _rows(client: httpx.Client, path: str) -> Iterator[Body]:
+    page, last = 1, 1
+    while page <= last:
+        request = client.build_request("GET", path, params={"page": page, "per_page": _PAGE})
+        answer = _send(client, request)
+        if not answer.is_success:
+            raise SampleRefused(f"{path}: {_problem(answer)}")
+        body = answer.json()
+        yield from body["data"]
+        page, last = page + 1, body["meta"]["last_page"]
+
+
+def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:
+    # The body is in the key too: a corrected record must not meet the answer to the wrong one.
+    content = json.dumps(record, sort_keys=True)
+    key = uuid.uuid5(_KEYS, f"{kind.path} {kind.key_of(record)} {content}")
+    headers = {"Idempotency-Key": str(key), "Content-Type": "application/json"}
+    return _send(client, client.build_request("POST", kind.path, content=content, headers=headers))
+
+
+def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
+    """Send until there is a final answer; safe to repeat, as creations carry their key."""
+    for attempt in range(1, _ATTEMPTS):
+        try:
+            answer = client.send(request)
+        except httpx.TransportError:
+            wait = 0.0
+        else:
+            if not _worth_a_retry(answer):
+                return answer
+            wait = _retry_after(answer)
+        time.sleep(min(max(wait, 0.1 * 2**attempt), _LONGEST_WAIT))
+    try:
+        return client.send(request)
+    except httpx.TransportError as error:
+        raise SampleRefused(f"{request.url}: {error!r}") from error
+
+
+def _worth_a_retry(answer: httpx.Response) -> bool:
+    return (
+        answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
+        or answer.is_server_error
+        or (answer.status_code == HTTPStatus.CONFLICT and _code(answer) == "duplicate_in_flight")
+    )
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    seconds = answer.headers.get("Retry-After", "")
+    return float(seconds) if seconds.isdecimal() else 0.0
+
+
+def _names_only_the_key(answer: httpx.Response, kind: Kind) -> bool:
+    if _code(answer) != "validation_failed":
+        return False
+    fields = {problem["field"] for problem in answer.json()["errors"]}
+    return bool(fields) and fields <= set(kind.key)
+
+
+def _code(answer: httpx.Response) -> str:
+    return str(_error(answer).get("code", ""))
+
+
+def _problem(answer: httpx.Response) -> str:
+    message = _error(answer).get("message", answer.text[:200])
+    return f"{answer.status_code} {_code(answer)}: {message}"
+
+
+def _error(answer: httpx.Response) -> Body:
+    try:
+        body = answer.json()
+    except ValueError:
+        return {}
+    error = body.get("error") if isinstance(body, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+# -- by hand -----------------------------------------------------------------------------------
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description:<20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+
+
+def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
+    try:
+        entry = json.loads(stack_file.read_text(encoding="utf-8"))["tenants"][tenant]
+    except FileNotFoundError as error:
+        raise click.ClickException(f"{stack_file} is missing: does the stack run?") from error
+    except KeyError as error:
+        raise click.ClickException(f"{stack_file} knows no tenant {tenant}.") from error
+    answer = httpx.post(
+        f"{entry['base_url']}/oauth/token",
+        data={"grant_type": "client_credentials"},
+        auth=(entry["client_id"], entry["client_secret"]),
+        timeout=60.0,
+    )
+    if not answer.is_success:
+        raise click.ClickException(f"No token: {answer.status_code} {answer.text[:200]}")
+    return entry["base_url"], answer.json()["access_token"]
+
+
+@click.command()
+@click.option("--tenant", default="acme", show_default=True, help="Tenant of the local stack.")
+@click.option(
+    "--stack-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=ROOT / ".local" / "stack.json",
+    help="Addresses and credentials that `make run` wrote.  [default: .local/stack.json]",
+)
+@click.option(
+    "--base-url",
+    help="Load another installation instead; its token is taken from $STOWAGE_TOKEN.",
+)
+def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
+    """Load the sample data of `sample/acme` over the HTTP interface.
+
+    What is there already is left alone, so a run that was interrupted can be repeated.
+    """
+    if base_url:
+        token = os.environ.get("STOWAGE_TOKEN", "")
+        if not token:
+            raise click.UsageError("--base-url needs an access token in STOWAGE_TOKEN.")
+    else:
+        base_url, token = _credentials(stack_file, tenant)
+    try:
+        results = load(base_url, token)
+    except SampleRefused as error:
+        raise click.ClickException(str(error)) from error
+    for kind in results:
+        click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.present:>6} present")
+
+
+if __name__ == "__main__":
+    main()

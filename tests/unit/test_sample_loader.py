@@ -1,0 +1,292 @@
+"""The loader brings the sample in once, whatever happens on the way."""
+
+import json
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from rich.progress import Progress
+
+from local.sample import KINDS, SampleRefused, load_over
+
+type Row = dict[str, Any]
+type Fault = Callable[[httpx.Request], httpx.Response | None]
+
+UNIQUE = {
+    "/warehouses": ("whs_code",),
+    "/warehouse-positions": ("whs_code", "bin_code"),
+    "/products": ("item_code",),
+}
+DOCUMENTS = ("/entry-documents", "/exit-documents")
+SIZES = [2, 4, 3, 130, 5, 6]
+
+
+def refusal(status: int, code: str, field: str = "", **headers: str) -> httpx.Response:
+    error = {"code": code, "message": f"{field} says no"}
+    body = {"error": error, "errors": [{"field": field, "message": "no"}] if field else []}
+    return httpx.Response(status, json=body, headers=headers)
+
+
+class Api:
+    """The routes the loader uses, with the interface's rules about doubles."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in KINDS}
+        self.requests: list[httpx.Request] = []
+        self.fault: Fault = lambda _: None
+        self._by_key: dict[str, httpx.Response] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        with self._lock:
+            self.requests.append(request)
+            return self.fault(request) or self.take(request)
+
+    def take(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/api/v1")
+        if request.method == "GET":
+            return self._page(path, request.url.params)
+        return self._create(path, json.loads(request.content), request.headers)
+
+    def posts(self) -> list[httpx.Request]:
+        return [request for request in self.requests if request.method == "POST"]
+
+    def counts(self) -> list[int]:
+        return [len(self.rows[kind.path]) for kind in KINDS]
+
+    def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
+        page, size = int(params["page"]), int(params["per_page"])
+        rows = self.rows[path]
+        part = rows[(page - 1) * size : page * size]
+        return httpx.Response(
+            200, json={"data": part, "meta": {"last_page": max(1, -(-len(rows) // size))}}
+        )
+
+    def _create(self, path: str, body: Row, headers: httpx.Headers) -> httpx.Response:
+        key = headers["Idempotency-Key"]
+        if key in self._by_key:
+            return self._by_key[key]
+        if path in DOCUMENTS:
+            same = [row for row in self.rows[path] if row["external_ref"] == body["external_ref"]]
+            if same:
+                return httpx.Response(200, json={"data": same[0]})
+        names = UNIQUE.get(path, ())
+        if names and any(all(r[n] == body[n] for n in names) for r in self.rows[path]):
+            return refusal(422, "validation_failed", names[-1])
+        self.rows[path].append(body)
+        self._by_key[key] = httpx.Response(201, json={"data": body})
+        return self._by_key[key]
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+def client(api: Api) -> Iterator[httpx.Client]:
+    transport = httpx.MockTransport(api)
+    with httpx.Client(transport=transport, base_url="http://stowage.test/api/v1") as client:
+        yield client
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waited: list[float] = []
+    monkeypatch.setattr("local.sample.time.sleep", waited.append)
+    return waited
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    def table(name: str, header: str, rows: list[str]) -> None:
+        (tmp_path / name).write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+    def papers(name: str, kind: str, amount: int) -> None:
+        bodies = [{"type": kind, "external_ref": f"{kind}-{n}", "lines": []} for n in range(amount)]
+        (tmp_path / name).write_text(json.dumps(bodies), encoding="utf-8")
+
+    table("warehouses.csv", "whs_code,name,is_virtual,block", ["CEN,Main,false,", "DUB,Two,true,B"])
+    places = [f"{whs},A-0{n}-1-01,0{n},{n}0,0.5" for whs in ("CEN", "DUB") for n in (1, 2)]
+    table(
+        "warehouse_positions.csv",
+        "whs_code,bin_code,rack,pick_sequence,capacity_volume_m3",
+        places,
+    )
+    table("product_categories.csv", "name,description", ["Fixings,", "Cable,x", "Lighting,"])
+    table("products.csv", "item_code,man_btch_num", [f"FIX-{n:03d},true" for n in range(130)])
+    papers("entry_documents.json", "purchase_order", 5)
+    papers("exit_documents.json", "sale_order", 6)
+    return tmp_path
+
+
+def run(client: httpx.Client, folder: Path) -> list[tuple[int, int]]:
+    with Progress(disable=True) as progress:
+        return [(kind.created, kind.present) for kind in load_over(client, progress, folder)]
+
+
+def only(method: str, path: str, answer: httpx.Response) -> Fault:
+    def fault(request: httpx.Request) -> httpx.Response | None:
+        return answer if request.method == method and request.url.path.endswith(path) else None
+
+    return fault
+
+
+def test_an_empty_tenant_gets_everything(api: Api, client: httpx.Client, folder: Path) -> None:
+    assert run(client, folder) == [(size, 0) for size in SIZES]
+    assert api.counts() == SIZES
+
+
+def test_cells_become_the_types_of_the_interface(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
+    run(client, folder)
+    first, second = sorted(api.rows["/warehouses"], key=lambda row: str(row["whs_code"]))
+    assert first == {"whs_code": "CEN", "name": "Main", "is_virtual": False}
+    assert second == {"whs_code": "DUB", "name": "Two", "is_virtual": True, "block": "B"}
+    assert {
+        "whs_code": "CEN",
+        "bin_code": "A-01-1-01",
+        "rack": "01",
+        "pick_sequence": 10,
+        "capacity_volume_m3": 0.5,
+    } in api.rows["/warehouse-positions"]
+
+
+def test_another_run_creates_nothing_and_asks_little(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
+    run(client, folder)
+    api.requests.clear()
+    assert run(client, folder) == [(0, size) for size in SIZES]
+    assert api.counts() == SIZES
+    assert [request.method for request in api.requests] == ["GET"] * 7
+
+
+def test_a_run_goes_on_where_the_last_one_stopped(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
+    def power_cut(_: httpx.Request) -> httpx.Response | None:
+        return refusal(402, "tenant_suspended") if len(api.requests) > 60 else None
+
+    api.fault = power_cut
+    with pytest.raises(SampleRefused, match="tenant_suspended"):
+        run(client, folder)
+    assert 0 < sum(api.counts()) < sum(SIZES)
+    api.fault = lambda _: None
+    run(client, folder)
+    assert api.counts() == SIZES
+
+
+def test_after_a_refusal_the_rest_is_not_sent(api: Api, client: httpx.Client, folder: Path) -> None:
+    refuse = only("POST", "/products", refusal(403, "missing_scope"))
+
+    def refuse_slowly(request: httpx.Request) -> httpx.Response | None:
+        answer = refuse(request)
+        if answer is not None:
+            time.sleep(0.005)
+        return answer
+
+    api.fault = refuse_slowly
+    with pytest.raises(SampleRefused, match=r"/products .*403 missing_scope"):
+        run(client, folder)
+    assert len(api.posts()) < sum(SIZES[:4])
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_key(
+    api: Api, client: httpx.Client, folder: Path, waits: list[float]
+) -> None:
+    lost = set[str]()
+
+    def lose_each_first_answer(request: httpx.Request) -> httpx.Response | None:
+        key = request.headers.get("Idempotency-Key")
+        if key is None or key in lost:
+            return None
+        lost.add(key)
+        api.take(request)
+        raise httpx.ReadError("connection reset", request=request)
+
+    api.fault = lose_each_first_answer
+    run(client, folder)
+    keys = Counter(request.headers["Idempotency-Key"] for request in api.posts())
+    assert set(keys.values()) == {2}
+    assert api.counts() == SIZES
+    assert len(waits) == sum(SIZES)
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        refusal(429, "rate_limited", **{"Retry-After": "7"}),
+        refusal(503, "service_unavailable", **{"Retry-After": "7"}),
+        refusal(409, "duplicate_in_flight", **{"Retry-After": "7"}),
+    ],
+    ids=["rate limited", "unavailable", "in flight"],
+)
+def test_a_busy_api_gets_the_time_it_asks_for(
+    api: Api, client: httpx.Client, folder: Path, waits: list[float], busy: httpx.Response
+) -> None:
+    def once(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "GET":
+            return None
+        api.fault = lambda _: None
+        return busy
+
+    api.fault = once
+    run(client, folder)
+    assert api.counts() == SIZES
+    assert waits == [7.0]
+
+
+def test_an_api_that_stays_away_is_given_up(
+    api: Api, client: httpx.Client, folder: Path, waits: list[float]
+) -> None:
+    def away(request: httpx.Request) -> httpx.Response | None:
+        raise httpx.ConnectError("refused", request=request)
+
+    api.fault = away
+    with pytest.raises(SampleRefused, match="ConnectError"):
+        run(client, folder)
+    assert len(api.requests) == 8
+    assert sum(waits) < 60
+
+
+def test_a_code_that_was_taken_meanwhile_counts_as_present(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
+    def other_loader(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "POST" and request.url.path.endswith("/products"):
+            api.rows["/products"].extend({"item_code": f"FIX-{n:03d}"} for n in range(130))
+            api.fault = lambda _: None
+        return None
+
+    api.fault = other_loader
+    assert run(client, folder)[3] == (0, 130)
+    assert api.counts() == SIZES
+
+
+def test_a_code_that_is_invalid_does_not_count_as_present(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
+    api.fault = only("POST", "/products", refusal(422, "validation_failed", "item_code"))
+    with pytest.raises(SampleRefused, match="item_code says no"):
+        run(client, folder)
+
+
+def test_keys_are_uuids_and_follow_the_record(api: Api, client: httpx.Client, folder: Path) -> None:
+    run(client, folder)
+    before = {request.headers["Idempotency-Key"] for request in api.posts()}
+    assert len(before) == sum(SIZES)
+    assert all(str(uuid.UUID(key)) == key for key in before)
+
+    again = Api()
+    transport = httpx.MockTransport(again)
+    with httpx.Client(transport=transport, base_url="http://stowage.test/api/v1") as other:
+        run(other, folder)
+    assert {request.headers["Idempotency-Key"] for request in again.posts()} == before
