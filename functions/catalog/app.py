@@ -1,0 +1,170 @@
+"""Products and product categories."""
+
+from shared.catalog import service
+from shared.catalog.models import (
+    Category,
+    CategoryChange,
+    CategoryCreate,
+    CategoryParameters,
+    Product,
+    ProductChange,
+    ProductCreate,
+    ProductParameters,
+)
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.door import Door
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
+
+routes = Routes("catalog")
+
+_READ = {"scope": "products:read"}
+_WRITE = {"scope": "products:write", "permission": "inventory.manage"}
+
+
+def _view[E](record: Record[E]) -> E:
+    return record.entity
+
+
+@routes.declare(
+    "GET",
+    "/products",
+    "List products",
+    answer=Product,
+    parameters=ProductParameters,
+    open_to_mobile=True,
+    **_READ,
+)
+def list_products(store: Store, request: Request) -> ListAnswer[Product]:
+    """Page through the catalog."""
+    return ListAnswer(service.list_products(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/products",
+    "Create a product",
+    answer=Product,
+    body=ProductCreate,
+    collects_problems=True,
+    statuses=(201,),
+    **_WRITE,
+)
+def create_product(tx: Transaction, request: Request) -> Answer:
+    """Create a product."""
+    record = service.create_product(tx, request.body, request.problems)
+    return Answer(record.entity, 201, f"/products/{record.id}")
+
+
+@routes.declare("GET", "/products/{id}", "Get a product", answer=Product, errors=("gone",), **_READ)
+def get_product(store: Store, request: Request) -> Answer:
+    """Read one product."""
+    return Answer(service.get_product(store, request.id).entity)
+
+
+def _change_product(tx: Transaction, request: Request) -> Answer:
+    record = service.change_product(tx, request.id, request.body, request.problems)
+    return Answer(record.entity)
+
+
+for _method in ("PUT", "PATCH"):
+    routes.declare(
+        _method,
+        "/products/{id}",
+        "Change a product",
+        answer=Product,
+        body=ProductChange,
+        collects_problems=True,
+        errors=("conflict", "gone"),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE,
+    )(_change_product)
+
+
+@routes.declare(
+    "DELETE",
+    "/products/{id}",
+    "Delete a product",
+    answer=Product,
+    errors=("conflict", "gone"),
+    **_WRITE,
+)
+def delete_product(tx: Transaction, request: Request) -> Answer:
+    """Delete a product that nothing refers to; answers it as it was."""
+    return Answer(service.delete_product(tx, request.id).entity)
+
+
+@routes.declare(
+    "GET",
+    "/product-categories",
+    "List product categories",
+    answer=Category,
+    parameters=CategoryParameters,
+    **_READ,
+)
+def list_categories(store: Store, request: Request) -> ListAnswer[Category]:
+    """Page through the categories."""
+    return ListAnswer(service.list_categories(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/product-categories",
+    "Create a product category",
+    answer=Category,
+    body=CategoryCreate,
+    statuses=(201,),
+    **_WRITE,
+)
+def create_category(tx: Transaction, request: Request) -> Answer:
+    """Create a category."""
+    record = service.create_category(tx, request.body)
+    return Answer(record.entity, 201, f"/product-categories/{record.id}")
+
+
+@routes.declare(
+    "GET",
+    "/product-categories/{id}",
+    "Get a product category",
+    answer=Category,
+    errors=("gone",),
+    **_READ,
+)
+def get_category(store: Store, request: Request) -> Answer:
+    """Read one category."""
+    return Answer(service.get_category(store, request.id).entity)
+
+
+def _change_category(tx: Transaction, request: Request) -> Answer:
+    return Answer(service.change_category(tx, request.id, request.body).entity)
+
+
+for _method in ("PUT", "PATCH"):
+    routes.declare(
+        _method,
+        "/product-categories/{id}",
+        "Change a product category",
+        answer=Category,
+        body=CategoryChange,
+        errors=("gone",),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE,
+    )(_change_category)
+
+
+@routes.declare(
+    "DELETE",
+    "/product-categories/{id}",
+    "Delete a product category",
+    answer=Category,
+    errors=("gone",),
+    **_WRITE,
+)
+def delete_category(tx: Transaction, request: Request) -> Answer:
+    """Delete a category; answers it as it was."""
+    return Answer(service.delete_category(tx, request.id).entity)
+
+
+lambda_handler = Door(routes)

@@ -1,0 +1,139 @@
+"""The items of the catalog. Keys and indexes: see the table in docs/storage.md."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shared.catalog.models import Category, CategoryParameters, Product, ProductParameters
+from shared.db.collection import Collection, Record
+from shared.db.facets import Facets, fold, id_text
+from shared.db.items import Item, Key
+from shared.db.listing import Page, read_page
+from shared.db.references import alias_key
+from shared.db.store import Store
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Overtaken, Transaction
+
+
+def _product_facets(product: Product) -> Facets:
+    return {
+        "id": id_text(product.id),
+        "item_code": product.item_code,
+        "name": fold(product.name),
+        "barcode": product.barcode,
+        "type": product.type,
+        "search": fold(f"{product.item_code} {product.name}"),
+        "created_at": product.created_at,
+        "updated_at": product.updated_at,
+    }
+
+
+PRODUCTS = Collection(
+    kind="product",
+    noun="Product",
+    model=Product,
+    facets=_product_facets,
+    sorts={"id": 1, "item_code": 2, "name": 3, "created_at": 4, "updated_at": 5},
+    finders={"barcode": 6},
+)
+
+
+def _category_facets(category: Category) -> Facets:
+    return {
+        "name": fold(category.name),
+        "search": fold(category.name),
+        "updated_at": category.updated_at,
+    }
+
+
+CATEGORIES = Collection(
+    kind="category",
+    noun="Product category",
+    model=Category,
+    facets=_category_facets,
+    sorts={"name": 1, "updated_at": 2},
+)
+
+
+def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
+    """Read a page of products. item_code and sku are one field; two different find nothing."""
+    codes = {code for code in (parameters.item_code, parameters.sku) if code}
+    query = parameters.list_query(
+        equal={
+            "item_code": next(iter(codes)) if len(codes) == 1 else ("\x1f" if codes else None),
+            "barcode": parameters.barcode,
+            "type": parameters.type,
+        },
+        contains={"search": fold(parameters.search) if parameters.search else None},
+    )
+    return read_page(store, PRODUCTS, query)
+
+
+def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
+    """Read a page of product categories."""
+    search = fold(parameters.search) if parameters.search else None
+    return read_page(store, CATEGORIES, parameters.list_query(contains={"search": search}))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProduct:
+    """What work that names a product must know of it."""
+
+    id: int
+    item_code: str
+    by_batch: bool
+    by_serial: bool
+    in_stock: bool
+    """Whether it is an inventory item."""
+
+
+def code_key(code: str) -> Key:
+    """Key of the alias through which a product is found by its code."""
+    return alias_key("item_code", code)
+
+
+def known_product(alias: Item) -> KnownProduct:
+    """Read an alias item."""
+    return KnownProduct(
+        id=int(alias["id"]),
+        item_code=alias[PARTITION_KEY].removeprefix("item_code#"),
+        by_batch=alias["by_batch"],
+        by_serial=alias["by_serial"],
+        in_stock=alias["in_stock"],
+    )
+
+
+def taken(store: Store, code: str) -> bool:
+    """Tell whether a product has the code."""
+    return store.get(code_key(code)) is not None
+
+
+def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
+    """Stage the alias of a product: its code is free (`new`), or its own, retired under `mark`."""
+    partition, sort = code_key(product.item_code)
+    item = {
+        PARTITION_KEY: partition,
+        SORT_KEY: sort,
+        "id": product.id,
+        "by_batch": product.man_btch_num,
+        "by_serial": product.man_ser_num,
+        "in_stock": product.inventory_item,
+    }
+    if new:
+        tx.insert(item)
+    else:
+        tx.put(item, condition="retired_by = :mark", values={":mark": mark})
+
+
+def drop_alias(tx: Transaction, code: str, mark: str) -> None:
+    """Stage the end of an alias that was retired under `mark`."""
+    tx.delete(
+        code_key(code),
+        condition="retired_by = :mark",
+        values={":mark": mark},
+        otherwise=Overtaken,
+    )
+
+
+def records(store: Store, numbers: Iterable[int]) -> list[Record[Product]]:
+    """Read products by id."""
+    return PRODUCTS.get_many(store, numbers)

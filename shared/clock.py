@@ -1,0 +1,39 @@
+"""Time, as the service writes it: UTC, milliseconds, `Z`, so that text order is time order."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+type Instant = str
+"""For example `2026-03-01T09:30:00.000Z`."""
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return int(time.time() * 1000)
+
+
+def instant(milliseconds: int) -> Instant:
+    """Write milliseconds since the epoch as an Instant."""
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+
+
+def instant_of(moment: datetime) -> Instant:
+    """Write an aware date-time as an Instant; fractions below a millisecond are cut off."""
+    utc = moment.astimezone(UTC)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return instant((utc - epoch) // timedelta(milliseconds=1))
+
+
+class Deadline:
+    """How long an invocation may still take; waits and retries stay inside it."""
+
+    __slots__ = ("_ends",)
+
+    def __init__(self, milliseconds: float) -> None:
+        self._ends = time.monotonic() + milliseconds / 1000
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left; negative when it has passed."""
+        return self._ends - time.monotonic()

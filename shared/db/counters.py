@@ -1,0 +1,105 @@
+"""Exact totals of collections, kept inside the transactions that change them.
+
+A collection's totals are spread over SHARDS items so that concurrent writers rarely
+meet; a reader sums them with one Query. Attributes of a shard:
+
+- `n`: entries in all; `FACET=VALUE`: entries of one partition, such as `status=open`
+- `version`: rises with every change of the collection, so that what was derived
+  from the list (bookmarks, snapshots) is known to be stale
+- `touched`: milliseconds of the last change; indexes may lag behind it
+- `epoch`: see `Transaction.guard`
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.db.items import Key, encode
+from shared.db.store import Store
+from shared.db.table import PARTITION_KEY
+
+SHARDS = 16
+
+_OWN = frozenset({"version", "touched", "epoch"})
+
+
+def shard_key(kind: str, shard: int) -> Key:
+    """Key of one shard of a collection's totals."""
+    return (f"count#{kind}", f"{shard:02d}")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The epoch that a change has read; None when the shard had none."""
+
+    epoch: int | None
+
+
+@dataclass(slots=True)
+class CounterChange:
+    """What one transaction changes in the totals of one collection, on one random shard."""
+
+    changes: dict[str, int] = field(default_factory=dict)
+    guard: Guard | None = None
+    shard: int = field(default_factory=lambda: random.randrange(SHARDS))  # noqa: S311
+
+    def add(self, changes: Mapping[str, int]) -> None:
+        """Add differences; several of one name add up."""
+        for name, difference in changes.items():
+            self.changes[name] = self.changes.get(name, 0) + difference
+
+    def expressions(self, now_ms: int) -> dict[str, Any]:
+        """Return the expressions of the one Update action that makes the change."""
+        differences = {name: value for name, value in self.changes.items() if value}
+        names = {"#version": "version", "#touched": "touched"}
+        values: dict[str, Any] = {":one": 1, ":now": now_ms}
+        additions = ["#version :one"]
+        for number, (name, value) in enumerate(differences.items()):
+            names[f"#d{number}"] = name
+            values[f":d{number}"] = value
+            additions.append(f"#d{number} :d{number}")
+        body: dict[str, Any] = {
+            "UpdateExpression": f"SET #touched = :now ADD {', '.join(additions)}"
+        }
+        if self.guard:
+            names["#epoch"] = "epoch"
+            if self.guard.epoch is None:
+                body["ConditionExpression"] = "attribute_not_exists(#epoch)"
+            else:
+                values[":epoch"] = self.guard.epoch
+                body["ConditionExpression"] = "#epoch = :epoch"
+        body["ExpressionAttributeNames"] = names
+        body["ExpressionAttributeValues"] = {name: encode(value) for name, value in values.items()}
+        return body
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The sums over all shards at one moment."""
+
+    counts: Mapping[str, int]
+    version: int
+    touched_ms: int
+
+    def of(self, partition: str | None) -> int:
+        """Entries in all (None) or in one partition such as `status=open`."""
+        return self.counts.get(partition or "n", 0)
+
+
+def read_totals(store: Store, kind: str) -> Totals:
+    """Read the totals of a collection: one strongly consistent Query of SHARDS small items."""
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :kind",
+        values={":kind": f"count#{kind}"},
+        ConsistentRead=True,
+    )
+    counts: dict[str, int] = {}
+    version = touched = 0
+    for item in page.items:
+        version += int(item.get("version", 0))
+        touched = max(touched, int(item.get("touched", 0)))
+        for name, value in item.items():
+            if name not in _OWN and not isinstance(value, str):
+                counts[name] = counts.get(name, 0) + int(value)
+    return Totals(counts, version, touched)

@@ -1,0 +1,85 @@
+"""Python values to DynamoDB attribute values and back.
+
+An entity is kept as one JSON text in `data`, compressed when that pays: it is read
+and written as a whole, so nested attribute values would only cost time and bytes.
+boto3 has a converter too, but importing it costs 60 ms of every cold start.
+"""
+
+import zlib
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+type Item = dict[str, Any]
+"""An item in plain Python values."""
+type AttributeMap = dict[str, Any]
+"""An item as the DynamoDB interface has it."""
+type Key = tuple[str, str]
+"""Partition and sort key of an item."""
+
+_COMPRESS_FROM = 1024
+"""Bytes; below one write unit compression saves nothing."""
+
+PART_SIZE = 350_000
+"""Bytes of `data` per item, under the 400 KB that an item may have."""
+
+
+def to_attributes(item: Mapping[str, Any]) -> AttributeMap:
+    """Encode an item; None values are left out."""
+    return {name: encode(value) for name, value in item.items() if value is not None}
+
+
+def encode(value: object) -> AttributeMap:
+    """Encode one value: text, number, boolean, bytes, map, or a set of integers."""
+    match value:
+        case str():
+            return {"S": value}
+        case bool():
+            return {"BOOL": value}
+        case int() | Decimal():
+            return {"N": str(value)}
+        case bytes():
+            return {"B": value}
+        case Mapping():
+            return {"M": to_attributes(value)}
+        case set() | frozenset():
+            return {"NS": [str(number) for number in sorted(value)]}
+        case _:
+            message = f"{type(value).__name__} has no attribute value"
+            raise TypeError(message)
+
+
+def from_attributes(attributes: Mapping[str, Any]) -> Item:
+    """Decode an item; numbers become int where they are whole."""
+    return {name: _decode(value) for name, value in attributes.items()}
+
+
+def _decode(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - values have many types
+    ((kind, value),) = attribute.items()
+    match kind:
+        case "N":
+            return _number(value)
+        case "M":
+            return from_attributes(value)
+        case "NS":
+            return {_number(text) for text in value}
+        case _:
+            return value
+
+
+def _number(text: str) -> int | Decimal:
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else number
+
+
+def pack(text: str) -> list[bytes]:
+    """Turn the JSON text of an entity into the `data` of one or more items."""
+    raw = text.encode()
+    packed = zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw
+    return [packed[at : at + PART_SIZE] for at in range(0, len(packed), PART_SIZE)]
+
+
+def unpack(parts: list[bytes]) -> bytes:
+    """Undo `pack`. JSON never starts with the byte that every zlib stream starts with."""
+    packed = b"".join(parts)
+    return zlib.decompress(packed) if packed[:1] == b"\x78" else packed

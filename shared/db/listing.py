@@ -1,0 +1,373 @@
+"""Lists: page numbers, exact totals, sorting and filters on DynamoDB, at a known cost.
+
+Two ways lead to a page. A list in one of the collection's own orders, of the whole or of
+one partition, is read straight from its index, and its total is a counter (*ordered*).
+Any other filter reads the slim entries of the narrowest partition or range that covers it,
+once for all pages of the walk (*gathered*). Either way the first page and every page that
+`links.next` leads to wait for two round trips: entries and totals at once, then the items.
+
+A cursor, which `links.next` carries, continues a walk exactly where the page before ended,
+whatever has changed since; a bare page number always counts on the list as it is now.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.db import bookmarks
+from shared.db.bookmarks import Position
+from shared.db.collection import Collection, Record
+from shared.db.counters import Totals, read_totals
+from shared.db.facets import AFTER_SEPARATOR, id_of
+from shared.db.parallel import together
+from shared.db.store import Store
+from shared.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys, index_name
+
+_MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
+"""A sort key, as far as a cursor (which the caller may have made up) is believed."""
+_MAX_VERSION = 10**15
+_MAX_OFFSET_PAGES = 10**9
+
+type Range = tuple[str | None, str | None]
+"""Lowest and highest text, both inclusive, None where open."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """What a caller asks of a list. `equal`, `contains` and `between` name facets."""
+
+    sort: str
+    descending: bool
+    page: int = 1
+    per_page: int = 25
+    equal: Mapping[str, str] = field(default_factory=dict)
+    contains: Mapping[str, str] = field(default_factory=dict)
+    between: Mapping[str, Range] = field(default_factory=dict)
+    cursor: str | None = None
+
+    @property
+    def offset(self) -> int:
+        """Entries before the page."""
+        return min(self.page - 1, _MAX_OFFSET_PAGES) * self.per_page
+
+
+@dataclass(frozen=True, slots=True)
+class Page[E]:
+    """One page: its records, the exact total, and the cursor of the page after it."""
+
+    records: list[Record[E]]
+    total: int
+    page: int
+    per_page: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """Which index entries a list reads: one partition of one index, or a range of it."""
+
+    index: int
+    partition: str
+    sort: str | None
+    total_name: str | None = None
+    bounds: Range = (None, None)
+
+    def key_condition(self) -> tuple[str, dict[str, str]]:
+        partition, sort = index_keys(self.index)
+        low, high = self.bounds
+        values = {":partition": self.partition}
+        condition = f"{partition} = :partition"
+        if low is not None:
+            values[":low"] = low
+        if high is not None:
+            values[":high"] = high + AFTER_SEPARATOR
+        if low is not None and high is not None:
+            condition += f" AND {sort} BETWEEN :low AND :high"
+        elif low is not None:
+            condition += f" AND {sort} >= :low"
+        elif high is not None:
+            condition += f" AND {sort} <= :high"
+        return condition, values
+
+
+def read_page[E: BaseModel](
+    store: Store, collection: Collection[E], query: ListQuery
+) -> Page[E]:
+    """Read one page of a list."""
+    access, ordered = _plan(collection, query)
+    reader = _OrderedList if ordered else _GatheredList
+    return reader(store, collection, query, access).page()
+
+
+def _plan[E: BaseModel](
+    collection: Collection[E], query: ListQuery
+) -> tuple[_Access, bool]:
+    """Choose the narrowest entries; whether they are the list itself, in its order."""
+    for facet, index in collection.finders.items():
+        if facet in query.equal:
+            partition = collection.partition(facet, query.equal[facet])
+            return _Access(index, partition, None), False
+    sorts, partition, total_name = collection.sorts, collection.kind, None
+    restrictions = len(query.equal) + len(query.contains) + len(query.between)
+    for facet, partition_sorts in collection.partitions.items():
+        if facet in query.equal:
+            value = query.equal[facet]
+            sorts, partition = partition_sorts, collection.partition(facet, value)
+            total_name = f"{facet}={value}"
+            restrictions -= 1
+            break
+    for facet, value in query.equal.items():
+        if facet in sorts:
+            return _Access(sorts[facet], partition, facet, None, (value, value)), False
+    for facet, bounds in query.between.items():
+        if facet in sorts:
+            return _Access(sorts[facet], partition, facet, None, bounds), False
+    access = _Access(sorts[query.sort], partition, query.sort, total_name)
+    return access, restrictions == 0
+
+
+class _List[E: BaseModel]:
+    """What both ways share: the query, its listing's name, the entries, the records."""
+
+    def __init__(
+        self, store: Store, collection: Collection[E], query: ListQuery, access: _Access
+    ) -> None:
+        self.store = store
+        self.collection = collection
+        self.query = query
+        self.access = access
+        self.listing = self._name()
+
+    def _name(self) -> str:
+        query = self.query
+        asked = [
+            query.sort, query.descending, sorted(query.equal.items()),
+            sorted(query.contains.items()), sorted(query.between.items()),
+        ]  # fmt: skip
+        digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+        return f"{self.collection.kind}#{digest}"
+
+    def totals(self) -> Totals:
+        return read_totals(self.store, self.collection.kind)
+
+    def records(self, ids: list[int]) -> list[Record[E]]:
+        return self.collection.get_many(self.store, ids)
+
+    def result(
+        self, records: list[Record[E]], total: int, shown: int, mark: str | int | None
+    ) -> Page[E]:
+        query = self.query
+        more = query.offset + shown < total and shown > 0 and mark is not None
+        cursor = self._write_cursor(query.offset + shown, mark) if more else None
+        return Page(records, total, query.page, query.per_page, cursor)
+
+    def _write_cursor(self, offset: int, mark: str | int | None) -> str:
+        text = json.dumps([self.listing.rpartition("#")[2][:8], offset, mark])
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    def read_cursor(self) -> Any:  # noqa: ANN401 - str or int by the way of reading
+        """Return the mark of a cursor made for this very page; None for any other text."""
+        text = self.query.cursor or ""
+        try:
+            raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            listing, offset, mark = json.loads(raw)
+        except (ValueError, binascii.Error, TypeError, RecursionError):
+            return None
+        same_list = listing == self.listing.rpartition("#")[2][:8]
+        return mark if same_list and offset == self.query.offset else None
+
+
+class _OrderedList[E: BaseModel](_List[E]):
+    def page(self) -> Page[E]:
+        query = self.query
+        mark = self.read_cursor() if query.offset else None
+        after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
+        if after is not None or not query.offset:
+            totals, keys = together(
+                self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
+            )
+            counting = False
+        else:
+            totals, keys = self._count_up()
+            counting = True
+        total = totals.of(self.access.total_name)
+        ids = [id_of(key) for key in keys]
+        if not keys:
+            return self.result([], total, 0, None)
+        position = Position(
+            query.offset + len(keys), keys[-1], totals.version, bookmarks.good_until(totals)
+        )
+        bookmarks.remember(self.store, self.listing, position)
+        if counting and position.offset < total:
+            records, _ = together(
+                lambda: self.records(ids),
+                lambda: bookmarks.keep_position(self.store, self.listing, position),
+            )
+        else:
+            records = self.records(ids)
+        return self.result(records, total, len(keys), keys[-1])
+
+    def _count_up(self) -> tuple[Totals, list[str]]:
+        """Find a page by its number, from the nearest known position or the nearer end."""
+        query = self.query
+        known = bookmarks.recall(self.store, self.listing, query.offset)
+        position: Position | None
+        if known:
+            totals, keys = together(
+                self.totals,
+                lambda: self._scan(known.after, 0, query.per_page, query.descending),
+            )
+            if known.holds(totals):
+                return totals, keys
+            position = None
+        else:
+            totals, position = together(
+                self.totals,
+                lambda: bookmarks.find_position(self.store, self.listing, query.offset),
+            )
+        wanted = min(query.per_page, totals.of(self.access.total_name) - query.offset)
+        if wanted <= 0:
+            return totals, []
+        start = position if position and position.holds(totals) else None
+        from_start = query.offset - (start.offset if start else 0)
+        from_end = totals.of(self.access.total_name) - query.offset - wanted
+        if from_end < from_start:
+            backwards = self._scan(None, from_end, wanted, not query.descending)
+            return totals, backwards[::-1]
+        after = start.after if start else None
+        return totals, self._scan(after, from_start, wanted, query.descending)
+
+    def _scan(self, after: str | None, skip: int, take: int, descending: bool) -> list[str]:  # noqa: FBT001
+        """Sort keys of `take` entries, `skip` entries behind the one with the key `after`."""
+        condition, values = self.access.key_condition()
+        sort_name = index_keys(self.access.index)[1]
+        start = self._start_key(after) if after else None
+        keys: list[str] = []
+        while len(keys) < skip + take:
+            more = {"ExclusiveStartKey": start} if start else {}
+            page = self.store.query(
+                IndexName=index_name(self.access.index),
+                KeyConditionExpression=condition,
+                values=values,
+                ProjectionExpression=sort_name,
+                ScanIndexForward=not descending,
+                Limit=skip + take - len(keys),
+                **more,
+            )
+            keys += [item[sort_name] for item in page.items]
+            start = page.last_key
+            if start is None:
+                break
+        return keys[skip:]
+
+    def _start_key(self, after: str) -> dict[str, dict[str, str]]:
+        partition_name, sort_name = index_keys(self.access.index)
+        head = self.collection.key(id_of(after))
+        return {
+            PARTITION_KEY: {"S": head[0]},
+            SORT_KEY: {"S": head[1]},
+            partition_name: {"S": self.access.partition},
+            sort_name: {"S": after},
+        }
+
+
+class _GatheredList[E: BaseModel](_List[E]):
+    def page(self) -> Page[E]:
+        query = self.query
+        mark = self.read_cursor() if query.offset else None
+        if isinstance(mark, int) and 0 <= mark < _MAX_VERSION:
+            walked = bookmarks.find_snapshot(self.store, self.listing, query.offset, mark)
+            if walked:
+                return self._from_snapshot(walked)
+        if not query.offset:
+            totals, ids = together(self.totals, self._gather)
+        else:
+            totals, snapshot = together(
+                self.totals,
+                lambda: bookmarks.find_snapshot(self.store, self.listing, query.offset, None),
+            )
+            if snapshot and snapshot.holds(totals):
+                return self._from_snapshot(snapshot)
+            ids = self._gather()
+        shown = ids[query.offset : query.offset + query.per_page]
+        if len(ids) > query.per_page:
+            records, _ = together(
+                lambda: self.records(shown),
+                lambda: bookmarks.keep_snapshot(self.store, self.listing, ids, totals),
+            )
+        else:
+            records = self.records(shown)
+        return self.result(records, len(ids), len(shown), totals.version)
+
+    def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
+        first = self.query.offset - snapshot.first
+        shown = list(snapshot.ids[first : first + self.query.per_page])
+        missing = min(self.query.per_page, snapshot.total - self.query.offset) - len(shown)
+        if missing > 0:
+            rest = bookmarks.find_snapshot(
+                self.store, self.listing, self.query.offset + len(shown), snapshot.version
+            )
+            shown += rest.ids[:missing] if rest else []
+        return self.result(self.records(shown), snapshot.total, len(shown), snapshot.version)
+
+    def _gather(self) -> list[int]:
+        """Ids of every entry that passes the filters, in the order asked for."""
+        condition, values = self.access.key_condition()
+        filters, names = self._filters(values)
+        arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
+        sort = self.query.sort
+        names |= {"#slim": SLIM, "#sort": sort}
+        found: list[tuple[str, int]] = []
+        sort_name = index_keys(self.access.index)[1]
+        start = None
+        while True:
+            more = {"ExclusiveStartKey": start} if start else {}
+            page = self.store.query(
+                IndexName=index_name(self.access.index),
+                KeyConditionExpression=condition,
+                values=values,
+                ProjectionExpression=f"{sort_name}, #slim.#sort",
+                ExpressionAttributeNames=names,
+                **arguments,
+                **more,
+            )
+            found += [
+                (item.get(SLIM, {}).get(sort, ""), id_of(item[sort_name])) for item in page.items
+            ]
+            start = page.last_key
+            if start is None:
+                break
+        found.sort(reverse=self.query.descending)
+        return [number for _, number in found]
+
+    def _filters(self, values: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """Write every filter on the slim entry; one the access covers is true of all it reads."""
+        terms: list[str] = []
+        names: dict[str, str] = {}
+
+        def value(text: str) -> str:
+            name = f":v{len(values)}"
+            values[name] = text
+            return name
+
+        def facet(name: str) -> str:
+            names[f"#f{len(names)}"] = name
+            return f"#slim.#f{len(names) - 1}"
+
+        for name, text in self.query.equal.items():
+            terms.append(f"{facet(name)} = {value(text)}")
+        for name, text in self.query.contains.items():
+            terms.append(f"contains({facet(name)}, {value(text)})")
+        for name, (low, high) in self.query.between.items():
+            path = facet(name)
+            terms += [f"{path} >= {value(low)}"] if low is not None else []
+            terms += [f"{path} <= {value(high)}"] if high is not None else []
+        return " AND ".join(terms), names
+

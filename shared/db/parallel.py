@@ -1,0 +1,33 @@
+"""Calls that do not depend on each other, made at the same time: one round trip's wait."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+_WORKERS = 8
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_WORKERS, thread_name_prefix="aws")
+
+
+def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
+    """Run two calls at once; the first error is raised after both have ended."""
+    other = _pool().submit(second)
+    try:
+        result = first()
+    except BaseException:
+        other.cancel() or other.exception()
+        raise
+    return result, other.result()
+
+
+def each[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
+    """Call once per argument, at once; results in the order of the arguments."""
+    if len(arguments) <= 1:
+        return [call(argument) for argument in arguments]
+    futures: list[Future[Any]] = [_pool().submit(call, argument) for argument in arguments[1:]]
+    first = call(arguments[0])
+    return [first, *(future.result() for future in futures)]

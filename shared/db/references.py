@@ -1,0 +1,102 @@
+"""Master data that open work names must not disappear under it.
+
+Every open document has one small item that lists the ids it names. Whoever deletes (or
+renames) master data first *retires* it: marks its alias and overtakes every document that
+is being created right now. What was committed before is then in the register, and what
+comes later sees the mark. A mark left by a crash runs out by itself.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from shared.db.items import Item, Key
+from shared.db.store import Store
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Overtaken, Transaction
+
+_REGISTER = "open"
+_MARK_MS = 60_000
+"""Longer than any invocation, so that a mark outlives the use case that set it."""
+
+NAMING_KINDS = ("entry", "exit")
+"""Kinds of work that name master data and are guarded with `Transaction.guard`."""
+
+
+def register(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
+    """Stage the entry of an open document: facet (product, warehouse, position) → ids."""
+    ids = {facet: set(numbers) for facet, numbers in named.items()}
+    present = {facet: numbers for facet, numbers in ids.items() if numbers}
+    tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
+
+
+def release(tx: Transaction, holder: str) -> None:
+    """Stage the removal of the entry when the document is no longer open."""
+    tx.delete((_REGISTER, holder))
+
+
+def is_named(store: Store, facet: str, number: int) -> bool:
+    """Tell whether any open document names it; reads the whole register (rare operations)."""
+    start = None
+    while True:
+        more = {"ExclusiveStartKey": start} if start else {}
+        page = store.query(
+            KeyConditionExpression=f"{PARTITION_KEY} = :register",
+            FilterExpression="contains(#facet, :number)",
+            ExpressionAttributeNames={"#facet": facet},
+            values={":register": _REGISTER, ":number": number},
+            ConsistentRead=True,
+            **more,
+        )
+        if page.items:
+            return True
+        start = page.last_key
+        if start is None:
+            return False
+
+
+def alias_key(facet: str, code: str) -> Key:
+    """Key of the alias item that a unique code leads through."""
+    return (f"{facet}#{code}", "ALIAS")
+
+
+def retire(tx: Transaction, alias: Key) -> str:
+    """Mark master data as about to go, at once; return the mark.
+
+    Committed apart from `tx`, before the check that nothing names it; harmless by itself
+    and repeatable. Raises Overtaken while someone else's mark stands or the alias is gone.
+    """
+    mark = tx.mark
+    marking = Transaction(tx.store)
+    marking.update(
+        alias,
+        "SET retired_by = :mark, retired_until = :until",
+        condition=(
+            f"attribute_exists({PARTITION_KEY}) AND (attribute_not_exists(retired_by)"
+            " OR retired_by = :mark OR retired_until < :now)"
+        ),
+        values={":mark": mark, ":until": marking.now_ms + _MARK_MS, ":now": marking.now_ms},
+    )
+    for kind in NAMING_KINDS:
+        marking.retire_epoch(kind)
+    marking.commit()
+    return mark
+
+
+def restore(tx: Transaction, alias: Key, mark: str) -> None:
+    """Take a mark back, at once, since the master data stays."""
+    undo = Transaction(tx.store)
+    undo.update(
+        alias,
+        "REMOVE retired_by, retired_until",
+        condition="retired_by = :mark",
+        values={":mark": mark},
+    )
+    try:
+        undo.commit()
+    except Overtaken:
+        pass  # Already taken back, or run out and set by someone else.
+
+
+def ensure_stays(aliases: Iterable[Item], now_ms: int) -> None:
+    """Wait for the outcome, by deciding again, when something named is about to go."""
+    if any(int(alias.get("retired_until", 0)) >= now_ms for alias in aliases):
+        raise Overtaken

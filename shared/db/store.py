@@ -1,0 +1,111 @@
+"""Reads of one tenant's table. Whoever holds a Store can reach no other tenant."""
+
+import random
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shared.clock import Deadline
+from shared.db.items import AttributeMap, Item, Key, encode, from_attributes
+from shared.db.parallel import each
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.errors import ServiceUnavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+_BATCH = 100
+"""Keys that one BatchGetItem takes."""
+
+_DEFAULT_DEADLINE_MS = 25_000
+
+
+def key_attributes(key: Key) -> AttributeMap:
+    """A key as the DynamoDB interface has it."""
+    return {PARTITION_KEY: {"S": key[0]}, SORT_KEY: {"S": key[1]}}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """One answer of Query: its items, where it stopped, how many entries it examined."""
+
+    items: list[Item]
+    last_key: AttributeMap | None
+    examined: int
+
+
+class Store:
+    """A tenant's table for the length of one request."""
+
+    __slots__ = ("client", "deadline", "outbox", "slug", "table")
+
+    def __init__(
+        self,
+        client: "DynamoDBClient",
+        *,
+        slug: str,
+        table: str,
+        outbox: str,
+        deadline: Deadline | None = None,
+    ) -> None:
+        self.client = client
+        self.slug = slug
+        self.table = table
+        self.outbox = outbox
+        self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
+
+    def get(self, key: Key) -> Item | None:
+        """Read one item, strongly consistent."""
+        answer = self.client.get_item(
+            TableName=self.table, Key=key_attributes(key), ConsistentRead=True
+        )
+        found = answer.get("Item")
+        return from_attributes(found) if found else None
+
+    def get_many(self, keys: Iterable[Key]) -> dict[Key, Item]:
+        """Read items by key, strongly consistent, 100 a call, the calls at once."""
+        wanted = list(dict.fromkeys(keys))
+        batches = [wanted[at : at + _BATCH] for at in range(0, len(wanted), _BATCH)]
+        found: dict[Key, Item] = {}
+        for items in each(self._get_batch, batches):
+            for item in items:
+                found[item[PARTITION_KEY], item[SORT_KEY]] = item
+        return found
+
+    def _get_batch(self, keys: list[Key]) -> list[Item]:
+        pending: Mapping[str, Any] = {
+            self.table: {"Keys": [key_attributes(key) for key in keys], "ConsistentRead": True}
+        }
+        items: list[Item] = []
+        attempt = 0
+        while pending:
+            answer = self.client.batch_get_item(RequestItems=pending)
+            items += [from_attributes(item) for item in answer["Responses"].get(self.table, [])]
+            pending = answer.get("UnprocessedKeys") or {}
+            if pending and not answer["Responses"].get(self.table):
+                attempt = self.pause(attempt)
+        return items
+
+    def query(self, **arguments: Any) -> QueryPage:  # noqa: ANN401 - Query's own arguments
+        """Make one Query on the table; `values` are plain and are encoded here."""
+        values = {name: encode(value) for name, value in arguments.pop("values").items()}
+        answer = self.client.query(
+            TableName=self.table, ExpressionAttributeValues=values, **arguments
+        )
+        return QueryPage(
+            items=[from_attributes(item) for item in answer["Items"]],
+            last_key=answer.get("LastEvaluatedKey"),
+            examined=answer["ScannedCount"],
+        )
+
+    def pause(self, attempt: int) -> int:
+        """Wait before a retry, with full jitter, inside the deadline; the next attempt's number.
+
+        Raises ServiceUnavailable when the deadline leaves no time for another try.
+        """
+        wait = random.uniform(0, min(1.0, 0.02 * 2**attempt))  # noqa: S311 - jitter, no secret
+        if self.deadline.remaining < wait + 0.5:
+            raise ServiceUnavailable
+        time.sleep(wait)
+        return attempt + 1

@@ -1,0 +1,264 @@
+"""The one way to write: every change of a request in one TransactWriteItems.
+
+A crash at any point leaves nothing or everything. Each action names what its failed
+condition means: a refusal for the caller, or `Overtaken`, after which the use case is
+decided again on what is there now (`shared.db.unit_of_work`).
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+from shared.clock import Instant, instant, now_ms
+from shared.db.counters import SHARDS, CounterChange, Guard, shard_key
+from shared.db.items import Item, Key, encode, to_attributes
+from shared.db.store import Store, key_attributes
+from shared.db.table import PARTITION_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.auth.caller import Caller
+
+MAX_ACTIONS = 100
+
+_TRANSIENT_REASONS = frozenset(
+    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+)
+_TRANSIENT_ERRORS = frozenset(
+    {
+        "InternalServerError",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestTimeout",
+        "ServiceUnavailable",
+        "ThrottlingException",
+        "TransactionInProgressException",
+    }
+)
+
+
+class Overtaken(Exception):  # noqa: N818 - a turn of events, not an error of ours
+    """A condition failed because someone else was faster: decide again."""
+
+
+type Otherwise = Callable[[], Exception]
+"""Makes the error that a failed condition stands for."""
+
+
+@dataclass(slots=True)
+class _Action:
+    request: dict[str, Any]
+    otherwise: Otherwise
+
+
+@dataclass(slots=True)
+class Memory:
+    """What survives when a use case is decided again: ids already drawn, its own name."""
+
+    ids: dict[tuple[str, int], int] = field(default_factory=dict)
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+class Transaction:
+    """Collects the writes of one use case and commits them at once.
+
+    `now` is the time of the change, `now_ms` the same in milliseconds; every
+    timestamp of the change uses it.
+    """
+
+    def __init__(
+        self, store: Store, *, caller: "Caller | None" = None, memory: Memory | None = None
+    ) -> None:
+        self.store = store
+        self.caller = caller
+        self.now_ms = now_ms()
+        self.now: Instant = instant(self.now_ms)
+        self._memory = memory or Memory()
+        self._drawn: dict[str, int] = {}
+        self._actions: list[_Action] = []
+        self._counters: dict[str, CounterChange] = {}
+
+    def put(
+        self,
+        item: Item,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, Any] | None = None,
+        otherwise: Otherwise = Overtaken,
+        table: str | None = None,
+    ) -> None:
+        """Write an item, replacing what is there unless the condition forbids it."""
+        body = {"TableName": table or self.store.table, "Item": to_attributes(item)}
+        self._add("Put", body, condition, names, values, otherwise)
+
+    def insert(
+        self, item: Item, *, otherwise: Otherwise = Overtaken, table: str | None = None
+    ) -> None:
+        """Write an item whose key must be free."""
+        condition = f"attribute_not_exists({PARTITION_KEY})"
+        self.put(item, condition=condition, otherwise=otherwise, table=table)
+
+    def delete(
+        self,
+        key: Key,
+        *,
+        condition: str | None = None,
+        values: Mapping[str, Any] | None = None,
+        otherwise: Otherwise = Overtaken,
+    ) -> None:
+        """Remove an item."""
+        body = {"TableName": self.store.table, "Key": key_attributes(key)}
+        self._add("Delete", body, condition, None, values, otherwise)
+
+    def update(  # noqa: PLR0913 - the parts of one UpdateItem
+        self,
+        key: Key,
+        expression: str,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, Any] | None = None,
+        otherwise: Otherwise = Overtaken,
+    ) -> None:
+        """Change an item in place."""
+        body = {
+            "TableName": self.store.table,
+            "Key": key_attributes(key),
+            "UpdateExpression": expression,
+        }
+        self._add("Update", body, condition, names, values, otherwise)
+
+    def count(self, kind: str, changes: Mapping[str, int]) -> None:
+        """Add differences to the totals of a collection; see `shared.db.counters`."""
+        self._counter(kind).add(changes)
+
+    def guard(self, kind: str) -> None:
+        """Bind this change to the master data as it is now.
+
+        Call it before reading the master data that the change will name; if any of it
+        is retired before the commit, the change is decided again. Costs one read: the
+        condition rides on the counter that creating a `kind` writes anyway.
+        """
+        change = self._counter(kind)
+        item = self.store.get(shard_key(kind, change.shard))
+        change.guard = Guard((item or {}).get("epoch"))
+
+    def retire_epoch(self, kind: str) -> None:
+        """Overtake every change that has read master data for a `kind` and not committed yet."""
+        for shard in range(SHARDS):
+            self.update(
+                shard_key(kind, shard), "ADD #epoch :one", names={"#epoch": "epoch"},
+                values={":one": 1},
+            )
+
+    def next_id(self, kind: str) -> int:
+        """Draw the next id of a sequence.
+
+        Ids rise and are never given twice; a change that fails leaves a gap. A use case
+        that is decided again gets the ids it drew the first time.
+        """
+        turn = self._drawn.get(kind, 0)
+        self._drawn[kind] = turn + 1
+        if (kind, turn) not in self._memory.ids:
+            self._memory.ids[kind, turn] = draw_ids(self.store, kind, 1)
+        return self._memory.ids[kind, turn]
+
+    @property
+    def mark(self) -> str:
+        """Name of this run of a use case, the same each time it is decided again."""
+        return self._memory.mark
+
+    def commit(self) -> None:
+        """Write everything, or nothing.
+
+        Raises what the first failed condition stands for, ServiceUnavailable when
+        conflicts or throttling outlast the deadline. A call whose answer was lost is
+        sent again under the same token, so it is applied once.
+        """
+        requests = [action.request for action in self._all_actions()]
+        if not requests:
+            return
+        if len(requests) > MAX_ACTIONS:
+            message = f"{len(requests)} actions in one transaction; split the use case into steps"
+            raise AssertionError(message)
+        token = uuid.uuid4().hex
+        attempt = 0
+        while True:
+            try:
+                self.store.client.transact_write_items(
+                    TransactItems=requests,  # type: ignore[arg-type]
+                    ClientRequestToken=token,
+                )
+            except self.store.client.exceptions.TransactionCanceledException as error:
+                self._raise_if_final(error.response.get("CancellationReasons", []), error)
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _TRANSIENT_ERRORS:
+                    raise
+            except (ConnectionError, HTTPClientError):
+                pass
+            else:
+                return
+            attempt = self.store.pause(attempt)
+
+    def _raise_if_final(
+        self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError
+    ) -> None:
+        codes = [reason.get("Code", "None") for reason in reasons]
+        for action, code in zip(self._all_actions(), codes, strict=False):
+            if code == "ConditionalCheckFailed":
+                raise action.otherwise() from error
+        if not any(code in _TRANSIENT_REASONS for code in codes):
+            raise error
+
+    def _counter(self, kind: str) -> CounterChange:
+        return self._counters.setdefault(kind, CounterChange())
+
+    def _all_actions(self) -> list[_Action]:
+        return [*self._actions, *(self._count_action(*entry) for entry in self._counters.items())]
+
+    def _count_action(self, kind: str, change: CounterChange) -> _Action:
+        body = {
+            "TableName": self.store.table,
+            "Key": key_attributes(shard_key(kind, change.shard)),
+            **change.expressions(self.now_ms),
+        }
+        return _Action({"Update": body}, Overtaken)
+
+    def _add(  # noqa: PLR0913 - the parts of one action
+        self,
+        verb: str,
+        body: dict[str, Any],
+        condition: str | None,
+        names: Mapping[str, str] | None,
+        values: Mapping[str, Any] | None,
+        otherwise: Otherwise,
+    ) -> None:
+        if condition:
+            body["ConditionExpression"] = condition
+        if names:
+            body["ExpressionAttributeNames"] = dict(names)
+        if values:
+            body["ExpressionAttributeValues"] = {
+                name: encode(value) for name, value in values.items()
+            }
+        self._actions.append(_Action({verb: body}, otherwise))
+
+
+def draw_ids(store: Store, kind: str, count: int) -> int:
+    """Reserve `count` ids of a sequence in one call; the first of them."""
+    answer = store.client.update_item(
+        TableName=store.table,
+        Key=key_attributes(("sequence", kind)),
+        UpdateExpression="ADD #last :count",
+        ExpressionAttributeNames={"#last": "last"},
+        ExpressionAttributeValues={":count": {"N": str(count)}},
+        ReturnValues="UPDATED_NEW",
+    )
+    return int(answer["Attributes"]["last"]["N"]) - count + 1
+
+

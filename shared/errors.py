@@ -1,0 +1,324 @@
+"""Every refusal the service can give, in one place.
+
+A subject raises one of these where it knows the fact; `shared.http` turns it
+into the error envelope. Codes and statuses follow the Errors table of the
+interface; `CODES` is the source for the envelope, the OpenAPI file and
+`docs/errors.md`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One row of the Errors table: HTTP status, what it means, what the caller can do."""
+
+    status: int
+    meaning: str
+    action: str
+
+
+CODES: Mapping[str, Code] = {
+    "bad_request": Code(400, "The request cannot be interpreted.", "Check body and headers."),
+    "idempotency_key_required": Code(
+        400,
+        "The header Idempotency-Key is absent on a route that requires it.",
+        "Send a UUID v4 per business operation and repeat it on retries.",
+    ),
+    "unauthenticated": Code(
+        401, "The token is missing, expired or revoked.", "Request a new token."
+    ),
+    "feature_not_in_plan": Code(
+        402, "The plan lacks the function that `error.feature` names.", "Change the plan."
+    ),
+    "limit_reached": Code(
+        402, "A limit of the plan is reached.", "Free capacity or extend the plan."
+    ),
+    "tenant_suspended": Code(
+        402, "The account is suspended for billing.", "Pay; the API answers again afterwards."
+    ),
+    "tenant_cancelled": Code(402, "The account is cancelled.", "Contact sales."),
+    "forbidden": Code(
+        403, "The user lacks the permission of the route.", "Give the user a role with it."
+    ),
+    "missing_scope": Code(
+        403,
+        "The token lacks the scope that `error.scope` names.",
+        "Request a token with that scope.",
+    ),
+    "client_not_allowed": Code(
+        403,
+        "This kind of token reaches only the list of products.",
+        "Use an integration client.",
+    ),
+    "not_found": Code(
+        404, "The resource or the route does not exist.", "Check the id and the base address."
+    ),
+    "transfer_orders_disabled": Code(
+        404, "Transfer orders are inactive.", "Enable them in the settings (two warehouses)."
+    ),
+    "bulk_import_disabled": Code(404, "Bulk import is inactive.", "Enable it in the settings."),
+    "method_not_allowed": Code(
+        405, "The route does not admit the method.", "Use a method that `Allow` names."
+    ),
+    "conflict": Code(
+        409, "The request clashes with the current state.", "Read again and decide."
+    ),
+    "duplicate_in_flight": Code(
+        409,
+        "The first request with this Idempotency-Key is still being processed.",
+        "Retry after the seconds in Retry-After with the same key.",
+    ),
+    "approval_required": Code(
+        409, "A rule asks for a supervisor's approval.", "Have it approved, then repeat."
+    ),
+    "order_in_wave": Code(
+        409,
+        "A picking belongs to another active wave.",
+        "Remove it there or cancel the other wave.",
+    ),
+    "stale_state": Code(
+        409, "The resource changed before the operation.", "Read it again."
+    ),
+    "tenant_moved": Code(
+        410, "The company runs on its own server.", "Use that installation's address."
+    ),
+    "gone": Code(410, "The resource existed and is no longer available.", "Stop using it."),
+    "payload_too_large": Code(413, "The request or its answer is too large.", "Send or ask less."),
+    "validation_failed": Code(
+        422, "The data is invalid; `errors` lists every problem.", "Correct the fields named."
+    ),
+    "idempotency_key_reused": Code(
+        422, "The Idempotency-Key was used with another request.", "Use a new key."
+    ),
+    "rule_blocked": Code(422, "A business rule blocks the operation.", "Read the message."),
+    "import_refused": Code(
+        422,
+        "The file cannot be processed, or the import can no longer be committed.",
+        "Correct the file and upload it again.",
+    ),
+    "rate_limited": Code(
+        429,
+        "The limit of requests per minute is exceeded.",
+        "Wait the seconds in Retry-After.",
+    ),
+    "internal_error": Code(
+        500, "The service failed.", "Retry with the same Idempotency-Key; quote the request id."
+    ),
+    "service_unavailable": Code(
+        503, "The service is busy.", "Retry after the seconds in Retry-After."
+    ),
+}
+"""The Errors table: code → status, meaning, action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with the request: the path of the field and what is wrong with it."""
+
+    field: str
+    message: str
+
+
+@dataclass(eq=False)
+class ServiceError(Exception):
+    """Base of every refusal: a code of `CODES`, a message for people, and the code's extras.
+
+    `status` overrides the code's own status (import_refused has three);
+    `extra` goes into `error` (scope, feature, offer …); `headers` into the answer.
+    """
+
+    message: str
+    code: str = "internal_error"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    problems: Sequence[Problem] = ()
+    status_override: int | None = None
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message
+
+    @property
+    def status(self) -> int:
+        """HTTP status of the answer."""
+        return self.status_override or CODES[self.code].status
+
+
+class BadRequest(ServiceError):
+    """400 bad_request."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "bad_request")
+
+
+class IdempotencyKeyRequired(ServiceError):
+    """400 idempotency_key_required."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This route requires the header Idempotency-Key.", "idempotency_key_required"
+        )
+
+
+class Unauthenticated(ServiceError):
+    """401 unauthenticated."""
+
+    def __init__(self, message: str = "The token is missing, expired or revoked.") -> None:
+        super().__init__(message, "unauthenticated")
+
+
+class TenantSuspended(ServiceError):
+    """402 tenant_suspended."""
+
+    def __init__(self) -> None:
+        super().__init__("This account is suspended for billing.", "tenant_suspended")
+
+
+class TenantCancelled(ServiceError):
+    """402 tenant_cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__("This account is cancelled.", "tenant_cancelled")
+
+
+class TenantMoved(ServiceError):
+    """410 tenant_moved."""
+
+    def __init__(self, address: str | None) -> None:
+        where = f" Its address is {address}." if address else ""
+        super().__init__(f"This company now runs on its own server.{where}", "tenant_moved")
+
+
+class FeatureNotInPlan(ServiceError):
+    """402 feature_not_in_plan; names the feature and where to change the plan."""
+
+    def __init__(self, feature: str, upgrade_url: str) -> None:
+        super().__init__(
+            f"The plan does not include {feature}.",
+            "feature_not_in_plan",
+            {"feature": feature, "upgrade_url": upgrade_url},
+        )
+
+
+class Forbidden(ServiceError):
+    """403 forbidden: the user lacks a permission."""
+
+    def __init__(self, permission: str) -> None:
+        super().__init__(f"This needs the permission {permission}.", "forbidden")
+
+
+class MissingScope(ServiceError):
+    """403 missing_scope; `error.scope` names the scope."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The token lacks the scope {scope}.", "missing_scope", {"scope": scope})
+
+
+class ClientNotAllowed(ServiceError):
+    """403 client_not_allowed: mobile token, or a two-step user without the second step."""
+
+    def __init__(self) -> None:
+        super().__init__("This token reaches only GET /products.", "client_not_allowed")
+
+
+class NotFound(ServiceError):
+    """404 not_found; the message never tells whether another tenant has the id."""
+
+    def __init__(self, what: str = "The resource") -> None:
+        super().__init__(f"{what} does not exist.", "not_found")
+
+
+class Gone(ServiceError):
+    """410 gone: it was there and was deleted."""
+
+    def __init__(self, what: str = "The resource") -> None:
+        super().__init__(f"{what} was deleted.", "gone")
+
+
+class MethodNotAllowed(ServiceError):
+    """405 method_not_allowed with the header Allow."""
+
+    def __init__(self, method: str, allowed: Sequence[str]) -> None:
+        names = ", ".join(allowed)
+        super().__init__(
+            f"This route does not admit {method}; it admits {names}.",
+            "method_not_allowed",
+            headers={"Allow": names},
+        )
+
+
+class Conflict(ServiceError):
+    """409 conflict: the current state does not allow it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "conflict")
+
+
+class StaleState(ServiceError):
+    """409 stale_state: the resource changed since the caller read it."""
+
+    def __init__(self, message: str = "The resource changed since it was read.") -> None:
+        super().__init__(message, "stale_state")
+
+
+class DuplicateInFlight(ServiceError):
+    """409 duplicate_in_flight with Retry-After in seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(
+            "The first request with this Idempotency-Key is still being processed.",
+            "duplicate_in_flight",
+            headers={"Retry-After": str(max(1, retry_after))},
+        )
+
+
+class IdempotencyKeyReused(ServiceError):
+    """422 idempotency_key_reused."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This Idempotency-Key was used with another request.", "idempotency_key_reused"
+        )
+
+
+class ValidationFailed(ServiceError):
+    """422 validation_failed: every problem at once, the first one named in `error.field`."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        first = problems[0]
+        rest = len(problems) - 1
+        more = f" (and {rest} more)" if rest else ""
+        super().__init__(
+            f"{first.field}: {first.message}{more}" if first.field else first.message + more,
+            "validation_failed",
+            {"field": first.field},
+            problems=problems,
+        )
+
+
+class RuleBlocked(ServiceError):
+    """422 rule_blocked: valid data that a rule of the warehouse forbids; names the places."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].message, "rule_blocked", problems=problems)
+
+
+class PayloadTooLarge(ServiceError):
+    """413 payload_too_large."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "payload_too_large")
+
+
+class ServiceUnavailable(ServiceError):
+    """503 service_unavailable with Retry-After: contention or throttling outlived the deadline."""
+
+    def __init__(self, retry_after: int = 1) -> None:
+        super().__init__(
+            "The service is busy; try again.",
+            "service_unavailable",
+            headers={"Retry-After": str(retry_after)},
+        )

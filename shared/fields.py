@@ -1,0 +1,178 @@
+"""The kinds of value that requests and entities are made of, each with its bounds.
+
+JSON types are strict: `"5"` is no number, `5` no text. Text is free of control
+characters and of halves of surrogate pairs.
+"""
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from shared.clock import instant_of
+
+MAX_QUANTITY = Decimal(999_999_999)
+_DECIMALS = 6
+_MAX_ID = 10**12 - 1
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class Input(BaseModel):
+    """Base of request bodies: strict types, fields that are not known are ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Stored(BaseModel):
+    """Base of what is stored and answered."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise PydanticCustomError("control_characters", "must not contain control characters")
+    return text
+
+
+def _lines(text: str) -> str:
+    if _CONTROL_BUT_LINES.search(text):
+        raise PydanticCustomError("control_characters", "must not contain control characters")
+    return text
+
+
+_ONE_LINE = AfterValidator(_one_line)
+
+type Code = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), _ONE_LINE
+]
+"""A code that identifies something: 1 to 50 characters."""
+type Reference = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), _ONE_LINE
+]
+"""A reference of another system: 1 to 100 characters."""
+type Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _ONE_LINE
+]
+"""A name for people: 1 to 200 characters."""
+type Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), _ONE_LINE
+]
+"""A short free word such as a type or unit: 1 to 32 characters."""
+type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), _ONE_LINE]
+"""One line of free text, up to 255 characters."""
+type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
+"""Free text of several lines, up to 2000 characters."""
+
+
+def _number(value: Any) -> Decimal:  # noqa: ANN401 - whatever the body held
+    if isinstance(value, Decimal):
+        number = value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = Decimal(value)
+    else:
+        raise PydanticCustomError("number_type", "must be a number")
+    if not number.is_finite():
+        raise PydanticCustomError("number_size", "must be a number the service can hold")
+    return number
+
+
+def _decimals(number: Decimal) -> Decimal:
+    exponent = number.normalize().as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -_DECIMALS:
+        raise PydanticCustomError("number_decimals", "must have at most 6 decimals")
+    return number
+
+
+def plain_number(number: Decimal) -> int | Decimal:
+    """Write a whole number without a fraction."""
+    return int(number) if number == number.to_integral_value() else number.normalize()
+
+
+_WRITTEN_PLAIN = PlainSerializer(plain_number, return_type=int | Decimal)
+_NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
+
+type Quantity = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(gt=0, le=MAX_QUANTITY, strict=False),
+    AfterValidator(_decimals),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 999_999_999}),
+]
+"""More than 0, at most 999 999 999, up to 6 decimals."""
+type Measure = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    Field(ge=0, le=MAX_QUANTITY, strict=False),
+    AfterValidator(_decimals),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 999_999_999}),
+]
+"""0 or more, at most 999 999 999, up to 6 decimals."""
+type Number = Annotated[Decimal, _WRITTEN_PLAIN, _NUMBER_SCHEMA]
+"""A stored quantity; written as a JSON number, whole ones without a fraction."""
+
+type Identifier = Annotated[int, Field(ge=1, le=_MAX_ID)]
+"""An id given by the service."""
+type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000)]
+"""A whole number from 0 to 1 000 000 000."""
+
+
+def _day(value: Any) -> str:  # noqa: ANN401 - whatever the body held
+    if not isinstance(value, str):
+        raise PydanticCustomError("date_type", "must be a date as text")
+    match = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", value, re.ASCII)
+    parts = match.groups() if match else None
+    if parts is None and (match := re.fullmatch(r"(\d{2})/(\d{2})/(\d{4})", value, re.ASCII)):
+        parts = match.groups()[::-1]
+    try:
+        if parts:
+            return date(*map(int, parts)).isoformat()
+    except ValueError:
+        pass
+    raise PydanticCustomError("date", "must be a date, YYYY-MM-DD or dd/mm/yyyy")
+
+
+type Day = Annotated[
+    str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
+]
+"""A date, given as YYYY-MM-DD or dd/mm/yyyy, kept as YYYY-MM-DD."""
+
+_MOMENT = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+ -]\d{2}:?\d{2})", re.ASCII
+)
+
+
+def _moment(value: Any) -> str:  # noqa: ANN401 - whatever the request held
+    # In a query an unescaped "+02:00" arrives as " 02:00".
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        text = re.sub(r" (\d{2}:?\d{2})$", r"+\1", value).replace(",", ".")
+        try:
+            return instant_of(datetime.fromisoformat(text.upper()))
+        except (ValueError, OverflowError):
+            pass
+    raise PydanticCustomError(
+        "date_time", "must be a date-time with offset, such as 2026-03-01T09:30:00Z"
+    )
+
+
+type Moment = Annotated[
+    str, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A date-time with offset (ISO 8601), kept as an Instant."""
+
+type Timestamp = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A stored Instant."""

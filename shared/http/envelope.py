@@ -1,0 +1,48 @@
+"""The two shapes of every answer: `{data}` and the error envelope."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.errors import ServiceError
+from shared.json_text import dumps
+
+_MAX_BODY = 5_900_000
+"""Bytes; Lambda refuses answers above 6 291 456 with headers and escapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer on its way out: status, body text, headers besides those that all have."""
+
+    status: int
+    body: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the gateway can carry it."""
+        # Inside Lambda's JSON every quote of the body is escaped once more.
+        return len(self.body.encode()) + self.body.count('"') < _MAX_BODY
+
+
+def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str, Any]:
+    """Build the error envelope."""
+    return {
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "doc_url": f"{docs_base}/errors#{error.code}",
+            "request_id": request_id,
+            **error.extra,
+        },
+        "errors": [
+            {"field": problem.field, "message": problem.message} for problem in error.problems
+        ],
+        "message": error.message,
+    }
+
+
+def error_reply(error: ServiceError, request_id: str, docs_base: str) -> Reply:
+    """Build the answer for a refusal."""
+    return Reply(error.status, dumps(error_body(error, request_id, docs_base)), error.headers)

@@ -1,0 +1,152 @@
+"""Idempotency-Key: the same request again gets the same answer, and is done once.
+
+A key is claimed with a conditional put for as long as the invocation can live; the answer
+is stored by the very transaction that makes the change. So after a crash at any point a
+retry either finds the finished answer, or, once the claim has run out, starts afresh.
+"""
+
+import hashlib
+import json
+import re
+import uuid
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.clock import now_ms
+from shared.db.items import Item, encode, from_attributes, to_attributes
+from shared.db.store import Store, key_attributes
+from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Transaction
+from shared.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
+from shared.http.envelope import Reply
+
+WINDOW_SECONDS = 24 * 3600
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_MARGIN_MS = 1_000
+_RETRY_SECONDS = 2
+"""A request in flight is nearly always done by then; after a crash the claim runs out."""
+
+_NOT_STORED = frozenset(
+    {"duplicate_in_flight", "approval_required", "rate_limited", "internal_error"}
+)
+
+
+def read_key(headers: Mapping[str, str]) -> str | None:
+    """Return the key of a request; BadRequest when it is no printable ASCII of 1 to 255."""
+    key = headers.get("idempotency-key")
+    if key is None:
+        return None
+    if not _KEY.fullmatch(key):
+        message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
+        raise BadRequest(message)
+    return key
+
+
+def fingerprint(method: str, path: str, body: object) -> str:
+    """Tell requests apart; the order and spacing of JSON keys does not matter."""
+    canonical = json.dumps([method, path, body], sort_keys=True, default=str)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to carry out one request, held until the invocation must have ended."""
+
+    store: Store
+    partition: str
+    fingerprint: str
+    owner: str
+
+    def complete(self, tx: Transaction, reply: Reply) -> None:
+        """Stage the answer into the transaction that makes the change."""
+        tx.put(
+            self._completed(reply),
+            condition="#owner = :owner",
+            names={"#owner": "owner"},
+            values={":owner": self.owner},
+            otherwise=lambda: DuplicateInFlight(1),
+        )
+
+    def settle(self, error: ServiceError, reply: Reply) -> None:
+        """End the claim of a refused request: keep the refusal, or free the key.
+
+        What the caller can mend under the same key (invalid data, an approval) or what
+        may pass by itself (5xx) is not kept.
+        """
+        kept = error.status not in {422, 429} and error.status < 500  # noqa: PLR2004
+        condition: dict[str, Any] = {
+            "ConditionExpression": "#owner = :owner",
+            "ExpressionAttributeNames": {"#owner": "owner"},
+            "ExpressionAttributeValues": {":owner": encode(self.owner)},
+        }
+        client, table = self.store.client, self.store.table
+        try:
+            if kept and error.code not in _NOT_STORED:
+                item = to_attributes(self._completed(reply))
+                client.put_item(TableName=table, Item=item, **condition)
+            else:
+                key = key_attributes((self.partition, "HEAD"))
+                client.delete_item(TableName=table, Key=key, **condition)
+        except client.exceptions.ConditionalCheckFailedException:
+            pass  # Finished or taken over meanwhile: then there is nothing of ours to settle.
+
+    def _completed(self, reply: Reply) -> Item:
+        return {
+            PARTITION_KEY: self.partition,
+            SORT_KEY: "HEAD",
+            "fingerprint": self.fingerprint,
+            "status": reply.status,
+            "headers": dict(reply.headers),
+            "body": zlib.compress(reply.body.encode(), 6),
+            EXPIRY: now_ms() // 1000 + WINDOW_SECONDS,
+        }
+
+
+def claim(store: Store, *, credential: str, key: str, request: str) -> Claim | Reply:
+    """Claim a key for a request, or return the stored answer of the same request.
+
+    `request` is its fingerprint. Raises IdempotencyKeyReused when the key belongs to
+    another request, DuplicateInFlight while the first one is being processed.
+    """
+    now = now_ms()
+    partition = f"idempotency#{credential}#{key}"
+    mine = Claim(store, partition, request, uuid.uuid4().hex)
+    lease_until = now + int(max(store.deadline.remaining, 0) * 1000) + _MARGIN_MS
+    item = {
+        PARTITION_KEY: partition,
+        SORT_KEY: "HEAD",
+        "fingerprint": request,
+        "owner": mine.owner,
+        "lease_until": lease_until,
+        EXPIRY: now // 1000 + WINDOW_SECONDS,
+    }
+    try:
+        store.client.put_item(
+            TableName=store.table,
+            Item=to_attributes(item),
+            ConditionExpression=(
+                f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds"
+                " OR lease_until < :now"
+            ),
+            ExpressionAttributeNames={"#expiry": EXPIRY},
+            ExpressionAttributeValues={":seconds": encode(now // 1000), ":now": encode(now)},
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+    except store.client.exceptions.ConditionalCheckFailedException as error:
+        found = error.response.get("Item")
+        held = from_attributes(found) if found else store.get((partition, "HEAD"))
+        return _held(held, request, now)
+    return mine
+
+
+def _held(held: Item | None, request: str, now: int) -> Reply:
+    if held is None:  # freed since the put was refused
+        raise DuplicateInFlight(1)
+    if held["fingerprint"] != request:
+        raise IdempotencyKeyReused
+    if "owner" in held:
+        raise DuplicateInFlight(min(_RETRY_SECONDS, (int(held["lease_until"]) - now) // 1000))
+    headers = {**held["headers"], "Idempotent-Replayed": "true"}
+    return Reply(int(held["status"]), zlib.decompress(held["body"]).decode(), headers)

@@ -1,0 +1,113 @@
+"""The declaration of a route: everything that checks, documents or tests it derives from here."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from shared.db.collection import Record
+from shared.db.listing import Page
+from shared.parameters import ListParameters
+
+type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Idempotency(Enum):
+    """Whether a write needs, takes or ignores the header Idempotency-Key."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler answers: the view of one resource, and where it lives when it is new."""
+
+    view: BaseModel | Sequence[BaseModel]
+    status: int = 200
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListAnswer[E]:
+    """What a list handler answers: the page as read, and how a record is shown."""
+
+    page: Page[E]
+    view: Callable[[Record[E]], BaseModel]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One route.
+
+    `path` is relative to the base address, with `{id}` for the id of the resource.
+    `scope` is what an integration client needs, `permission` what a user needs (None:
+    a valid token is enough). `errors` are the codes it answers besides those that
+    every route may answer.
+    """
+
+    method: Method
+    path: str
+    summary: str
+    handler: Callable[..., Any]
+    scope: str
+    answer: type[BaseModel]
+    permission: str | None = None
+    statuses: Sequence[int] = (200,)
+    parameters: type[ListParameters] | None = None
+    body: type[BaseModel] | None = None
+    collects_problems: bool = False
+    """The handler takes an invalid body too, in order to add the problems of its rules."""
+    idempotency: Idempotency | None = None
+    feature: str | None = None
+    module: str | None = None
+    open_to_mobile: bool = False
+    errors: Sequence[str] = ()
+    description: str = ""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches the paths of the route."""
+        return re.compile(re.sub(r"\{\w+\}", "[^/]+", self.path))
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes anything."""
+        return self.method != "GET"
+
+
+@dataclass(slots=True)
+class Routes:
+    """The routes of one door, in the order of their declaration."""
+
+    group: str
+    operations: list[Operation] = field(default_factory=list)
+
+    def declare[F: Callable[..., Any]](
+        self, method: Method, path: str, summary: str, **facts: Any  # noqa: ANN401
+    ) -> Callable[[F], F]:
+        """Declare the decorated handler as the route; `facts` are fields of Operation.
+
+        A read is handled by `handler(store, request)`, a write by `handler(transaction,
+        request)`; it may run more than once before its transaction is committed.
+        """
+        if method != "GET":
+            facts.setdefault("idempotency", Idempotency.OPTIONAL)
+
+        def register(handler: F) -> F:
+            operation = Operation(method, path, summary, handler=handler, **facts)
+            self.operations.append(operation)
+            return handler
+
+        return register
+
+    def allowed(self, path: str) -> Mapping[str, Operation]:
+        """Operations on a path, by method; empty when no route has it."""
+        return {
+            operation.method: operation
+            for operation in self.operations
+            if operation.pattern.fullmatch(path)
+        }

@@ -1,0 +1,70 @@
+"""`links` and `meta` of a list."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+_EACH_SIDE = 3
+"""Page links on either side of the current one in `meta.links`."""
+
+
+def paging(  # noqa: PLR0913 - the facts of one page
+    *,
+    url: str,
+    query: Mapping[str, str],
+    page: int,
+    per_page: int,
+    total: int,
+    shown: int,
+    next_cursor: str | None,
+) -> dict[str, Any]:
+    """Build `links` and `meta` of one page.
+
+    `query` are the caller's parameters, kept in every link; the link to the next page
+    also carries the cursor, with which a walk goes on exactly where this page ends.
+    """
+    last = max(1, -(-total // per_page))
+    kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
+
+    def link(number: int, cursor: str | None = None) -> str:
+        more = {"cursor": cursor} if cursor else {}
+        return f"{url}?{urlencode(kept | {'page': number} | more)}"
+
+    before = link(min(page - 1, last)) if page > 1 else None
+    after = link(page + 1, next_cursor) if page < last else None
+    first = (page - 1) * per_page + 1 if shown else None
+    pages = [
+        {"url": link(number), "label": str(number), "active": number == page}
+        if number
+        else {"url": None, "label": "...", "active": False}
+        for number in _window(min(page, last), last)
+    ]
+    return {
+        "links": {"first": link(1), "last": link(last), "prev": before, "next": after},
+        "meta": {
+            "current_page": page,
+            "from": first,
+            "last_page": last,
+            "links": [
+                {"url": before, "label": "&laquo; Previous", "active": False},
+                *pages,
+                {"url": after, "label": "Next &raquo;", "active": False},
+            ],
+            "path": url,
+            "per_page": per_page,
+            "to": first + shown - 1 if first else None,
+            "total": total,
+        },
+    }
+
+
+def _window(page: int, last: int) -> list[int]:
+    """Page numbers to link: both ends and the surroundings of the page; 0 for a gap."""
+    near = range(page - _EACH_SIDE, page + _EACH_SIDE + 1)
+    wanted = sorted({number for number in (1, 2, *near, last - 1, last) if 1 <= number <= last})
+    window: list[int] = []
+    for number in wanted:
+        if window and number - window[-1] > 1:
+            window.append(0)
+        window.append(number)
+    return window

@@ -1,0 +1,92 @@
+"""What a handler gets to see of the request, and how body and query are read."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.auth.caller import Caller
+from shared.db.facets import MAX_ID
+from shared.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.json_text import loads
+from shared.tenancy.tenant import Tenant
+
+_MAX_BODY = 1_000_000
+_ID_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: who asks, of which tenant, and what, already validated.
+
+    `body` and `parameters` are of the types that the operation declares. `problems`
+    is empty unless the operation collects problems; then `body` has None for what is
+    invalid, and the handler must not succeed.
+    """
+
+    caller: Caller
+    tenant: Tenant
+    path: str
+    path_values: Mapping[str, str]
+    body: Any = None
+    parameters: Any = None
+    problems: Sequence[Problem] = field(default_factory=tuple)
+
+    @property
+    def id(self) -> int:
+        """The id in the path; what is no id is NotFound like an id that nothing has."""
+        text = self.path_values["id"]
+        if not (text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS):
+            raise NotFound
+        number = int(text)
+        if not 0 < number <= MAX_ID:
+            raise NotFound
+        return number
+
+
+def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the body of a gateway event, which must be a JSON object of at most 1 MB.
+
+    Raises BadRequest for another content type, bad UTF-8, no JSON, or no object;
+    PayloadTooLarge above 1 MB.
+    """
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    media, _, charset = (headers.get("content-type") or "application/json").partition(";")
+    media = media.strip().lower()
+    if media != "application/json" and not (
+        media.startswith("application/") and media.endswith("+json")
+    ):
+        message = "The body must be sent as application/json."
+        raise BadRequest(message)
+    if "charset" in charset.lower() and "utf-8" not in charset.lower():
+        message = "The body must be encoded in UTF-8."
+        raise BadRequest(message)
+    raw = _bytes(event)
+    if len(raw) > _MAX_BODY:
+        message = f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted."
+        raise PayloadTooLarge(message)
+    try:
+        value = loads(raw.decode("utf-8-sig"))
+    except ValueError as error:
+        message = f"The body is not valid JSON: {error}"
+        raise BadRequest(_printable(message)) from None
+    if not isinstance(value, dict):
+        message = "The body must be a JSON object."
+        raise BadRequest(message)
+    return value
+
+
+def _printable(message: str) -> str:
+    return message.encode("ascii", "backslashreplace").decode()[:300]
+
+
+def _bytes(event: Mapping[str, Any]) -> bytes:
+    body = event.get("body") or ""
+    if event.get("isBase64Encoded"):
+        try:
+            return base64.b64decode(body, validate=True)
+        except (binascii.Error, ValueError):
+            message = "The body is not valid base64."
+            raise BadRequest(message) from None
+    return str(body).encode("utf-8", "surrogatepass")

@@ -1,0 +1,35 @@
+"""JSON as the service reads and writes it: numbers with a fraction are Decimals, never floats."""
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+import simplejson
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("Infinity")
+
+
+def _no_constant(name: str) -> NoReturn:
+    message = f"{name} is not a JSON value"
+    raise ValueError(message)
+
+
+def loads(text: str | bytes) -> Any:  # noqa: ANN401 - JSON has any shape
+    """Parse JSON text; ValueError when it is none (NaN and Infinity are none)."""
+    try:
+        return json.loads(text, parse_float=_decimal, parse_constant=_no_constant)
+    except RecursionError:
+        message = "nested too deeply"
+        raise ValueError(message) from None
+
+
+def dumps(value: object) -> str:
+    """Write JSON text; Decimals come out as the numbers they are."""
+    return simplejson.dumps(
+        value, use_decimal=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )

@@ -1,0 +1,62 @@
+"""Query parameters that all lists share, and how they become a ListQuery."""
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from shared.db.listing import ListQuery, Range
+from shared.fields import Line, Moment
+
+_MOST_PER_PAGE = 100
+
+type Text = Annotated[Line, Field(min_length=1)]
+"""A filter value: 1 to 255 characters."""
+type Search = Annotated[Line, Field(min_length=1)]
+"""Part of a code or name, without regard to case and accents."""
+
+
+def _digits(value: object) -> object:
+    # The lax integer of pydantic also takes "1_000", " 5 " and "5.0".
+    if isinstance(value, str) and not (value.isascii() and value.lstrip("-").isdigit()):
+        return None
+    return value
+
+
+type Integer = Annotated[int, BeforeValidator(_digits)]
+"""A whole number written in digits."""
+
+
+class ListParameters(BaseModel):
+    """page, per_page, sort, updated_since; a list adds its sort values and filters."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    page: Annotated[Integer, Field(ge=1)] = 1
+    per_page: Annotated[
+        Integer, Field(ge=1), AfterValidator(lambda number: min(number, _MOST_PER_PAGE))
+    ] = 25
+    sort: str
+    updated_since: Moment | None = None
+    cursor: Annotated[str, Field(max_length=2000)] | None = None
+
+    def list_query(
+        self: Self,
+        *,
+        equal: dict[str, str | None] | None = None,
+        contains: dict[str, str | None] | None = None,
+        between: dict[str, Range] | None = None,
+    ) -> ListQuery:
+        """Make the query; filters whose value is None are not asked for."""
+        ranges = dict(between or {})
+        if self.updated_since:
+            ranges["updated_at"] = (self.updated_since, None)
+        return ListQuery(
+            sort=self.sort.removeprefix("-"),
+            descending=self.sort.startswith("-"),
+            page=self.page,
+            per_page=self.per_page,
+            equal={name: text for name, text in (equal or {}).items() if text is not None},
+            contains={name: text for name, text in (contains or {}).items() if text is not None},
+            between=ranges,
+            cursor=self.cursor,
+        )
