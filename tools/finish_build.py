@@ -1,0 +1,116 @@
+"""Make what `sam build` made smaller and quicker to start.
+
+`sam build` ships packages as they come: descriptions of every AWS service, type stubs, and no
+compiled modules. This leaves out what no function of ours can reach, compiles the rest, and
+prints what is left. Running it again changes nothing.
+
+The compiled files carry the hash of their source, unchecked: Lambda sets file times of its own,
+which would otherwise make Python compile everything again at each cold start.
+"""
+
+import argparse
+import compileall
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts", "xray"})
+"""What the functions call, and what the X-Ray SDK loads as it is imported; botocore keeps the descriptions of these alone."""
+
+LIMIT_MB = 40
+"""What layers and one function may weigh unzipped."""
+
+PYTHON = (3, 13)
+"""Compiled files are read by the same minor version only."""
+
+
+UNUSED = (
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui",  # a web page that we do not serve
+    "aws_lambda_powertools/utilities/auth_alpha",
+    "aws_lambda_powertools/utilities/circuit_breaker",
+    "aws_lambda_powertools/utilities/data_masking",
+    "aws_lambda_powertools/utilities/feature_flags",
+    "aws_lambda_powertools/utilities/idempotency",  # ours is in the transaction
+    "aws_lambda_powertools/utilities/kafka",
+    "aws_lambda_powertools/utilities/streaming",
+    "aws_xray_sdk/ext",  # patches of other libraries; we trace our own steps
+    "bin",
+    "cffi",  # cryptography needs the compiled _cffi_backend alone
+    "pycparser",
+    "pydantic/v1",
+    "*.dist-info",  # nothing here asks importlib.metadata
+)
+"""Folders that no function can reach, as patterns below the packages."""
+
+UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "*.h", "*.c")
+
+
+def leftovers(packages: Path) -> Iterator[Path]:
+    """What no function needs at run time."""
+    for entry in (packages / "botocore" / "data").iterdir():
+        if entry.is_dir() and entry.name not in SERVICES:
+            yield entry
+    for pattern in UNUSED:
+        yield from packages.glob(pattern)
+    for pattern in ("tests", "__pycache__"):
+        yield from (path for path in packages.rglob(pattern) if path.is_dir())
+    for pattern in UNUSED_FILES:
+        yield from packages.rglob(pattern)
+
+
+def remove(paths: Iterator[Path]) -> None:
+    """Remove files and whole folders; some may lie inside others already removed."""
+    for path in list(paths):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def compile_tree(root: Path) -> None:
+    """Compile every module below `root`; raises SystemExit when one does not compile."""
+    # Paths in tracebacks are those inside Lambda, not those of the machine that built.
+    done = compileall.compile_dir(
+        root,
+        quiet=1,
+        force=True,
+        stripdir=str(root),
+        invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
+    )
+    if not done:
+        sys.exit(f"{root}: not everything compiles")
+
+
+def size_mb(root: Path) -> float:
+    """Sum of the file sizes below `root`, in MB of 10^6 bytes."""
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) / 1e6
+
+
+def main() -> None:
+    """Finish the build directory and print the sizes; exit 1 above the limit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("build", type=Path, nargs="?", default=Path(".aws-sam/build"))
+    build: Path = parser.parse_args().build
+    if sys.version_info[:2] != PYTHON:
+        sys.exit(f"compile with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}")
+
+    remove(leftovers(build / "DependenciesLayer" / "python"))
+    parts = sorted(path for path in build.iterdir() if path.is_dir())
+    for part in parts:
+        compile_tree(part)
+
+    sizes = {part.name: size_mb(part) for part in parts}
+    for name, size in sizes.items():
+        print(f"  {name:24} {size:6.2f} MB")
+    layers = sum(size for name, size in sizes.items() if name.endswith("Layer"))
+    largest = max((s for name, s in sizes.items() if name.endswith("Function")), default=0.0)
+    total = layers + largest
+    print(f"  {'layers + largest function':24} {total:6.2f} MB (at most {LIMIT_MB})")
+    if total > LIMIT_MB:
+        sys.exit("too large")
+
+
+if __name__ == "__main__":
+    main()
