@@ -1,0 +1,1 @@
+"""What more than one function needs: the subjects of the warehouse and the kernel under them."""

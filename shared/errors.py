@@ -63,9 +63,7 @@ CODES: Mapping[str, Code] = {
     "method_not_allowed": Code(
         405, "The route does not admit the method.", "Use a method that `Allow` names."
     ),
-    "conflict": Code(
-        409, "The request clashes with the current state.", "Read again and decide."
-    ),
+    "conflict": Code(409, "The request clashes with the current state.", "Read again and decide."),
     "duplicate_in_flight": Code(
         409,
         "The first request with this Idempotency-Key is still being processed.",
@@ -79,9 +77,7 @@ CODES: Mapping[str, Code] = {
         "A picking belongs to another active wave.",
         "Remove it there or cancel the other wave.",
     ),
-    "stale_state": Code(
-        409, "The resource changed before the operation.", "Read it again."
-    ),
+    "stale_state": Code(409, "The resource changed before the operation.", "Read it again."),
     "tenant_moved": Code(
         410, "The company runs on its own server.", "Use that installation's address."
     ),

@@ -79,7 +79,7 @@ type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_l
 """Free text of several lines, up to 2000 characters."""
 
 
-def _number(value: Any) -> Decimal:  # noqa: ANN401 - whatever the body held
+def _number(value: Any) -> Decimal:
     if isinstance(value, Decimal):
         number = value
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -98,6 +98,24 @@ def _decimals(number: Decimal) -> Decimal:
     return number
 
 
+def _positive(number: Decimal) -> Decimal:
+    if number <= 0:
+        raise PydanticCustomError("number_range", "must be more than 0")
+    return _not_too_large(number)
+
+
+def _not_negative(number: Decimal) -> Decimal:
+    if number < 0:
+        raise PydanticCustomError("number_range", "must be at least 0")
+    return _not_too_large(number)
+
+
+def _not_too_large(number: Decimal) -> Decimal:
+    if number > MAX_QUANTITY:
+        raise PydanticCustomError("number_range", f"must be at most {MAX_QUANTITY}")
+    return _decimals(number)
+
+
 def plain_number(number: Decimal) -> int | Decimal:
     """Write a whole number without a fraction."""
     return int(number) if number == number.to_integral_value() else number.normalize()
@@ -109,16 +127,14 @@ _NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
 type Quantity = Annotated[
     Decimal,
     BeforeValidator(_number),
-    Field(gt=0, le=MAX_QUANTITY, strict=False),
-    AfterValidator(_decimals),
+    AfterValidator(_positive),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 999_999_999}),
 ]
 """More than 0, at most 999 999 999, up to 6 decimals."""
 type Measure = Annotated[
     Decimal,
     BeforeValidator(_number),
-    Field(ge=0, le=MAX_QUANTITY, strict=False),
-    AfterValidator(_decimals),
+    AfterValidator(_not_negative),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 999_999_999}),
 ]
 """0 or more, at most 999 999 999, up to 6 decimals."""
@@ -131,7 +147,7 @@ type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000)]
 """A whole number from 0 to 1 000 000 000."""
 
 
-def _day(value: Any) -> str:  # noqa: ANN401 - whatever the body held
+def _day(value: Any) -> str:
     if not isinstance(value, str):
         raise PydanticCustomError("date_type", "must be a date as text")
     match = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", value, re.ASCII)
@@ -156,7 +172,7 @@ _MOMENT = re.compile(
 )
 
 
-def _moment(value: Any) -> str:  # noqa: ANN401 - whatever the request held
+def _moment(value: Any) -> str:
     # In a query an unescaped "+02:00" arrives as " 02:00".
     if isinstance(value, str) and _MOMENT.fullmatch(value):
         text = re.sub(r" (\d{2}:?\d{2})$", r"+\1", value).replace(",", ".")

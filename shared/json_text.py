@@ -19,7 +19,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(message)
 
 
-def loads(text: str | bytes) -> Any:  # noqa: ANN401 - JSON has any shape
+def loads(text: str | bytes) -> Any:
     """Parse JSON text; ValueError when it is none (NaN and Infinity are none)."""
     try:
         return json.loads(text, parse_float=_decimal, parse_constant=_no_constant)

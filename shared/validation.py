@@ -65,7 +65,7 @@ def what_is_valid[M: BaseModel](model: type[M], raw: object) -> M:
     return model.model_construct({name for name in values if name in given}, **values)
 
 
-def _valid_value(model: type[BaseModel], name: str, value: object) -> Any:  # noqa: ANN401
+def _valid_value(model: type[BaseModel], name: str, value: object) -> Any:
     inner = _list_of_models(model, name)
     if inner and isinstance(value, Sequence) and not isinstance(value, str):
         return [what_is_valid(inner, entry) for entry in value[:1000]]

@@ -15,10 +15,12 @@ from shared.db.collection import Record
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.operations import Answer, ListAnswer, Method, Routes
 from shared.http.request import Request
 
 routes = Routes("catalog")
+
+_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ = {"scope": "products:read"}
 _WRITE = {"scope": "products:write", "permission": "inventory.manage"}
@@ -69,7 +71,7 @@ def _change_product(tx: Transaction, request: Request) -> Answer:
     return Answer(record.entity)
 
 
-for _method in ("PUT", "PATCH"):
+for _method in _CHANGES:
     routes.declare(
         _method,
         "/products/{id}",
@@ -141,7 +143,7 @@ def _change_category(tx: Transaction, request: Request) -> Answer:
     return Answer(service.change_category(tx, request.id, request.body).entity)
 
 
-for _method in ("PUT", "PATCH"):
+for _method in _CHANGES:
     routes.declare(
         _method,
         "/product-categories/{id}",

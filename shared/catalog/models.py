@@ -1,5 +1,6 @@
 """What products and product categories are."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -63,6 +64,18 @@ class Product(Stored):
     inventory_item: bool = True
     created_at: Timestamp
     updated_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProduct:
+    """What work that names a product must know of it."""
+
+    id: int
+    item_code: str
+    by_batch: bool
+    by_serial: bool
+    in_stock: bool
+    """Whether it is an inventory item."""
 
 
 class CategoryCreate(Input):

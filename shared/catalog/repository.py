@@ -1,10 +1,13 @@
 """The items of the catalog. Keys and indexes: see the table in docs/storage.md."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from shared.catalog.models import Category, CategoryParameters, Product, ProductParameters
-from shared.db.collection import Collection, Record
+from shared.catalog.models import (
+    Category,
+    CategoryParameters,
+    KnownProduct,
+    Product,
+    ProductParameters,
+)
+from shared.db.collection import Collection
 from shared.db.facets import Facets, fold, id_text
 from shared.db.items import Item, Key
 from shared.db.listing import Page, read_page
@@ -74,18 +77,6 @@ def list_categories(store: Store, parameters: CategoryParameters) -> Page[Catego
     return read_page(store, CATEGORIES, parameters.list_query(contains={"search": search}))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownProduct:
-    """What work that names a product must know of it."""
-
-    id: int
-    item_code: str
-    by_batch: bool
-    by_serial: bool
-    in_stock: bool
-    """Whether it is an inventory item."""
-
-
 def code_key(code: str) -> Key:
     """Key of the alias through which a product is found by its code."""
     return alias_key("item_code", code)
@@ -132,8 +123,3 @@ def drop_alias(tx: Transaction, code: str, mark: str) -> None:
         values={":mark": mark},
         otherwise=Overtaken,
     )
-
-
-def records(store: Store, numbers: Iterable[int]) -> list[Record[Product]]:
-    """Read products by id."""
-    return PRODUCTS.get_many(store, numbers)

@@ -8,12 +8,13 @@ from shared.catalog.models import (
     CategoryChange,
     CategoryCreate,
     CategoryParameters,
+    KnownProduct,
     Product,
     ProductChange,
     ProductCreate,
     ProductParameters,
 )
-from shared.catalog.repository import CATEGORIES, PRODUCTS, KnownProduct
+from shared.catalog.repository import CATEGORIES, PRODUCTS
 from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.listing import Page

@@ -1,0 +1,1 @@
+"""One tenant's table: items, transactions, totals, lists."""

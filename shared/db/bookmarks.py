@@ -110,9 +110,7 @@ def keep_position(store: Store, listing: str, position: Position) -> None:
     )
 
 
-def find_snapshot(
-    store: Store, listing: str, offset: int, version: int | None
-) -> Snapshot | None:
+def find_snapshot(store: Store, listing: str, offset: int, version: int | None) -> Snapshot | None:
     """The chunk with the id at `offset`, of the newest snapshot or of a given version."""
     chunk = f"{offset // _CHUNK:06d}#"
     page = store.query(

@@ -13,10 +13,12 @@ from shared.db.facets import MAX_ID, Facets, id_text, sort_text
 from shared.db.items import Item, Key, pack, unpack
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys
-from shared.db.transaction import Overtaken, Transaction
+from shared.db.transaction import Transaction
 from shared.errors import Gone, NotFound
 
 HEAD = "HEAD"
+
+_UNCHANGED = "version = :seen"
 
 type IndexBySort = Mapping[str, int]
 """Sort name → number of the index that holds the entries in that order."""
@@ -107,7 +109,7 @@ class Collection[E: BaseModel]:
         """Stage the next version of an entity; overtaken when it changed since it was read."""
         before, after = self.facets(record.entity), self.facets(entity)
         head, tails = self._items(record.id, record.version + 1, entity, after)
-        tx.put(head, **_still(record))
+        tx.put(head, condition=_UNCHANGED, values={":seen": record.version})
         for tail in tails:
             tx.put(tail)
         for key in self._tail_keys(record.id, record.parts)[len(tails) :]:
@@ -129,7 +131,7 @@ class Collection[E: BaseModel]:
             "deleted": True,
             "deleted_at": tx.now,
         }
-        tx.put(gravestone, **_still(record))
+        tx.put(gravestone, condition=_UNCHANGED, values={":seen": record.version})
         for key in self._tail_keys(record.id, record.parts):
             tx.delete(key)
         facets = self.facets(record.entity)
@@ -182,11 +184,3 @@ class Collection[E: BaseModel]:
 
     def _partition_names(self, facets: Facets) -> list[str]:
         return [f"{facet}={facets[facet] or ''}" for facet in self.partitions]
-
-
-def _still[E](record: Record[E]) -> dict[str, object]:
-    return {
-        "condition": "version = :seen",
-        "values": {":seen": record.version},
-        "otherwise": Overtaken,
-    }

@@ -54,7 +54,7 @@ def from_attributes(attributes: Mapping[str, Any]) -> Item:
     return {name: _decode(value) for name, value in attributes.items()}
 
 
-def _decode(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - values have many types
+def _decode(attribute: Mapping[str, Any]) -> Any:
     ((kind, value),) = attribute.items()
     match kind:
         case "N":

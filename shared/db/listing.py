@@ -97,18 +97,14 @@ class _Access:
         return condition, values
 
 
-def read_page[E: BaseModel](
-    store: Store, collection: Collection[E], query: ListQuery
-) -> Page[E]:
+def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
     """Read one page of a list."""
     access, ordered = _plan(collection, query)
     reader = _OrderedList if ordered else _GatheredList
     return reader(store, collection, query, access).page()
 
 
-def _plan[E: BaseModel](
-    collection: Collection[E], query: ListQuery
-) -> tuple[_Access, bool]:
+def _plan[E: BaseModel](collection: Collection[E], query: ListQuery) -> tuple[_Access, bool]:
     """Choose the narrowest entries; whether they are the list itself, in its order."""
     for facet, index in collection.finders.items():
         if facet in query.equal:
@@ -172,7 +168,7 @@ class _List[E: BaseModel]:
         text = json.dumps([self.listing.rpartition("#")[2][:8], offset, mark])
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
-    def read_cursor(self) -> Any:  # noqa: ANN401 - str or int by the way of reading
+    def read_cursor(self) -> Any:
         """Return the mark of a cursor made for this very page; None for any other text."""
         text = self.query.cursor or ""
         try:
@@ -251,7 +247,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         start = self._start_key(after) if after else None
         keys: list[str] = []
         while len(keys) < skip + take:
-            more = {"ExclusiveStartKey": start} if start else {}
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
             page = self.store.query(
                 IndexName=index_name(self.access.index),
                 KeyConditionExpression=condition,
@@ -328,7 +324,7 @@ class _GatheredList[E: BaseModel](_List[E]):
         sort_name = index_keys(self.access.index)[1]
         start = None
         while True:
-            more = {"ExclusiveStartKey": start} if start else {}
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
             page = self.store.query(
                 IndexName=index_name(self.access.index),
                 KeyConditionExpression=condition,
@@ -370,4 +366,3 @@ class _GatheredList[E: BaseModel](_List[E]):
             terms += [f"{path} >= {value(low)}"] if low is not None else []
             terms += [f"{path} <= {value(high)}"] if high is not None else []
         return " AND ".join(terms), names
-

@@ -7,6 +7,8 @@ comes later sees the mark. A mark left by a crash runs out by itself.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from shared.db.items import Item, Key
 from shared.db.store import Store
@@ -37,7 +39,7 @@ def is_named(store: Store, facet: str, number: int) -> bool:
     """Tell whether any open document names it; reads the whole register (rare operations)."""
     start = None
     while True:
-        more = {"ExclusiveStartKey": start} if start else {}
+        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
         page = store.query(
             KeyConditionExpression=f"{PARTITION_KEY} = :register",
             FilterExpression="contains(#facet, :number)",
@@ -90,10 +92,9 @@ def restore(tx: Transaction, alias: Key, mark: str) -> None:
         condition="retired_by = :mark",
         values={":mark": mark},
     )
-    try:
+    # Overtaken: taken back already, or run out and set by someone else.
+    with suppress(Overtaken):
         undo.commit()
-    except Overtaken:
-        pass  # Already taken back, or run out and set by someone else.
 
 
 def ensure_stays(aliases: Iterable[Item], now_ms: int) -> None:

@@ -87,7 +87,7 @@ class Store:
                 attempt = self.pause(attempt)
         return items
 
-    def query(self, **arguments: Any) -> QueryPage:  # noqa: ANN401 - Query's own arguments
+    def query(self, **arguments: Any) -> QueryPage:
         """Make one Query on the table; `values` are plain and are encoded here."""
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
         answer = self.client.query(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.clock import Instant, instant, now_ms
 from shared.db.counters import SHARDS, CounterChange, Guard, shard_key
@@ -41,7 +42,7 @@ _TRANSIENT_ERRORS = frozenset(
 )
 
 
-class Overtaken(Exception):  # noqa: N818 - a turn of events, not an error of ours
+class Overtaken(Exception):
     """A condition failed because someone else was faster: decide again."""
 
 
@@ -82,7 +83,7 @@ class Transaction:
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
 
-    def put(
+    def put(  # noqa: PLR0913 - the parts of one action
         self,
         item: Item,
         *,
@@ -152,7 +153,9 @@ class Transaction:
         """Overtake every change that has read master data for a `kind` and not committed yet."""
         for shard in range(SHARDS):
             self.update(
-                shard_key(kind, shard), "ADD #epoch :one", names={"#epoch": "epoch"},
+                shard_key(kind, shard),
+                "ADD #epoch :one",
+                names={"#epoch": "epoch"},
                 values={":one": 1},
             )
 
@@ -199,15 +202,13 @@ class Transaction:
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _TRANSIENT_ERRORS:
                     raise
-            except (ConnectionError, HTTPClientError):
+            except (BotocoreConnectionError, HTTPClientError):
                 pass
             else:
                 return
             attempt = self.store.pause(attempt)
 
-    def _raise_if_final(
-        self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError
-    ) -> None:
+    def _raise_if_final(self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError) -> None:
         codes = [reason.get("Code", "None") for reason in reasons]
         for action, code in zip(self._all_actions(), codes, strict=False):
             if code == "ConditionalCheckFailed":
@@ -229,7 +230,7 @@ class Transaction:
         }
         return _Action({"Update": body}, Overtaken)
 
-    def _add(  # noqa: PLR0913 - the parts of one action
+    def _add(  # noqa: PLR0913, PLR0917 - the parts of one action
         self,
         verb: str,
         body: dict[str, Any],
@@ -260,5 +261,3 @@ def draw_ids(store: Store, kind: str, count: int) -> int:
         ReturnValues="UPDATED_NEW",
     )
     return int(answer["Attributes"]["last"]["N"]) - count + 1
-
-

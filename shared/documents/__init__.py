@@ -1,0 +1,1 @@
+"""Entry and exit documents."""

@@ -1,0 +1,1 @@
+"""Between the gateway and the subjects."""

@@ -44,7 +44,7 @@ from shared.validation import check, what_is_valid
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_PREFIXES = ["/api/v1", "/v1"]
+_PREFIXES = ("/api/v1", "/v1")
 """The default address has the stage before the resources, a custom domain its base path."""
 _RESERVE_MS = 1_500
 """Kept back from the invocation's time, so that a refusal still reaches the caller."""
@@ -60,7 +60,7 @@ class Door:
 
     def __init__(self, *groups: Routes) -> None:
         self._groups = groups
-        self._resolver = APIGatewayRestResolver(strip_prefixes=_PREFIXES)
+        self._resolver = APIGatewayRestResolver(strip_prefixes=[*_PREFIXES])
         for group in groups:
             for operation in group.operations:
                 rule = operation.path.replace("{", "<").replace("}", ">")
@@ -79,15 +79,17 @@ class Door:
 
     # One operation
 
-    def _handler(self, operation: Operation) -> Any:  # noqa: ANN401 - as the resolver takes it
+    def _handler(self, operation: Operation) -> Any:
         def handle(**path_values: str) -> "Response[str]":
             event = self._resolver.current_event.raw_event
             try:
                 reply = self._answer(operation, event, path_values)
             except ServiceError as error:
                 reply = self._refusal(error, event)
-            except Exception:
-                logger.exception("unexpected error", operation=f"{operation.method} {operation.path}")
+            except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
+                logger.exception(
+                    "unexpected error", operation=f"{operation.method} {operation.path}"
+                )
                 reply = self._refusal(ServiceError("The service failed."), event)
             return self._respond(reply, event)
 

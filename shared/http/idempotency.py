@@ -127,15 +127,14 @@ def claim(store: Store, *, credential: str, key: str, request: str) -> Claim | R
             TableName=store.table,
             Item=to_attributes(item),
             ConditionExpression=(
-                f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds"
-                " OR lease_until < :now"
+                f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds OR lease_until < :now"
             ),
             ExpressionAttributeNames={"#expiry": EXPIRY},
             ExpressionAttributeValues={":seconds": encode(now // 1000), ":now": encode(now)},
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
-        found = error.response.get("Item")
+        found: Any = error.response.get("Item")
         held = from_attributes(found) if found else store.get((partition, "HEAD"))
         return _held(held, request, now)
     return mine

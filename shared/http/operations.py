@@ -87,7 +87,11 @@ class Routes:
     operations: list[Operation] = field(default_factory=list)
 
     def declare[F: Callable[..., Any]](
-        self, method: Method, path: str, summary: str, **facts: Any  # noqa: ANN401
+        self,
+        method: Method,
+        path: str,
+        summary: str,
+        **facts: Any,
     ) -> Callable[[F], F]:
         """Declare the decorated handler as the route; `facts` are fields of Operation.
 

@@ -55,6 +55,10 @@ class TenantAccess:
             self._clients.popitem(last=False)
         return dynamodb
 
+    def forget(self) -> None:
+        """Drop every client."""
+        self._clients.clear()
+
 
 def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
     sts = client("sts")

@@ -25,7 +25,7 @@ def host_key(host: str) -> str:
     return f"HOST#{host}"
 
 
-SHARED_ADDRESS_KEY = "ADDRESS"
+SHARED_ADDRESS_KEY = host_key("*")
 """Key of the address that tenants without a host of their own share."""
 
 
@@ -52,7 +52,7 @@ class Directory:
     def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
         """Slug of the tenant that the address belongs to, None for an address of no tenant."""
         item = self._item(host_key(host), max_age)
-        return item["tenant"]["S"] if item else None
+        return item["tenant"]["S"] if item and "tenant" in item else None
 
     def shared_address(self) -> str | None:
         """Base address of the tenants that have no host of their own."""

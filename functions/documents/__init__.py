@@ -1,0 +1,1 @@
+"""Door of entry and exit documents."""

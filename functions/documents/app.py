@@ -1,0 +1,117 @@
+"""Entry and exit documents."""
+
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.documents import service, views
+from shared.documents.models import (
+    Document,
+    EntryDocument,
+    EntryDraft,
+    EntryParameters,
+    ExitDocument,
+    ExitDraft,
+    ExitParameters,
+)
+from shared.http.door import Door
+from shared.http.operations import Answer, Idempotency, ListAnswer, Routes
+from shared.http.request import Request
+
+routes = Routes("documents")
+
+_ENTRY_READ = {"scope": "receipts:read", "answer": EntryDocument}
+_ENTRY_WRITE = {"scope": "receipts:write", "permission": "entries.manage", "answer": EntryDocument}
+_EXIT_READ = {"scope": "pickings:read", "answer": ExitDocument}
+_EXIT_WRITE = {"scope": "pickings:write", "permission": "exits.manage", "answer": ExitDocument}
+_CREATES = {
+    "collects_problems": True,
+    "idempotency": Idempotency.REQUIRED,
+    "statuses": (200, 201),
+    "errors": ("rule_blocked",),
+    "description": "200 answers the document that already has the reference and type.",
+}
+
+
+@routes.declare(
+    "GET", "/entry-documents", "List entry documents", parameters=EntryParameters, **_ENTRY_READ
+)
+def list_entry_documents(store: Store, request: Request) -> ListAnswer[Document]:
+    """Page through the entry documents, with progress per line."""
+    page = service.list_documents(store, "entry", request.parameters)
+    return ListAnswer(page, views.entry_document)
+
+
+@routes.declare(
+    "POST",
+    "/entry-documents",
+    "Create an entry document",
+    body=EntryDraft,
+    **_ENTRY_WRITE,
+    **_CREATES,
+)
+def create_entry_document(tx: Transaction, request: Request) -> Answer:
+    """Create an entry document, once per reference and type."""
+    created = service.create_document(tx, "entry", request.body, request.problems)
+    return _created(created, views.entry_document(created.record), "/entry-documents")
+
+
+@routes.declare("GET", "/entry-documents/{id}", "Get an entry document", **_ENTRY_READ)
+def get_entry_document(store: Store, request: Request) -> Answer:
+    """Read one entry document."""
+    return Answer(views.entry_document(service.get_document(store, "entry", request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/entry-documents/{id}/close",
+    "Close an entry document",
+    errors=("conflict",),
+    **_ENTRY_WRITE,
+)
+def close_entry_document(tx: Transaction, request: Request) -> Answer:
+    """Give up what is still to be received."""
+    return Answer(views.entry_document(service.close_document(tx, "entry", request.id)))
+
+
+@routes.declare(
+    "GET", "/exit-documents", "List exit documents", parameters=ExitParameters, **_EXIT_READ
+)
+def list_exit_documents(store: Store, request: Request) -> ListAnswer[Document]:
+    """Page through the exit documents, with progress per line."""
+    page = service.list_documents(store, "exit", request.parameters)
+    return ListAnswer(page, views.exit_document)
+
+
+@routes.declare(
+    "POST", "/exit-documents", "Create an exit document", body=ExitDraft, **_EXIT_WRITE, **_CREATES
+)
+def create_exit_document(tx: Transaction, request: Request) -> Answer:
+    """Create an exit document, once per reference and type."""
+    created = service.create_document(tx, "exit", request.body, request.problems)
+    return _created(created, views.exit_document(created.record), "/exit-documents")
+
+
+@routes.declare("GET", "/exit-documents/{id}", "Get an exit document", **_EXIT_READ)
+def get_exit_document(store: Store, request: Request) -> Answer:
+    """Read one exit document."""
+    return Answer(views.exit_document(service.get_document(store, "exit", request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/exit-documents/{id}/close",
+    "Close an exit document",
+    errors=("conflict",),
+    **_EXIT_WRITE,
+)
+def close_exit_document(tx: Transaction, request: Request) -> Answer:
+    """Give up what is still to be picked."""
+    return Answer(views.exit_document(service.close_document(tx, "exit", request.id)))
+
+
+def _created(created: service.Created, view: EntryDocument | ExitDocument, path: str) -> Answer:
+    if created.new:
+        return Answer(view, 201, f"{path}/{created.record.id}")
+    return Answer(view)
+
+
+lambda_handler = Door(routes)

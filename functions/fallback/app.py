@@ -1,0 +1,5 @@
+"""Every path that no other function owns: 404 in the error envelope."""
+
+from shared.http.door import Door
+
+lambda_handler = Door()

@@ -1,0 +1,159 @@
+"""Decisions about documents, on plain data: what a line may say, what closing does."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.catalog.models import KnownProduct
+from shared.documents.models import (
+    Document,
+    DocumentDraft,
+    DocumentLine,
+    EntryDraft,
+    EntryLineDraft,
+    ExitDraft,
+    LineDraft,
+)
+from shared.errors import Conflict, Problem
+from shared.warehouses.models import KnownPosition, KnownWarehouse
+
+
+@dataclass(frozen=True, slots=True)
+class MasterData:
+    """What the database knows of the codes that a document names."""
+
+    products: Mapping[str, KnownProduct]
+    warehouse: KnownWarehouse | None
+    positions: Mapping[tuple[str, str], KnownPosition]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is wrong with a document: invalid data, and valid data that a rule forbids."""
+
+    invalid: Sequence[Problem]
+    blocked: Sequence[Problem]
+
+
+def examine(draft: DocumentDraft, known: MasterData) -> Findings:
+    """Find every problem of a document; fields that are None were invalid by themselves."""
+    invalid: list[Problem] = []
+    blocked: list[Problem] = []
+    if draft.warehouse_code is not None and known.warehouse is None:
+        invalid.append(
+            Problem("warehouse_code", f"no warehouse has the code {draft.warehouse_code}")
+        )
+    serials: dict[str, str] = {}
+    for path, line in lines_of(draft):
+        product = known.products.get(line.item_code)
+        if line.item_code is not None and product is None:
+            invalid.append(
+                Problem(f"{path}.item_code", f"no product has the code {line.item_code}")
+            )
+        if product and not product.in_stock:
+            message = f"product {product.item_code} is not kept in stock"
+            blocked.append(Problem(f"{path}.item_code", message))
+        if product:
+            invalid += _management_problems(path, line, product)
+        invalid += _serial_problems(path, line, serials)
+        if isinstance(line, EntryLineDraft):
+            invalid += _bin_problems(path, line, draft, known)
+    return Findings(invalid, blocked)
+
+
+def lines_of(draft: DocumentDraft) -> Iterator[tuple[str, LineDraft]]:
+    """Yield the lines of either kind of draft with their paths."""
+    lines: Sequence[LineDraft] = getattr(draft, "lines", None) or ()
+    for number, line in enumerate(lines):
+        yield f"lines.{number}", line
+
+
+def _management_problems(path: str, line: LineDraft, product: KnownProduct) -> Iterator[Problem]:
+    if line.batch is not None and not product.by_batch:
+        yield Problem(f"{path}.batch", f"product {product.item_code} is not managed by batch")
+    if line.serials and not product.by_serial:
+        yield Problem(f"{path}.serials", f"product {product.item_code} is not managed by serial")
+    if product.by_serial and line.qty is not None and line.qty != line.qty.to_integral_value():
+        yield Problem(f"{path}.qty", "must be whole, the product is managed by serial")
+
+
+def _serial_problems(path: str, line: LineDraft, seen: dict[str, str]) -> Iterator[Problem]:
+    if line.serials and line.qty is not None and len(line.serials) != line.qty:
+        message = f"must be as many as qty ({line.qty:f}); there are {len(line.serials)}"
+        yield Problem(f"{path}.serials", message)
+    for number, serial in enumerate(line.serials or ()):
+        place = f"{path}.serials.{number}"
+        if serial in seen:
+            yield Problem(place, f"is on the document already, at {seen[serial]}")
+        seen.setdefault(serial, place)
+
+
+def _bin_problems(
+    path: str, line: EntryLineDraft, draft: DocumentDraft, known: MasterData
+) -> Iterator[Problem]:
+    if line.destination_bin is None or known.warehouse is None:
+        return
+    position = known.positions.get((draft.warehouse_code, line.destination_bin))
+    field, name = f"{path}.destination_bin", line.destination_bin
+    if position is None:
+        yield Problem(field, f"warehouse {draft.warehouse_code} has no position {name}")
+    elif position.disabled:
+        yield Problem(field, f"position {name} is disabled")
+    elif position.blocked:
+        yield Problem(field, f"position {name} is blocked")
+
+
+def new_document(
+    number: int, draft: EntryDraft | ExitDraft, known: MasterData, now: str
+) -> Document:
+    """Make the document of a draft without problems."""
+    return Document(
+        id=number,
+        type=draft.type,
+        external_ref=draft.external_ref,
+        source="api",
+        status="open",
+        card_code=draft.partner_code,
+        card_name=draft.partner_name,
+        doc_date=draft.doc_date,
+        due_date=draft.due_date,
+        comments=draft.comments,
+        whs_code=draft.warehouse_code,
+        created_at=now,
+        updated_at=now,
+        lines=[
+            _new_line(position, line, known.products[line.item_code])
+            for position, line in enumerate(draft.lines, start=1)
+        ],
+        priority=draft.priority if isinstance(draft, ExitDraft) else None,
+        ship_to=draft.ship_to if isinstance(draft, ExitDraft) else None,
+    )
+
+
+def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
+    return DocumentLine(
+        line_num=number,
+        product_id=product.id,
+        item_code=product.item_code,
+        qty=line.qty,
+        open_qty=line.qty,
+        done_qty=0,
+        status="open",
+        batch=line.batch,
+        expiry_date=line.expiry_date,
+        serials=line.serials or [],
+        bin_code=line.destination_bin if isinstance(line, EntryLineDraft) else None,
+    )
+
+
+def closed(document: Document, now: str) -> Document:
+    """Give up what is still open. Raises Conflict when the document is closed already."""
+    if document.status == "closed":
+        message = "The document is closed already."
+        raise Conflict(message)
+    lines = [
+        line
+        if line.status == "complete"
+        else line.model_copy(update={"open_qty": 0, "status": "closed"})
+        for line in document.lines
+    ]
+    return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})

@@ -1,0 +1,154 @@
+"""Use cases of entry and exit documents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.catalog import service as catalog
+from shared.db import references
+from shared.db.collection import Record
+from shared.db.items import Item, Key
+from shared.db.listing import Page
+from shared.db.parallel import together
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.documents import repository, rules
+from shared.documents.models import (
+    Document,
+    EntryDraft,
+    EntryParameters,
+    ExitDraft,
+    ExitParameters,
+)
+from shared.documents.vocabulary import Kind
+from shared.errors import Problem, RuleBlocked, ValidationFailed
+from shared.warehouses import service as warehouses
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A document, and whether this request made it."""
+
+    record: Record[Document]
+    new: bool
+
+
+def create_document(
+    tx: Transaction,
+    kind: Kind,
+    draft: EntryDraft | ExitDraft,
+    problems: Sequence[Problem] = (),
+) -> Created:
+    """Create a document, or find the one that has its reference and type.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    created. Raises ValidationFailed with all problems of fields and rules together,
+    RuleBlocked when only rules stand against it.
+    """
+    tx.guard(kind)
+    wanted = _keys(kind, draft)
+    if problems:
+        found = tx.store.get_many(wanted)
+    else:
+        found, number = together(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
+        existing = _existing(kind, draft, found)
+        if existing:
+            record = repository.COLLECTIONS[kind].get(tx.store, existing)
+            return Created(record, new=False)
+    known = _master_data(tx, draft, found)
+    findings = rules.examine(draft, known)
+    invalid = [*problems, *findings.invalid]
+    if invalid:
+        raise ValidationFailed([*invalid, *findings.blocked])
+    if findings.blocked:
+        raise RuleBlocked(findings.blocked)
+    document = rules.new_document(number, draft, known, tx.now)
+    record = repository.COLLECTIONS[kind].insert(tx, number, document)
+    repository.put_reference(tx, kind, document)
+    references.register(
+        tx,
+        _holder(kind, number),
+        {
+            "product": (line.product_id for line in document.lines),
+            "warehouse": [known.warehouse.id] if known.warehouse else [],
+            "position": _named_positions(draft, known),
+        },
+    )
+    return Created(record, new=True)
+
+
+def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]:
+    """Close a document and give up what is still open; Conflict when it is closed already."""
+    collection = repository.COLLECTIONS[kind]
+    record = collection.get(tx.store, number)
+    changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
+    references.release(tx, _holder(kind, number))
+    return changed
+
+
+def get_document(store: Store, kind: Kind, number: int) -> Record[Document]:
+    """Read a document; NotFound when there is none."""
+    return repository.COLLECTIONS[kind].get(store, number)
+
+
+def list_documents(
+    store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
+) -> Page[Document]:
+    """Read a page of documents."""
+    return repository.list_documents(store, kind, parameters)
+
+
+def _holder(kind: Kind, number: int) -> str:
+    return f"{kind}#{number}"
+
+
+def _keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
+    """Keys of everything that creating the document has to know, to be read in one go."""
+    keys: list[Key] = []
+    reference = _reference(kind, draft)
+    if reference:
+        keys.append(reference)
+    if draft.warehouse_code is not None:
+        keys.append(warehouses.warehouse_key(draft.warehouse_code))
+    for _, line in rules.lines_of(draft):
+        if line.item_code is not None:
+            keys.append(catalog.product_key(line.item_code))
+    keys += [warehouses.position_key(*pair) for pair in _bins(draft)]
+    return keys
+
+
+def _reference(kind: Kind, draft: EntryDraft | ExitDraft) -> Key | None:
+    if draft.external_ref is None or draft.type is None:
+        return None
+    return repository.reference_key(kind, draft.type, draft.external_ref)
+
+
+def _existing(kind: Kind, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]) -> int | None:
+    reference = _reference(kind, draft)
+    return int(found[reference]["id"]) if reference and reference in found else None
+
+
+def _bins(draft: EntryDraft | ExitDraft) -> set[tuple[str, str]]:
+    if draft.warehouse_code is None or not isinstance(draft, EntryDraft):
+        return set()
+    return {
+        (draft.warehouse_code, line.destination_bin)
+        for line in draft.lines or ()
+        if line.destination_bin is not None
+    }
+
+
+def _master_data(
+    tx: Transaction, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]
+) -> rules.MasterData:
+    codes = {line.item_code for _, line in rules.lines_of(draft) if line.item_code is not None}
+    code = draft.warehouse_code
+    known = warehouses.known_warehouses(tx, [code] if code is not None else [], found)
+    return rules.MasterData(
+        products=catalog.known_products(tx, codes, found),
+        warehouse=known.get(code),
+        positions=warehouses.known_positions(tx, _bins(draft), found),
+    )
+
+
+def _named_positions(draft: EntryDraft | ExitDraft, known: rules.MasterData) -> list[int]:
+    return [known.positions[pair].id for pair in _bins(draft)]
