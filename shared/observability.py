@@ -54,8 +54,14 @@ def bind(*, request_id: str, route: str | None = None, tenant: str | None = None
 
 
 def count(name: str, value: float = 1) -> None:
-    """Count something; written when the handler, under `metrics.log_metrics`, ends."""
+    """Count something; written by `flush`."""
     metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+
+
+def flush() -> None:
+    """End an invocation: write what was counted, if anything was."""
+    if metrics.metric_set:
+        metrics.flush_metrics()
 
 
 @contextmanager

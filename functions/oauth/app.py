@@ -20,7 +20,7 @@ from shared.auth.scopes import SCOPES
 from shared.config import config
 from shared.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
 from shared.http.envelope import error_body
-from shared.observability import bind, count, logger, metrics
+from shared.observability import bind, count, flush, logger
 from shared.tenancy.directory import directory
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post"]
@@ -96,7 +96,6 @@ _ROUTES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], _Reply]]] = {
 }
 
 
-@metrics.log_metrics(raise_on_empty_metrics=False)
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     """Answer one request of API Gateway (REST proxy event)."""
     request_id = event["requestContext"]["requestId"]
@@ -117,6 +116,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     except Exception:  # noqa: BLE001  the last line before the caller
         logger.exception("unexpected failure")
         reply = _refusal(ServiceError("The service failed."), request_id)
+    flush()
     return {
         "statusCode": reply.status,
         "headers": {

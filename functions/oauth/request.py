@@ -89,14 +89,17 @@ def _form_pairs(text: str) -> list[tuple[str, str]]:
 def _json_pairs(text: str) -> list[tuple[str, str]]:
     try:
         # objects become tuples of pairs, so that a repeated name is seen; arrays stay lists
-        pairs = json.loads(text, object_pairs_hook=tuple)
-        if not isinstance(pairs, tuple):
-            raise TypeError
-        for name, value in pairs:
-            (name + value).encode()  # text, and without lone surrogates
-    except (ValueError, TypeError, RecursionError) as error:
-        raise OAuthError("invalid_request", "A JSON object of strings is needed.") from error
-    return list(pairs)
+        content = json.loads(text, object_pairs_hook=tuple)
+    except (ValueError, RecursionError) as error:
+        raise OAuthError("invalid_request", "The body is not JSON.") from error
+    if not isinstance(content, tuple) or not all(_is_text(value) for _, value in content):
+        raise OAuthError("invalid_request", "A JSON object of strings is needed.")
+    return list(content)
+
+
+def _is_text(value: object) -> bool:
+    """Tell text from other values, and from text that cannot be encoded (lone surrogates)."""
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def _basic(authorization: str) -> Presented:

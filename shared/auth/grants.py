@@ -70,9 +70,10 @@ def authenticate(presented: Presented, host: str) -> tuple[Client, Tenant]:
     presented_hash = client_secrets.secret_hash(presented.client_id, presented.secret)
     owner = directory.tenant_for_host(host)
     stored = known.secret_hashes if known and known.active else ()
-    if client_secrets.matches(presented_hash, stored or (_NO_HASH,)) and known:
+    right = client_secrets.matches(presented_hash, stored or (_NO_HASH,))
+    if right and known and owner in (None, known.tenant):
         tenant = directory.tenant(known.tenant)
-        if tenant is not None and owner in (None, known.tenant):
+        if tenant is not None:
             return known, tenant
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
 

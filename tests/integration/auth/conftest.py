@@ -1,0 +1,45 @@
+import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shared.observability import logger
+from shared.tenancy.provisioning import Credentials, create_client, create_tenant
+from shared.tenancy.settings import TenantSettings
+from tests.integration.control_plane import ADDRESS, Wire, deployed
+
+
+@contextmanager
+def with_tenants() -> Iterator[Wire]:
+    """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
+    with deployed() as wire:
+        for slug in ("acme", "beta"):
+            create_tenant(TenantSettings(slug, plan="enterprise", base_url=ADDRESS))
+        create_tenant(TenantSettings("gamma", plan="enterprise", host="wms.gamma.test"))
+        yield wire
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """A stack of its own for the test."""
+    with with_tenants() as wire:
+        yield wire
+
+
+@pytest.fixture
+def acme(wire: Wire) -> Credentials:
+    """An integration client of acme with every scope."""
+    assert wire
+    return create_client("acme", "ERP")
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What is logged during the test."""
+    handler, lines = logger.registered_handler, io.StringIO()
+    assert isinstance(handler, logging.StreamHandler)
+    before = handler.setStream(lines)
+    yield lines
+    handler.setStream(before)

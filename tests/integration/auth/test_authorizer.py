@@ -1,0 +1,81 @@
+"""The authorizer: what it tells the doors, and what it costs."""
+
+import time
+from typing import Any
+
+from functions.authorizer.app import lambda_handler
+from shared.auth import tokens
+from shared.auth.caller import Caller
+from shared.auth.scopes import SCOPES
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import Credentials, set_address, show_tenant
+from tests.integration.control_plane import Wire, forget_everything
+
+ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
+
+
+def ask(token: str, host: str = "api.stowage.test") -> dict[str, Any]:
+    headers = {"authorization": f"Bearer {token}", "host": host}
+    return lambda_handler({"headers": headers, "methodArn": ARN}, None)
+
+
+def token_of(client: Credentials, slug: str = "acme") -> str:
+    return tokens.issue(show_tenant(slug), client.client_id, frozenset(SCOPES))
+
+
+def test_the_door_learns_who_is_calling(acme: Credentials) -> None:
+    verdict = ask(token_of(acme))
+    assert verdict["principalId"] == f"acme/{acme.client_id}"
+    assert all(isinstance(value, str) for value in verdict["context"].values())
+    caller = Caller.from_context(verdict["context"])
+    assert caller.tenant == "acme"
+    assert caller.kind == "client"
+    assert caller.client_id == acme.client_id
+    assert caller.scopes == frozenset(SCOPES)
+    assert caller.permissions == frozenset()
+    assert 3590 < caller.expires_at - time.time() <= 3600
+
+
+def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
+    statement = ask(token_of(acme))["policyDocument"]["Statement"]
+    assert statement == [
+        {
+            "Action": "execute-api:Invoke",
+            "Effect": "Allow",
+            "Resource": "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/*",
+        }
+    ]
+
+
+def test_warm_it_makes_no_call(acme: Credentials, wire: Wire) -> None:
+    forget_everything()
+    first, second = token_of(acme), token_of(acme)
+    with wire.recorded() as cold:
+        ask(first)
+    with wire.recorded() as warm:
+        ask(first)
+        ask(second)
+    assert sorted(cold) == ["GetItem", "GetItem", "GetPublicKey"]
+    assert warm == []
+
+
+def test_it_stays_warm_longer_than_the_doors(
+    acme: Credentials, wire: Wire, monkeypatch: Any
+) -> None:
+    token = token_of(acme)
+    ask(token)
+    later = time.monotonic() + 60
+    monkeypatch.setattr(directory, "_clock", lambda: later)
+    with wire.recorded() as calls:
+        ask(token)
+    assert calls == []
+
+
+def test_a_tenant_that_got_its_own_address_is_served_there_at_once(
+    acme: Credentials, monkeypatch: Any
+) -> None:
+    ask(token_of(acme))
+    set_address("acme", host="wms.acme.test")
+    later = time.monotonic() + 11
+    monkeypatch.setattr(directory, "_clock", lambda: later)
+    assert ask(token_of(acme), host="wms.acme.test")["context"]["tenant"] == "acme"

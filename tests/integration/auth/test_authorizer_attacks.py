@@ -1,0 +1,284 @@
+"""Every way to forge or bend a token ends in Unauthorized."""
+
+import base64
+import hashlib
+import hmac
+import io
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from functions.authorizer.app import lambda_handler
+from shared.auth import signing, tokens
+from shared.auth.tokens import sign_claims
+from tests.integration.auth.conftest import with_tenants
+from tests.integration.control_plane import ADDRESS, Wire
+
+ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
+
+
+def b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    """Claims of a good token; a change to None leaves the claim out."""
+    now = int(time.time())
+    good = {
+        "iss": ADDRESS,
+        "aud": ADDRESS,
+        "sub": "stw_1",
+        "client_id": "stw_1",
+        "iat": now,
+        "exp": now + 3600,
+        "jti": "j1",
+        "scope": "products:read",
+        "tenant": "acme",
+        "kind": "client",
+    }
+    return {name: value for name, value in {**good, **changes}.items() if value is not None}
+
+
+@dataclass
+class Forge:
+    """Builds tokens as an attacker with any amount of access to our signature would."""
+
+    kid: str
+
+    def header(self, **changes: Any) -> dict[str, Any]:
+        good = {"alg": "ES256", "typ": "at+jwt", "kid": self.kid}
+        return {name: value for name, value in {**good, **changes}.items() if value is not None}
+
+    def signed(self, header: str, payload: str) -> str:
+        """Text of header and payload, as they are, with a true signature of our key."""
+        text = f"{b64(header.encode())}.{b64(payload.encode())}"
+        return f"{text}.{b64(signing.sign(self.kid, text.encode()))}"
+
+    def with_header(self, **changes: Any) -> str:
+        return self.signed(json.dumps(self.header(**changes)), json.dumps(claims()))
+
+    def with_claims(self, **changes: Any) -> str:
+        return self.signed(json.dumps(self.header()), json.dumps(claims(**changes)))
+
+    def with_signature(self, header: Mapping[str, Any], signature: bytes) -> str:
+        return f"{self.unsigned(header)}.{b64(signature)}"
+
+    def unsigned(self, header: Mapping[str, Any]) -> str:
+        return f"{b64(json.dumps(header).encode())}.{b64(json.dumps(claims()).encode())}"
+
+    def hmac_with(self, key: bytes) -> str:
+        text = self.unsigned(self.header(alg="HS256"))
+        return f"{text}.{b64(hmac.digest(key, text.encode(), hashlib.sha256))}"
+
+    def pem(self) -> bytes:
+        return signing.public_key(self.kid).public_bytes(
+            Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+        )
+
+    def jwk(self) -> dict[str, Any]:
+        return signing.key_set()["keys"][0]
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[Wire]:
+    """One stack for all attacks: none of them may change anything."""
+    with with_tenants() as wire:
+        yield wire
+
+
+@pytest.fixture
+def forge(wire: Wire) -> Forge:
+    assert wire
+    return Forge(next(iter(signing.key_ids())))
+
+
+def ask(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
+    headers = {"Authorization": f"{scheme} {token}", "Host": host}
+    return lambda_handler({"headers": headers, "methodArn": ARN}, None)
+
+
+def altered(token: str) -> str:
+    """The same token with one bit of its signature changed."""
+    text, _, signature = token.rpartition(".")
+    raw = bytearray(base64.urlsafe_b64decode(signature + "=="))
+    raw[0] ^= 1
+    return f"{text}.{b64(bytes(raw))}"
+
+
+HOUR = 3600
+ATTACKS: dict[str, Callable[[Forge], str]] = {
+    # algorithms
+    "alg none, no signature": lambda f: f.unsigned(f.header(alg="none")) + ".",
+    "alg none, two parts": lambda f: f.unsigned(f.header(alg="none")),
+    "alg None": lambda f: f.with_signature(f.header(alg="None"), bytes(64)),
+    "alg none with a true signature": lambda f: f.with_header(alg="none"),
+    "alg missing": lambda f: f.with_header(alg=None),
+    "alg a list": lambda f: f.with_header(alg=["ES256"]),
+    "alg ES384": lambda f: f.with_header(alg="ES384"),
+    "empty signature": lambda f: f.unsigned(f.header()) + ".",
+    "HS256 with the public key as PEM": lambda f: f.hmac_with(f.pem()),
+    "HS256 with the public key as JWK": lambda f: f.hmac_with(json.dumps(f.jwk()).encode()),
+    "HS256 with a true signature": lambda f: f.with_header(alg="HS256"),
+    # signatures
+    "r = s = 0": lambda f: f.with_signature(f.header(), bytes(64)),
+    "r and s at the order of the curve": lambda f: f.with_signature(
+        f.header(),
+        bytes.fromhex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") * 2,
+    ),
+    "one bit of the signature changed": lambda f: altered(f.with_claims()),
+    "signature in DER": lambda f: f.with_signature(f.header(), b"\x30\x44" + bytes(68)),
+    "signature of other claims": lambda f: (
+        f.unsigned(f.header()) + "." + f.with_claims(tenant="beta").rpartition(".")[2]
+    ),
+    "signed by the other key": lambda f: Forge(list(signing.key_ids())[1]).signed(
+        json.dumps(f.header()), json.dumps(claims())
+    ),
+    # headers
+    "unknown crit": lambda f: f.with_header(crit=["x"], x=1),
+    "empty crit": lambda f: f.with_header(crit=[]),
+    "b64 false": lambda f: f.with_header(b64=False, crit=["b64"]),
+    "b64 false without crit": lambda f: f.with_header(b64=False),
+    "embedded jwk": lambda f: f.with_header(jwk=f.jwk()),
+    "jku": lambda f: f.with_header(jku="https://evil.test/keys.json"),
+    "x5u": lambda f: f.with_header(x5u="https://evil.test/cert.pem"),
+    "x5c": lambda f: f.with_header(x5c=["MIIB"]),
+    "zip": lambda f: f.with_header(zip="DEF"),
+    "kid with a path": lambda f: f.with_header(kid="../../../../dev/null"),
+    "kid with SQL": lambda f: f.with_header(kid="x' UNION SELECT 'key"),
+    "kid missing": lambda f: f.with_header(kid=None),
+    "kid a list": lambda f: f.with_header(kid=[f.kid]),
+    "kid a number": lambda f: f.with_header(kid=1),
+    "typ JWT": lambda f: f.with_header(typ="JWT"),
+    "typ of an id token": lambda f: f.with_header(typ="id+jwt"),
+    "typ in capitals": lambda f: f.with_header(typ="AT+JWT"),
+    "typ missing": lambda f: f.with_header(typ=None),
+    "header an array": lambda f: f.signed("[]", json.dumps(claims())),
+    "header nested deeply": lambda f: f.signed("[" * 250, json.dumps(claims())),
+    # JSON
+    "tenant twice": lambda f: f.signed(
+        json.dumps(f.header()), json.dumps(claims())[:-1] + ',"tenant":"beta"}'
+    ),
+    "alg twice": lambda f: f.signed(
+        json.dumps(f.header())[:-1] + ',"alg":"ES256"}', json.dumps(claims())
+    ),
+    "payload no JSON": lambda f: f.signed(json.dumps(f.header()), "{"),
+    "payload an array": lambda f: f.signed(json.dumps(f.header()), "[1]"),
+    "payload not UTF-8": lambda f: f.unsigned(f.header()).split(".")[0] + "._w." + "A" * 86,
+    "payload nested deeply": lambda f: f.signed(json.dumps(f.header()), '{"a":' * 500),
+    # times
+    "exp as text": lambda f: f.with_claims(exp=str(int(time.time()) + HOUR)),
+    "exp huge": lambda f: f.with_claims(exp=10**300),
+    "exp in a year": lambda f: f.with_claims(exp=int(time.time()) + 365 * 24 * HOUR),
+    "exp a fraction": lambda f: f.with_claims(exp=time.time() + 60),
+    "exp true": lambda f: f.with_claims(exp=True),
+    "exp Infinity": lambda f: f.signed(
+        json.dumps(f.header()), json.dumps(claims(exp=float("inf")))
+    ),
+    "exp missing": lambda f: f.with_claims(exp=None),
+    "exp past": lambda f: f.with_claims(exp=int(time.time()) - 1, iat=int(time.time()) - 60),
+    "iat in the future": lambda f: f.with_claims(
+        iat=int(time.time()) + 60, exp=int(time.time()) + 120
+    ),
+    "iat missing": lambda f: f.with_claims(iat=None),
+    "nbf in the future": lambda f: f.with_claims(nbf=int(time.time()) + 60),
+    # whose token
+    "aud a list": lambda f: f.with_claims(aud=[ADDRESS]),
+    "aud a part of ours": lambda f: f.with_claims(aud=ADDRESS[:-1]),
+    "aud longer than ours": lambda f: f.with_claims(aud=ADDRESS + "/x"),
+    "aud missing": lambda f: f.with_claims(aud=None),
+    "foreign iss": lambda f: f.with_claims(iss="https://evil.test/api/v1"),
+    "foreign iss and aud": lambda f: f.with_claims(
+        iss="https://evil.test/api/v1", aud="https://evil.test/api/v1"
+    ),
+    "iss missing": lambda f: f.with_claims(iss=None),
+    "tenant of another address": lambda f: f.with_claims(tenant="gamma"),
+    "tenant that does not exist": lambda f: f.with_claims(tenant="nobody"),
+    "tenant missing": lambda f: f.with_claims(tenant=None),
+    "tenant an object": lambda f: f.with_claims(tenant={"S": "acme"}),
+    "unknown kind": lambda f: f.with_claims(kind="admin"),
+    "user with permissions as a list": lambda f: f.with_claims(
+        kind="user", second_factor=True, permissions=["users.manage"]
+    ),
+    "user without word on the second factor": lambda f: f.with_claims(kind="user"),
+    "jti missing": lambda f: f.with_claims(jti=None),
+    # form
+    "nothing": lambda _: "",
+    "no token": lambda _: "hello",
+    "four parts": lambda f: f.with_claims() + ".x",
+    "five parts, as JWE": lambda _: "a.b.c.d.e",
+    "newline at the end": lambda f: f.with_claims() + "\n",
+    "padding": lambda f: f.with_claims() + "=",
+    "standard base64": lambda f: f.with_claims()[:-1] + "+",
+    "a megabyte": lambda f: f.with_claims() + "A" * 1_000_000,
+    "a megabyte of dots": lambda _: "." * 1_000_000,
+    "text beyond ASCII": lambda f: "é" + f.with_claims(),
+}
+
+
+def test_the_untouched_token_is_accepted(forge: Forge) -> None:
+    assert ask(forge.with_claims())["context"]["tenant"] == "acme"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_is_refused(attack: str, forge: Forge) -> None:
+    with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
+        ask(ATTACKS[attack](forge))
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "Bearer  ", "", "Token", "Bearer,Bearer"])
+def test_is_refused_under_another_scheme(scheme: str, forge: Forge) -> None:
+    with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
+        ask(forge.with_claims(), scheme=scheme)
+
+
+@pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
+def test_is_refused_without_a_token(headers: dict[str, Any] | None, wire: Wire) -> None:
+    assert wire
+    with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
+        lambda_handler({"headers": headers, "methodArn": ARN}, None)
+
+
+def test_a_huge_token_costs_no_computation(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
+    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+        ask("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
+    assert calls == []
+
+
+def test_a_forged_token_costs_no_call_even_cold(forge: Forge, wire: Wire) -> None:
+    bad = forge.with_header(kid="other")
+    signing.public_key.cache_clear()
+    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+        ask(bad)
+    assert calls == []
+
+
+def test_tokens_of_other_tenants_are_refused_at_a_registered_address(forge: Forge) -> None:
+    with pytest.raises(Exception, match="Unauthorized"):
+        ask(forge.with_claims(), host="WMS.gamma.test:443")
+
+
+def test_the_shared_address_serves_every_tenant_without_a_host(forge: Forge) -> None:
+    assert ask(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
+
+
+def test_no_line_of_the_log_carries_the_token(forge: Forge, log: io.StringIO) -> None:
+    token = altered(forge.with_claims())
+    with pytest.raises(Exception, match="Unauthorized"):
+        ask(token)
+    logged = log.getvalue()
+    assert "token refused" in logged
+    assert token not in logged
+    assert token.split(".")[1] not in logged
+
+
+def test_a_token_of_the_older_key_is_still_accepted(forge: Forge) -> None:
+    older = Forge(list(signing.key_ids())[1])
+    assert ask(older.with_claims())["context"]["jti"] == "j1"
+    assert ask(sign_claims(claims()))["context"]["jti"] == "j1"
+    assert forge.kid != older.kid

@@ -1,0 +1,346 @@
+"""Tokens over HTTP: how an ERP gets one, and what everyone else gets."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+import jwt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from functions.oauth.app import lambda_handler
+from shared.auth.scopes import SCOPES
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import (
+    Credentials,
+    create_client,
+    revoke_client,
+    rotate_client,
+    set_state,
+)
+from tests.integration.control_plane import ADDRESS, Wire, forget_everything
+
+FORM = "application/x-www-form-urlencoded"
+TOKEN = "/v1/oauth/token"
+
+
+def send(  # noqa: PLR0913  the parts of an HTTP request
+    method: str,
+    path: str,
+    body: str | bytes | None = None,
+    *,
+    content_type: str | None = FORM,
+    authorization: str | None = None,
+    host: str = "api.stowage.test",
+) -> tuple[int, dict[str, str], Any]:
+    headers = {"Host": host, "Content-Type": content_type, "authorization": authorization}
+    encoded = isinstance(body, bytes)
+    answer = lambda_handler(
+        {
+            "httpMethod": method,
+            "path": path,
+            "headers": {name: value for name, value in headers.items() if value is not None},
+            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
+            "isBase64Encoded": encoded,
+            "requestContext": {"requestId": "req-1"},
+        },
+        None,
+    )
+    text = answer["body"]
+    return answer["statusCode"], answer["headers"], json.loads(text) if text else None
+
+
+def ask(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
+    return send("POST", TOKEN, urlencode(form), **more)
+
+
+def basic(client_id: str, secret: str) -> str:
+    pair = f"{quote_plus(client_id)}:{quote_plus(secret)}"
+    return "Basic " + base64.b64encode(pair.encode()).decode()
+
+
+def grant(client: Credentials, **more: str) -> dict[str, str]:
+    return {"grant_type": "client_credentials", **client._asdict(), **more}
+
+
+def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> None:
+    status, headers, answer = ask(grant(acme, scope="products:read stocks:read"))
+    assert status == 200
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Request-Id"] == "req-1"
+    assert answer["token_type"] == "Bearer"
+    assert answer["expires_in"] == 3600
+    assert answer["scope"] == "products:read stocks:read"
+    _, _, keys = send("GET", "/v1/.well-known/jwks.json")
+    head = jwt.get_unverified_header(answer["access_token"])
+    key = jwt.PyJWKSet.from_dict(keys)[head["kid"]]
+    claims = jwt.decode(
+        answer["access_token"], key, algorithms=["ES256"], audience=ADDRESS, issuer=ADDRESS
+    )
+    assert head["typ"] == "at+jwt"
+    assert claims["sub"] == claims["client_id"] == acme.client_id
+    assert claims["tenant"] == "acme"
+    assert claims["kind"] == "client"
+    assert claims["exp"] - claims["iat"] == 3600
+
+
+def test_every_token_has_an_id_of_its_own(acme: Credentials) -> None:
+    tokens = [ask(grant(acme))[2]["access_token"] for _ in range(3)]
+    ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize("scope", [{}, {"scope": ""}])
+def test_without_a_scope_the_token_has_all_that_the_client_has(
+    scope: dict[str, str], wire: Wire
+) -> None:
+    assert wire
+    client = create_client("acme", "shop", ["products:read", "stocks:read"])
+    assert ask(grant(client, **scope))[2]["scope"] == "products:read stocks:read"
+
+
+def test_credentials_may_come_by_http_basic_percent_encoded(acme: Credentials) -> None:
+    form = {"grant_type": "client_credentials"}
+    odd = "".join(f"%{ord(char):02X}" for char in acme.client_secret)
+    pair = base64.b64encode(f"{acme.client_id}:{odd}".encode()).decode()
+    assert ask(form, authorization=basic(*acme))[0] == 200
+    assert ask(form, authorization=f"bAsIc {pair}")[0] == 200
+    assert ask({**form, "client_id": acme.client_id}, authorization=basic(*acme))[0] == 200
+
+
+def test_json_is_accepted(acme: Credentials) -> None:
+    body = json.dumps(grant(acme))
+    assert send("POST", TOKEN, body, content_type="application/json; charset=utf-8")[0] == 200
+    assert send("POST", TOKEN, body.encode(), content_type="application/json")[0] == 200
+
+
+def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
+    for extra in ({"client_secret": acme.client_secret}, {"client_id": "stw_other"}):
+        form = {"grant_type": "client_credentials", **extra}
+        status, _, answer = ask(form, authorization=basic(*acme))
+        assert (status, answer["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("name", ["password", "refresh_token", "authorization_code", "x" * 999])
+def test_other_grants_are_unsupported(name: str, wire: Wire) -> None:
+    assert wire
+    status, _, answer = ask({"grant_type": name})
+    assert (status, answer["error"]) == (400, "unsupported_grant_type")
+
+
+@pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
+def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, wire: Wire) -> None:
+    assert wire
+    client = create_client("acme", "shop", ["products:read"])
+    status, _, answer = ask(grant(client, scope=scope))
+    assert (status, answer["error"]) == (400, "invalid_scope")
+
+
+def strangers(client: Credentials) -> dict[str, dict[str, Any]]:
+    """Requests that must all look the same from outside."""
+    other = client._replace(client_id="stw_" + "0" * 24)
+    hostile = client._replace(client_id="CLIENT#\0\ud7ff é" * 20)
+    return {
+        "wrong secret": {"form": grant(client._replace(client_secret="sws_no"))},
+        "unknown client": {"form": grant(other)},
+        "hostile client id": {"form": grant(hostile)},
+        "empty client id by Basic": {"authorization": basic("", client.client_secret)},
+        "empty secret by Basic": {"authorization": basic(client.client_id, "")},
+        "secret of 10 kB": {"form": grant(client._replace(client_secret="x" * 10_000))},
+        "address of another tenant": {"form": grant(client), "host": "wms.gamma.test"},
+    }
+
+
+def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, wire: Wire) -> None:
+    seen = {}
+    for name, request in strangers(acme).items():
+        form = request.pop("form", {"grant_type": "client_credentials"})
+        forget_everything()
+        with wire.recorded() as calls:
+            status, headers, answer = ask(form, **request)
+        assert headers["WWW-Authenticate"].startswith("Basic ")
+        seen[name] = (status, json.dumps(answer), tuple(calls))
+    assert set(seen.values()) == {
+        (
+            401,
+            '{"error": "invalid_client", '
+            '"error_description": "The client is unknown or its secret is wrong."}',
+            ("GetItem", "GenerateMac", "GetItem"),
+        )
+    }, seen
+
+
+def test_a_revoked_client_is_a_stranger(acme: Credentials, wire: Wire) -> None:
+    revoke_client(acme.client_id)
+    forget_everything()
+    with wire.recorded() as calls:
+        status, _, answer = ask(grant(acme))
+    assert (status, answer["error"]) == (401, "invalid_client")
+    assert calls == ["GetItem", "GenerateMac", "GetItem"]
+
+
+def test_a_client_is_served_at_the_address_of_its_tenant(wire: Wire) -> None:
+    assert wire
+    client = create_client("gamma", "ERP")
+    assert ask(grant(client), host="WMS.Gamma.test:443")[0] == 200
+
+
+def test_a_warm_token_costs_three_calls(acme: Credentials, wire: Wire) -> None:
+    ask(grant(acme))
+    with wire.recorded() as calls:
+        ask(grant(acme))
+    assert calls == ["GetItem", "GenerateMac", "Sign"]
+
+
+def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> None:
+    second = rotate_client(acme.client_id)
+    assert [ask(grant(each))[0] for each in (acme, second)] == [200, 200]
+    third = rotate_client(acme.client_id)
+    assert [ask(grant(each))[0] for each in (acme, second, third)] == [401, 200, 200]
+    fourth = rotate_client(acme.client_id, keep_previous=False)
+    assert [ask(grant(each))[0] for each in (second, third, fourth)] == [401, 401, 200]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "code"),
+    [
+        ("suspended", 402, "tenant_suspended"),
+        ("cancelled", 402, "tenant_cancelled"),
+        ("moved", 410, "tenant_moved"),
+    ],
+)
+def test_a_tenant_that_is_not_served_gets_no_token(
+    state: Any, status: int, code: str, acme: Credentials
+) -> None:
+    set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
+    directory.forget()
+    got, headers, answer = ask(grant(acme))
+    assert got == status
+    assert answer["error"]["code"] == code
+    assert answer["error"]["doc_url"] == f"https://docs.stowage.test/errors#{code}"
+    assert answer["error"]["request_id"] == headers["X-Request-Id"] == "req-1"
+    assert answer["errors"] == []
+    assert answer["message"] == answer["error"]["message"]
+    assert ask(grant(acme._replace(client_secret="sws_no")))[0] == 401
+
+
+def test_metadata_and_key_set_tell_nothing_secret(wire: Wire) -> None:
+    assert wire
+    _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
+    assert metadata["issuer"] == ADDRESS
+    assert metadata["token_endpoint"] == f"{ADDRESS}/oauth/token"
+    assert metadata["scopes_supported"] == list(SCOPES)
+    status, _, keys = send("GET", "/api/v1/.well-known/jwks.json")
+    assert status == 200
+    assert [set(key) for key in keys["keys"]] == [
+        {"kty", "crv", "use", "alg", "kid", "x", "y"},
+        {"kty", "crv", "use", "alg", "kid", "x", "y"},
+    ]
+    own = send("GET", "/v1/.well-known/oauth-authorization-server", host="wms.gamma.test")[2]
+    assert own["issuer"] == "https://wms.gamma.test/api/v1"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "allow"),
+    [
+        ("GET", TOKEN, 405, "POST"),
+        ("DELETE", "/v1/oauth/revoke", 405, "POST"),
+        ("POST", "/v1/.well-known/jwks.json", 405, "GET"),
+        ("POST", "/v1/oauth/tokens", 404, None),
+        ("POST", "/v1/oauth/token/", 404, None),
+        ("GET", "/v1/.well-known/../oauth", 404, None),
+        ("GET", "/v2", 404, None),
+    ],
+)
+def test_unknown_routes_and_methods(
+    method: str, path: str, status: int, allow: str | None, wire: Wire
+) -> None:
+    assert wire
+    got, headers, answer = send(method, path)
+    assert got == status
+    assert headers.get("Allow") == allow
+    assert answer["error"]["code"] == ("not_found" if status == 404 else "method_not_allowed")
+
+
+BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
+    "nothing": (None, FORM),
+    "no type": ("grant_type=client_credentials", None),
+    "another type": ("grant_type=client_credentials", "text/plain"),
+    "multipart": (b"--x", "multipart/form-data; boundary=x"),
+    "not UTF-8": (b"grant_type=\xff\xfe", FORM),
+    "not UTF-8, escaped": ("grant_type=%ff%fe", FORM),
+    "a parameter twice": ("grant_type=client_credentials&grant_type=password", FORM),
+    "thousands of parameters": ("&".join(f"a{n}=1" for n in range(2000)), FORM),
+    "too long": ("grant_type=" + "x" * 20_000, FORM),
+    "too long in bytes": ("grant_type=" + "é" * 9_000, FORM),
+    "JSON array": ('[["grant_type","client_credentials"]]', "application/json"),
+    "JSON text": ('"grant_type"', "application/json"),
+    "JSON cut off": ('{"grant_type":', "application/json"),
+    "JSON deep": ("[" * 16_000, "application/json"),
+    "JSON number": ('{"grant_type":1}', "application/json"),
+    "JSON null": ('{"grant_type":null}', "application/json"),
+    "JSON object": ('{"grant_type":{"a":"b"}}', "application/json"),
+    "JSON name twice": ('{"grant_type":"password","grant_type":"x"}', "application/json"),
+    "JSON lone surrogate": ('{"grant_type":"\\ud800"}', "application/json"),
+    "JSON huge number": ('{"grant_type":' + "9" * 9_000 + "}", "application/json"),
+    "JSON NaN": ('{"grant_type":NaN}', "application/json"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_BODIES)
+def test_a_bad_body_is_an_invalid_request(name: str, wire: Wire) -> None:
+    body, content_type = BAD_BODIES[name]
+    with wire.recorded() as calls:
+        status, _, answer = send("POST", TOKEN, body, content_type=content_type)
+    assert status == (413 if "too long" in name else 400)
+    assert answer["error"] == "invalid_request"
+    assert calls == []
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
+)
+def test_bad_credentials_by_basic_are_an_invalid_request(authorization: str, wire: Wire) -> None:
+    with wire.recorded() as calls:
+        status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
+    assert (status, answer["error"], calls) == (400, "invalid_request", [])
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    body=st.one_of(
+        st.binary(max_size=300),
+        st.text(max_size=300),
+        st.dictionaries(
+            st.sampled_from(["grant_type", "client_id", "client_secret", "scope", "token"]),
+            st.one_of(st.text(max_size=40), st.just("client_credentials")),
+        ).map(lambda form: urlencode(form, errors="surrogatepass")),
+        st.dictionaries(st.text(max_size=9), st.text(max_size=9)).map(json.dumps),
+    ),
+    content_type=st.sampled_from([FORM, "application/json", "x", None]),
+    authorization=st.one_of(
+        st.none(),
+        st.text(max_size=40),
+        st.binary(max_size=40).map(lambda raw: "Basic " + base64.b64encode(raw).decode()),
+    ),
+    path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
+)
+def test_whatever_comes_in_is_answered_below_500(
+    wire: Wire,
+    body: str | bytes,
+    content_type: str | None,
+    authorization: str | None,
+    path: str,
+) -> None:
+    assert wire
+    status, headers, _ = send(
+        "POST", path, body, content_type=content_type, authorization=authorization
+    )
+    assert 400 <= status < 500
+    assert headers["Cache-Control"] == "no-store"

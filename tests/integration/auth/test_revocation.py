@@ -1,0 +1,168 @@
+"""Giving tokens and clients back: in force within ten seconds, bounded for ever."""
+
+import time
+from typing import Any
+
+import pytest
+
+from functions.authorizer.app import lambda_handler as authorize
+from shared.auth.caller import Caller
+from shared.auth.clients import find_client
+from shared.auth.rules import ensure_not_revoked
+from shared.errors import NotFound, ServiceUnavailable, Unauthenticated
+from shared.tenancy import revocations
+from shared.tenancy.directory import Directory, read, tenant_key
+from shared.tenancy.provisioning import Credentials, create_client, revoke_client, show_tenant
+from shared.tenancy.tenant import Tenant
+from tests.integration.auth.test_oauth import ask, grant, send
+from tests.integration.control_plane import Killed, Wire, killer
+
+ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+
+
+def token_of(client: Credentials) -> str:
+    token: str = ask(grant(client))[2]["access_token"]
+    return token
+
+
+def caller_of(token: str) -> Caller:
+    headers = {"authorization": f"Bearer {token}", "host": "api.stowage.test"}
+    return Caller.from_context(authorize({"headers": headers, "methodArn": ARN}, None)["context"])
+
+
+def revoke(client: Credentials, token: str) -> tuple[int, Any]:
+    id_, secret = client
+    body = f"client_id={id_}&client_secret={secret}&token={token}&token_type_hint=access_token"
+    status, _, answer = send("POST", "/v1/oauth/revoke", body)
+    return status, answer
+
+
+def marks(slug: str = "acme") -> dict[str, int]:
+    item = read(tenant_key(slug))
+    assert item
+    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+
+
+class Door:
+    """A door of the API, whose clock the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.directory = Directory(clock=lambda: self.now)
+
+    def admit(self, caller: Caller) -> None:
+        tenant = self.directory.tenant(caller.tenant)
+        assert isinstance(tenant, Tenant)
+        ensure_not_revoked(tenant, caller)
+
+
+def test_a_revoked_token_ends_within_ten_seconds_and_no_other(acme: Credentials) -> None:
+    first, second = token_of(acme), token_of(acme)
+    door = Door()
+    door.admit(caller_of(first))
+    assert revoke(acme, first) == (200, None)
+    door.now = 10.0
+    with pytest.raises(Unauthenticated):
+        door.admit(caller_of(first))
+    door.admit(caller_of(second))
+
+
+def test_a_revoked_client_ends_with_all_its_tokens(acme: Credentials) -> None:
+    token = token_of(acme)
+    revoke_client(acme.client_id)
+    with pytest.raises(Unauthenticated):
+        Door().admit(caller_of(token))
+    assert ask(grant(acme))[0] == 401
+
+
+def test_revoking_twice_is_the_same_as_once(acme: Credentials) -> None:
+    token = token_of(acme)
+    assert [revoke(acme, token)[0] for _ in range(2)] == [200, 200]
+    assert len(marks()) == 1
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "%00", "x" * 5000])
+def test_what_is_no_token_needs_no_revoking(token: str, acme: Credentials) -> None:
+    assert revoke(acme, token) == (200, None)
+    assert marks() == {}
+
+
+def test_nobody_revokes_the_token_of_another_client(acme: Credentials) -> None:
+    token = token_of(acme)
+    for stranger in (create_client("acme", "shop"), create_client("beta", "ERP")):
+        status, answer = revoke(stranger, token)
+        assert (status, answer["error"]) == (400, "unauthorized_client")
+    status, answer = revoke(acme._replace(client_secret="sws_no"), token)
+    assert (status, answer["error"]) == (401, "invalid_client")
+    assert marks() == marks("beta") == {}
+
+
+def test_a_token_must_be_named(acme: Credentials) -> None:
+    status, answer = revoke(acme, "")
+    assert (status, answer["error"]) == (400, "invalid_request")
+
+
+def test_a_mark_stays_until_the_last_token_has_expired(acme: Credentials) -> None:
+    now = time.time()
+    revocations.revoke("acme", "token:old", until=now + 10, now=now)
+    revocations.revoke("acme", "token:new", now=now + 60)
+    assert set(marks()) == {"token:old", "token:new"}
+    revocations.revoke("acme", "token:newer", now=now + 71)
+    assert set(marks()) == {"token:new", "token:newer"}
+    assert acme
+
+
+def test_revocations_are_bounded_but_an_operator_is_never_refused(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "CAPACITY", 3)
+    for number in range(3):
+        revocations.revoke("acme", f"token:{number}")
+    with pytest.raises(ServiceUnavailable):
+        revocations.revoke("acme", "token:3")
+    token = token_of(acme)
+    assert revoke(acme, token)[0] == 503
+    revoke_client(acme.client_id)
+    assert f"client:{acme.client_id}" in marks()
+    revocations.revoke("acme", "token:4", now=time.time() + 3700)
+    assert "token:4" in marks()
+    assert len(marks()) == 1
+
+
+def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert acme
+    monkeypatch.setattr(revocations, "CAPACITY", 120)
+    for number in range(120):
+        revocations.revoke("acme", f"token:{number}")
+    later = time.time() + 3700
+    for number in range(3):
+        revocations.revoke("acme", f"token:later-{number}", now=later)
+    assert set(marks()) == {f"token:later-{number}" for number in range(3)}
+
+
+def test_an_unknown_tenant_has_no_revocations(wire: Wire) -> None:
+    assert wire
+    with pytest.raises(NotFound):
+        revocations.revoke("nobody", "token:1")
+
+
+@pytest.mark.parametrize("moment", range(20))
+def test_revoking_a_client_survives_death_at_any_call(moment: int, wire: Wire) -> None:
+    client = create_client("acme", "ERP")
+    token = token_of(client)
+    try:
+        with wire.hooked(killer(moment)):
+            revoke_client(client.client_id)
+    except Killed:
+        revoke_client(client.client_id)
+    known = find_client(client.client_id)
+    assert known is not None
+    assert not known.active
+    assert known.secret_hashes == ()
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(show_tenant("acme"), caller_of(token))
+    item = read(tenant_key("acme"))
+    assert item
+    assert item["clients"] == {"N": "0"}
