@@ -1,0 +1,50 @@
+"""What every test may ask for: a stack on moto, ERPs that call it, time, AWS faults."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import clock as clocks
+from tests import faults
+from tests.clock import Clock
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.stack import CREDENTIALS, Stack, deployed
+
+
+@pytest.fixture(autouse=True)
+def no_real_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that forgets its stack reaches nobody's account."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Time that passes when the test says so, and while the service waits."""
+    return clocks.install(monkeypatch)
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    """Every AWS call of the test, seen and disturbed at will."""
+    return faults.install(monkeypatch)
+
+
+@pytest.fixture
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """A fresh stack with the tenants acme and beta."""
+    with deployed(monkeypatch) as stack:
+        yield stack
+
+
+@pytest.fixture
+def erp(stack: Stack) -> Erp:
+    """acme's ERP, with every scope."""
+    return stack.erp()
+
+
+@pytest.fixture
+def beta(stack: Stack) -> Erp:
+    """The ERP of the neighbour beta, with every scope."""
+    return stack.erp("beta")

@@ -1,0 +1,273 @@
+"""What AWS can do to a caller, at the level of botocore: seen, counted, and made to happen.
+
+Neither moto nor any emulator shows conflicts, throttling, lost answers or dying processes,
+so they are made here. Two gaps of moto are closed on the way: its tables are no threads'
+business, so calls are let through one at a time; and it ignores ClientRequestToken, so this
+wire remembers the tokens of transactions and answers a repeat with success without applying
+it twice, and a token with other contents with IdempotentParameterMismatch, as AWS does.
+"""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.endpoint import Endpoint
+from botocore.exceptions import ReadTimeoutError
+
+
+class Killed(BaseException):
+    """The process dies here; nothing may catch it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One round trip to AWS: the n-th since the wire was installed, counted from 0."""
+
+    number: int
+    operation: str
+    request: dict[str, Any]
+
+
+type _Answer = tuple[Any, Exception | None]
+type _Forward = Callable[[], _Answer]
+type Fault = Callable[[Call, _Forward], _Answer]
+"""Decides what becomes of a call; `forward()` carries it out."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """The calls made inside one `recorded` block."""
+
+    calls: list[Call] = field(default_factory=list)
+    examined: int = 0
+    """Index entries and items that Query and Scan looked at."""
+    _intervals: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def operations(self) -> list[str]:
+        """Names of the calls in the order of their beginning."""
+        return [call.operation for call in self.calls]
+
+    @property
+    def round_trips(self) -> int:
+        """Calls that waited for one another: the longest chain without overlap."""
+        chain, free_from = 0, float("-inf")
+        for start, end in sorted(self._intervals, key=lambda interval: interval[1]):
+            if start >= free_from:
+                chain, free_from = chain + 1, end
+        return chain
+
+
+class Wire:
+    """Every AWS call of the code under test."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._numbers = threading.Lock()
+        self._count = 0
+        self._faults: list[Fault] = []
+        self._recordings: list[Recording] = []
+        self._applied: dict[str, str] = {}
+        self.latency = 0.0
+        """Seconds that each call takes at least; calls made at once then surely overlap."""
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recording]:
+        """Record the calls of the block."""
+        recording = Recording()
+        self._recordings.append(recording)
+        try:
+            yield recording
+        finally:
+            self._recordings.remove(recording)
+
+    @contextmanager
+    def faulty(self, fault: Fault) -> Iterator[None]:
+        """Let a fault decide about the calls of the block."""
+        self._faults.append(fault)
+        try:
+            yield
+        finally:
+            self._faults.remove(fault)
+
+    def carry(self, send: _Forward, operation: str, body: Any) -> _Answer:
+        """Carry one call, through the faults, to moto."""
+        call = self._begin(operation, body)
+        start = time.monotonic()
+        if self.latency:
+            time.sleep(self.latency)
+        try:
+            answer = self._through(call, send)
+        finally:
+            end = time.monotonic()
+            for recording in self._recordings:
+                recording._intervals.append((start, end))
+        for recording in self._recordings:
+            if answer[0] is not None:
+                recording.examined += answer[0][1].get("ScannedCount", 0)
+        return answer
+
+    def _begin(self, operation: str, body: Any) -> Call:
+        text = body.decode() if isinstance(body, bytes) else body
+        try:
+            request = json.loads(text or "{}")
+        except (TypeError, ValueError):
+            request = {}
+        with self._numbers:
+            call = Call(self._count, operation, request)
+            self._count += 1
+            for recording in self._recordings:
+                recording.calls.append(call)
+        return call
+
+    def _through(self, call: Call, send: _Forward) -> _Answer:
+        def forward() -> _Answer:
+            with self._lock:
+                return self._once(call, send)
+
+        fault = self._faults[-1] if self._faults else None
+        return fault(call, forward) if fault else forward()
+
+    def _once(self, call: Call, send: _Forward) -> _Answer:
+        """Apply a transaction once per ClientRequestToken."""
+        token = call.request.get("ClientRequestToken")
+        if call.operation != "TransactWriteItems" or token is None:
+            return send()
+        contents = hashlib.sha256(json.dumps(call.request, sort_keys=True).encode()).hexdigest()
+        if token in self._applied:
+            if self._applied[token] != contents:
+                return refusal("IdempotentParameterMismatchException")
+            return success()
+        answer, error = send()
+        if answer is not None and answer[0].status_code == 200:
+            self._applied[token] = contents
+        return answer, error
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    """Lay a wire between botocore and moto until the test ends."""
+    wire = Wire()
+    original = Endpoint._do_get_response  # type: ignore[attr-defined]
+
+    def carried(endpoint: Any, request: Any, model: Any, context: Any) -> _Answer:
+        return wire.carry(
+            lambda: original(endpoint, request, model, context), model.name, request.body
+        )
+
+    monkeypatch.setattr(Endpoint, "_do_get_response", carried)
+    return wire
+
+
+# What AWS answers
+
+
+def success() -> _Answer:
+    """An answer without content."""
+    parsed = {"ResponseMetadata": {"HTTPStatusCode": 200, "RequestId": "r", "HTTPHeaders": {}}}
+    return (_http(200), parsed), None
+
+
+def refusal(code: str, *, status: int = 400, **members: Any) -> _Answer:
+    """An error of AWS, as botocore has it after reading the answer."""
+    parsed = {
+        "Error": {"Code": code, "Message": code},
+        "ResponseMetadata": {"HTTPStatusCode": status, "RequestId": "r", "HTTPHeaders": {}},
+        **members,
+    }
+    return (_http(status), parsed), None
+
+
+def _http(status: int) -> SimpleNamespace:
+    return SimpleNamespace(status_code=status, headers={}, content=b"", raw=None)
+
+
+def cancelled(call: Call, reason: str) -> _Answer:
+    """A transaction cancelled because of its first action."""
+    others = [{"Code": "None"}] * (len(call.request["TransactItems"]) - 1)
+    reasons = [{"Code": reason, "Message": reason}, *others]
+    return refusal("TransactionCanceledException", CancellationReasons=reasons)
+
+
+def lost() -> _Answer:
+    """No answer: the connection broke."""
+    return None, ReadTimeoutError(endpoint_url="https://dynamodb")
+
+
+# Faults
+
+
+def kill_before(at: int) -> Fault:
+    """Die before the `at`-th call, counted from 0, reaches AWS."""
+    turn = _turns()
+
+    def fault(call: Call, forward: _Forward) -> _Answer:
+        if turn() == at:
+            raise Killed(f"before {call.operation}")
+        return forward()
+
+    return fault
+
+
+def kill_after(at: int) -> Fault:
+    """Die after the `at`-th call took effect, before its answer is seen."""
+    turn = _turns()
+
+    def fault(call: Call, forward: _Forward) -> _Answer:
+        answer = forward()
+        if turn() == at:
+            raise Killed(f"after {call.operation}")
+        return answer
+
+    return fault
+
+
+def lose_answer(at: int) -> Fault:
+    """The `at`-th call takes effect, but its answer is lost."""
+    turn = _turns()
+
+    def fault(_call: Call, forward: _Forward) -> _Answer:
+        answer = forward()
+        return lost() if turn() == at else answer
+
+    return fault
+
+
+def throttle(at: int, times: int = 1) -> Fault:
+    """AWS throttles `times` calls from the `at`-th on."""
+    turn = _turns()
+
+    def fault(_call: Call, forward: _Forward) -> _Answer:
+        if at <= turn() < at + times:
+            return refusal("ThrottlingException")
+        return forward()
+
+    return fault
+
+
+def conflict(times: int = 1) -> Fault:
+    """The first `times` transactions meet another one (TransactionConflict)."""
+    turn = _turns()
+
+    def fault(call: Call, forward: _Forward) -> _Answer:
+        if call.operation == "TransactWriteItems" and turn() < times:
+            return cancelled(call, "TransactionConflict")
+        return forward()
+
+    return fault
+
+
+def _turns() -> Callable[[], int]:
+    lock, count = threading.Lock(), iter(range(1_000_000))
+
+    def turn() -> int:
+        with lock:
+            return next(count)
+
+    return turn

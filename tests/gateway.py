@@ -1,0 +1,314 @@
+"""A double of the deployed API: API Gateway's part of a request, in the test's own process.
+
+It routes by `template.yaml`, asks the real authorizer, hands the function the event that
+API Gateway would, and answers by itself what the gateway answers by itself.
+"""
+
+import importlib
+import itertools
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
+
+from tests.template import Event, Template
+
+STAGE = "api"
+LAMBDA_LIMIT = 6_291_456
+"""Bytes of an event or of an answer that Lambda takes."""
+TIMEOUT_MS = 29_000
+
+
+class Headers(dict[str, str]):
+    """Header values by name, whatever the case."""
+
+    def __init__(self, pairs: Mapping[str, str]) -> None:
+        super().__init__({name.lower(): value for name, value in pairs.items()})
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(name.lower())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and super().__contains__(name.lower())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(name.lower(), default)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the caller receives."""
+
+    status: int
+    headers: Headers
+    text: str
+
+    def json(self) -> Any:
+        """Return the body, parsed."""
+        return json.loads(self.text)
+
+    @property
+    def data(self) -> Any:
+        """What `{data}` holds."""
+        return self.json()["data"]
+
+    @property
+    def code(self) -> str:
+        """Code of the error envelope."""
+        code: str = self.json()["error"]["code"]
+        return code
+
+
+class LambdaContext:
+    """The invocation's context; its time runs."""
+
+    function_name = "stowage"
+    memory_limit_in_mb = 1769
+    invoked_function_arn = "arn:aws:lambda:eu-west-1:123456789012:function:stowage"
+
+    def __init__(self, remaining_ms: int = TIMEOUT_MS) -> None:
+        self.aws_request_id = str(uuid.uuid4())
+        self._ends = time.monotonic() + remaining_ms / 1000
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int((self._ends - time.monotonic()) * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    event: Event
+    segments: Sequence[str]
+
+    def match(self, segments: Sequence[str]) -> tuple[int, ...] | None:
+        """How exactly the resource matches (lower is better), None when it does not."""
+        marks: list[int] = []
+        for mine, theirs in itertools.zip_longest(self.segments, segments):
+            if mine is None:
+                return None
+            if mine.endswith("+}"):
+                return (*marks, 2) if theirs else None
+            if theirs is None or (not mine.startswith("{") and mine != theirs):
+                return None
+            marks.append(1 if mine.startswith("{") else 0)
+        return tuple(marks)
+
+
+class Gateway:
+    """The API of one stack, at one or more hosts.
+
+    Args:
+        template: The stack's template.
+        host: Host name that callers use unless they name another.
+        base_path: Of a custom domain (`/api`); functions see it before the resource.
+    """
+
+    def __init__(self, template: Template, host: str, base_path: str = "") -> None:
+        self._template = template
+        self._host = host
+        self._base_path = base_path
+        self._routes = [
+            _Route(event, event.resource.strip("/").split("/")) for event in template.events()
+        ]
+        self.remaining_ms = TIMEOUT_MS
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: str | bytes | None = None,
+    ) -> Response:
+        """Answer one request. `path` is relative to the stage, `/v1/products?page=2`."""
+        sent = {"Host": self._host, **(headers or {})}
+        target = urlsplit(path)
+        event = self._find(method, target.path)
+        if event is None:
+            return self._own_answer("MISSING_AUTHENTICATION_TOKEN", str(uuid.uuid4()))
+        proxy = self._proxy_event(event, target, method, headers=sent, body=body)
+        request_id = proxy["requestContext"]["requestId"]
+        if event.authorized:
+            lower = Headers(sent)
+            if not all(lower.get(name) for name in self._template.identity_headers()):
+                return self._own_answer("UNAUTHORIZED", request_id)
+            context = self._authorize(proxy)
+            if context is None:
+                return self._own_answer("UNAUTHORIZED", request_id)
+            proxy["requestContext"]["authorizer"] = context
+        if len(json.dumps(proxy).encode()) > LAMBDA_LIMIT:
+            return self._own_answer("REQUEST_TOO_LARGE", request_id)
+        answer = _function(event.handler)(proxy, LambdaContext(self.remaining_ms))
+        if len(json.dumps(answer).encode()) > LAMBDA_LIMIT:
+            return self._own_answer("DEFAULT_5XX", request_id)
+        return _response(answer)
+
+    def _find(self, method: str, path: str) -> Event | None:
+        """The event of the resource that matches best and has the method."""
+        segments = path.strip("/").split("/")
+        matches = [(mark, route) for route in self._routes if (mark := route.match(segments))]
+        best = min((mark for mark, _ in matches), default=None)
+        return next(
+            (
+                route.event
+                for mark, route in matches
+                if mark == best and method in route.event.methods
+            ),
+            None,
+        )
+
+    def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"
+        question = {**proxy, "type": "REQUEST", "methodArn": arn}
+        try:
+            verdict = _function(self._template.authorizer_handler())(question, LambdaContext())
+        except Exception as refusal:
+            if str(refusal) != "Unauthorized":
+                raise
+            return None
+        (statement,) = verdict["policyDocument"]["Statement"]
+        assert statement["Effect"] == "Allow"
+        context: Mapping[str, Any] = verdict["context"]
+        assert all(isinstance(value, str) for value in context.values()), "context must be flat"
+        return {**context, "principalId": verdict["principalId"]}
+
+    def _proxy_event(
+        self,
+        event: Event,
+        target: SplitResult,
+        method: str,
+        *,
+        headers: Mapping[str, str],
+        body: str | bytes | None,
+    ) -> dict[str, Any]:
+        path = target.path
+        pairs = parse_qsl(target.query, keep_blank_values=True)
+        several: dict[str, list[str]] = {}
+        for name, value in pairs:
+            several.setdefault(name, []).append(value)
+        # No binary media types are declared: the gateway reads every body as UTF-8.
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+        return {
+            "resource": event.resource,
+            "path": self._base_path + path,
+            "httpMethod": method,
+            "headers": dict(headers),
+            "multiValueHeaders": {name: [value] for name, value in headers.items()},
+            "queryStringParameters": dict(pairs) or None,
+            "multiValueQueryStringParameters": several or None,
+            "pathParameters": None,
+            "stageVariables": None,
+            "requestContext": {
+                "requestId": str(uuid.uuid4()),
+                "stage": STAGE,
+                "httpMethod": method,
+                "path": f"/{STAGE}{path}",
+                "resourcePath": event.resource,
+                "accountId": "123456789012",
+                "apiId": "api",
+                "identity": {"sourceIp": "203.0.113.7", "userAgent": "test"},
+            },
+            "body": text,
+            "isBase64Encoded": False,
+        }
+
+    def _own_answer(self, kind: str, request_id: str) -> Response:
+        declared = self._template.gateway_response(kind)
+        headers = {
+            name: value.replace("$context.requestId", request_id)
+            for name, value in declared.headers.items()
+        }
+        body = declared.body.replace("$context.requestId", request_id)
+        return Response(declared.status, Headers(headers), body)
+
+
+def _function(handler: str) -> Any:
+    module, _, name = handler.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def _response(answer: Mapping[str, Any]) -> Response:
+    """Read a function's answer as strictly as the gateway does."""
+    several = {
+        name: ", ".join(values) for name, values in (answer.get("multiValueHeaders") or {}).items()
+    }
+    headers = Headers({**several, **(answer.get("headers") or {})})
+    assert isinstance(answer["statusCode"], int)
+    assert isinstance(answer["body"], str)
+    assert all(isinstance(value, str) for value in headers.values())
+    return Response(answer["statusCode"], headers, answer["body"])
+
+
+@dataclass(frozen=True, slots=True)
+class Erp:
+    """An ERP at work: requests with its token, JSON in and out, relative to its base address."""
+
+    gateway: Gateway
+    token: str | None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        key: str | None = None,
+        query: Mapping[str, object] | None = None,
+        raw: str | bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Send a request; `raw` is a body as it is, `key` the Idempotency-Key."""
+        sent = {"Accept": "application/json", **self.headers}
+        if self.token is not None:
+            sent["Authorization"] = f"Bearer {self.token}"
+        if body is not None or raw is not None:
+            sent["Content-Type"] = "application/json"
+        if key is not None:
+            sent["Idempotency-Key"] = key
+        text = raw if raw is not None else (None if body is None else json.dumps(body))
+        question = f"?{urlencode(dict(query), quote_via=quote)}" if query else ""
+        return self.gateway.request(
+            method, f"/v1{path}{question}", headers={**sent, **(headers or {})}, body=text
+        )
+
+    def get(self, path: str, **more: Any) -> Response:
+        """Read."""
+        return self.send("GET", path, **more)
+
+    def post(self, path: str, body: object = None, **more: Any) -> Response:
+        """Create, or do."""
+        return self.send("POST", path, body, **more)
+
+    def put(self, path: str, body: object = None, **more: Any) -> Response:
+        """Change."""
+        return self.send("PUT", path, body, **more)
+
+    def patch(self, path: str, body: object = None, **more: Any) -> Response:
+        """Change."""
+        return self.send("PATCH", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> Response:
+        """Delete."""
+        return self.send("DELETE", path, **more)
+
+    def follow(self, url: str) -> Response:
+        """Follow a link of an answer, which is absolute."""
+        target = urlsplit(url)
+        path = target.path.partition("/v1")[2]
+        question = f"?{target.query}" if target.query else ""
+        return self.send("GET", path + question)
+
+    def walk(self, path: str, **query: object) -> list[dict[str, Any]]:
+        """Read a whole list by `links.next`."""
+        answer = self.get(path, query=query)
+        rows: list[dict[str, Any]] = []
+        while True:
+            assert answer.status == 200, answer.text
+            page = answer.json()
+            rows += page["data"]
+            if page["links"]["next"] is None:
+                return rows
+            answer = self.follow(cast("str", page["links"]["next"]))

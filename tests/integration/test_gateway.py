@@ -1,0 +1,59 @@
+"""The way of a request through the deployed API: routing, authorizer, limits, tokens."""
+
+import base64
+
+from shared.tenancy.provisioning import create_client
+from tests.gateway import LAMBDA_LIMIT, Erp
+from tests.stack import Stack
+
+
+def test_an_erp_gets_a_token_and_reads_what_it_wrote(stack: Stack) -> None:
+    credentials = create_client("acme", "ERP")
+    basic = base64.b64encode(":".join(credentials).encode()).decode()
+
+    answer = Erp(stack.gateway, None).send(
+        "POST",
+        "/oauth/token",
+        raw="grant_type=client_credentials&scope=products:read+products:write",
+        headers={
+            "Authorization": f"Basic {basic}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        },
+    )
+    assert answer.status == 200, answer.text
+    erp = Erp(stack.gateway, answer.json()["access_token"])
+
+    created = erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
+
+    assert created.status == 201
+    assert created.headers["Location"] == f"{stack.tenant().base_url}/products/1"
+    assert erp.follow(created.headers["Location"]).data == created.data
+
+
+def test_who_has_no_token_is_refused_by_the_gateway_itself(stack: Stack) -> None:
+    answer = Erp(stack.gateway, None).get("/products")
+
+    assert (answer.status, answer.code) == (401, "unauthenticated")
+    assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"]
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_forged_token_is_refused_by_the_authorizer(stack: Stack) -> None:
+    token = stack.token()
+    forged = token[:-4] + ("AAAA" if not token.endswith("AAAA") else "BBBB")
+
+    assert Erp(stack.gateway, forged).get("/products").status == 401
+
+
+def test_the_neighbour_sees_nothing(stack: Stack, erp: Erp, beta: Erp) -> None:
+    product = erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"}).data
+
+    assert beta.get(f"/products/{product['id']}").code == "not_found"
+    assert beta.walk("/products") == []
+    assert len(stack.items("beta")) == 0
+
+
+def test_a_request_above_what_lambda_takes_ends_at_the_gateway(erp: Erp) -> None:
+    answer = erp.send("POST", "/products", raw="x" * LAMBDA_LIMIT)
+
+    assert (answer.status, answer.code) == (413, "payload_too_large")

@@ -1,0 +1,141 @@
+"""The stack on moto: what `template.yaml` declares, as far as functions use it, and tenants."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from shared import aws
+from shared.auth import signing, tokens
+from shared.auth.scopes import SCOPES
+from shared.config import config
+from shared.db import bookmarks
+from shared.db.store import Store
+from shared.tenancy import access, directory, provisioning
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import MODULES, Tenant
+from tests.gateway import Erp, Gateway
+from tests.template import Template
+
+NAME = "stowage"
+REGION = "eu-west-1"
+ACCOUNT = "123456789012"
+HOST = "api.stowage.test"
+ADDRESS = f"https://{HOST}/api/v1"
+CREDENTIALS = {
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+}
+
+
+def forget_everything() -> None:
+    """Begin as a new execution environment, which knows nothing."""
+    config.cache_clear()
+    aws.client.cache_clear()
+    signing.key_ids.cache_clear()
+    signing.public_key.cache_clear()
+    directory.directory.forget()
+    access.access.forget()
+    bookmarks._remembered.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A deployed stack with the tenants acme and beta, both empty, with every module."""
+
+    template: Template
+
+    @property
+    def gateway(self) -> Gateway:
+        """The API at its default address."""
+        return Gateway(self.template, HOST)
+
+    def tenant(self, slug: str = "acme") -> Tenant:
+        """The tenant as the control table has it."""
+        return provisioning.show_tenant(slug)
+
+    def token(
+        self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
+    ) -> str:
+        """Mint the token of an integration client, as the token route would."""
+        return tokens.issue(self.tenant(slug), client, frozenset(scopes))
+
+    def user_token(self, slug: str = "acme", **claims: object) -> str:
+        """Mint the token of a user; `claims` replace kind, permissions, second_factor …"""
+        tenant = self.tenant(slug)
+        client_token = tokens.issue(tenant, "app", frozenset())
+        own = tokens._json(client_token.split(".")[1])
+        return tokens.sign_claims(
+            own | {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True} | claims
+        )
+
+    def erp(self, slug: str = "acme", **token: Any) -> Erp:
+        """An ERP with a token for every scope, unless `scopes` names some."""
+        return Erp(self.gateway, self.token(slug, **token))
+
+    def store(self, slug: str = "acme") -> Store:
+        """The tenant's table, to look behind the scenes."""
+        return Store(
+            aws.client("dynamodb"),
+            slug=slug,
+            table=config().tenant_table(slug),
+            outbox=config().outbox_table,
+        )
+
+    def items(self, slug: str = "acme") -> list[dict[str, Any]]:
+        """Every item of a tenant's table, in DynamoDB's JSON."""
+        return _all_items(config().tenant_table(slug))
+
+    def events(self, slug: str = "acme") -> list[dict[str, Any]]:
+        """Every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
+        events = [item for item in _all_items(config().outbox_table) if item["PK"]["S"] == slug]
+        return sorted(events, key=lambda event: str(event["SK"]["S"]))
+
+
+def _all_items(table: str) -> list[dict[str, Any]]:
+    pages = aws.client("dynamodb").get_paginator("scan").paginate(TableName=table)
+    return [item for page in pages for item in page["Items"]]
+
+
+@contextmanager
+def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """Deploy the stack, fresh, for the length of the block."""
+    with mock_aws():
+        for name, value in CREDENTIALS.items():
+            monkeypatch.setenv(name, value)
+        forget_everything()
+        template = _create()
+        for name, value in template.environment().items():
+            monkeypatch.setenv(name, value)
+        config.cache_clear()
+        for slug in ("acme", "beta"):
+            provisioning.create_tenant(
+                TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
+            )
+        yield Stack(template)
+        forget_everything()
+
+
+def _create() -> Template:
+    """Create the tables and keys that the template declares; name everything else."""
+    declared = Template({})
+    names = {"AWS::StackName": NAME, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT}
+    for table, properties in declared.resources("AWS::DynamoDB::Table").items():
+        names[table] = f"{NAME}-{table}"
+        wanted = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+        arguments = {name: properties[name] for name in wanted if name in properties}
+        aws.client("dynamodb").create_table(TableName=names[table], **arguments)
+    for key, properties in declared.resources("AWS::KMS::Key").items():
+        made = aws.client("kms").create_key(
+            KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
+        )
+        names[key] = made["KeyMetadata"]["KeyId"]
+    for bucket in declared.resources("AWS::S3::Bucket"):
+        names[bucket] = f"{NAME}-{bucket.lower()}"
+    for role in declared.resources("AWS::IAM::Role"):
+        names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{NAME}-{role}"
+    return Template(names)

@@ -1,0 +1,152 @@
+"""`template.yaml` as the tests need it: routes, gateway responses, environment, resources."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PATH = Path(__file__).parents[1] / "template.yaml"
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads CloudFormation's short forms as the long ones: `!Ref X` as `{"Ref": "X"}`."""
+
+
+def _intrinsic(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    value: Any
+    match node:
+        case yaml.ScalarNode():
+            value = loader.construct_scalar(node)
+        case yaml.SequenceNode():
+            value = loader.construct_sequence(node, deep=True)
+        case _:
+            assert isinstance(node, yaml.MappingNode)
+            value = loader.construct_mapping(node, deep=True)
+    return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
+
+
+_Loader.add_multi_constructor("!", _intrinsic)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One API event of one function."""
+
+    function: str
+    handler: str
+    resource: str
+    methods: frozenset[str]
+    authorized: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayResponse:
+    """What the gateway answers by itself; `$context.requestId` stands in body and headers."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+class Template:
+    """The stack's template with a value for every name that its functions are told.
+
+    Args:
+        names: Logical id or `AWS::` pseudo parameter → physical id (`Ref`).
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._document = _read()
+
+    def resources(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        """Logical id → properties of the resources of one type."""
+        return {
+            name: resource.get("Properties", {})
+            for name, resource in self._document["Resources"].items()
+            if resource["Type"] == kind
+        }
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables of every function, in the values of this deployment."""
+        variables = self._document["Globals"]["Function"]["Environment"]["Variables"]
+        return {name: self.text(value) for name, value in variables.items()}
+
+    def events(self) -> Iterator[Event]:
+        """Every API event of every function."""
+        for name, function in self.resources("AWS::Serverless::Function").items():
+            for event in function.get("Events", {}).values():
+                if event["Type"] == "Api":
+                    properties = event["Properties"]
+                    method = properties["Method"].upper()
+                    yield Event(
+                        function=name,
+                        handler=function["Handler"],
+                        resource=properties["Path"],
+                        methods=frozenset(_METHODS if method == "ANY" else (method,)),
+                        authorized=properties.get("Auth", {}).get("Authorizer") != "NONE",
+                    )
+
+    def authorizer_handler(self) -> str:
+        """Handler of the function that the API asks about tokens."""
+        auth = self._api()["Auth"]
+        arn = auth["Authorizers"][auth["DefaultAuthorizer"]]["FunctionArn"]
+        function = arn["Fn::GetAtt"].partition(".")[0]
+        handler: str = self.resources("AWS::Serverless::Function")[function]["Handler"]
+        return handler
+
+    def identity_headers(self) -> list[str]:
+        """Headers without which a request is refused before the authorizer is asked."""
+        auth = self._api()["Auth"]
+        headers: list[str] = auth["Authorizers"][auth["DefaultAuthorizer"]]["Identity"]["Headers"]
+        return headers
+
+    def gateway_response(self, kind: str) -> GatewayResponse:
+        """Status, headers and body text of one gateway response."""
+        declared = self._api()["GatewayResponses"][kind]
+        headers = declared["ResponseParameters"]["Headers"]
+        return GatewayResponse(
+            status=int(declared["StatusCode"]),
+            headers={
+                name: "$context.requestId" if value == "context.requestId" else value.strip("'")
+                for name, value in headers.items()
+            },
+            body=self.text(declared["ResponseTemplates"]["application/json"]),
+        )
+
+    def text(self, value: Any) -> str:
+        """Resolve Ref, GetAtt (as the name of the resource) and Sub; anything else as it is."""
+        match value:
+            case {"Ref": name}:
+                return self._name(name)
+            case {"Fn::GetAtt": path}:
+                return self._name(path)
+            case {"Fn::Sub": str(pattern)}:
+                return self._substituted(pattern)
+            case _:
+                return str(value)
+
+    def _substituted(self, pattern: str) -> str:
+        head, *rest = pattern.split("${")
+        parts = [part.partition("}") for part in rest]
+        return head + "".join(self._name(name) + text for name, _, text in parts)
+
+    def _name(self, name: str) -> str:
+        if name in self._names:
+            return self._names[name]
+        return str(self._document["Parameters"][name]["Default"])
+
+    def _api(self) -> Mapping[str, Any]:
+        (api,) = self.resources("AWS::Serverless::Api").values()
+        return api
+
+
+@cache
+def _read() -> Mapping[str, Any]:
+    document: Mapping[str, Any] = yaml.load(PATH.read_text(), _Loader)  # noqa: S506 - it is safe
+    return document
