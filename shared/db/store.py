@@ -28,11 +28,10 @@ def key_attributes(key: Key) -> AttributeMap:
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
-    """One answer of Query: its items, where it stopped, how many entries it examined."""
+    """One answer of Query: its items, and where it stopped (None at the end)."""
 
     items: list[Item]
     last_key: AttributeMap | None
-    examined: int
 
 
 class Store:
@@ -96,7 +95,6 @@ class Store:
         return QueryPage(
             items=[from_attributes(item) for item in answer["Items"]],
             last_key=answer.get("LastEvaluatedKey"),
-            examined=answer["ScannedCount"],
         )
 
     def pause(self, attempt: int) -> int:
