@@ -1,0 +1,203 @@
+"""The story of an order, played against the running stack and told as a table."""
+
+import argparse
+import json
+import sys
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+STACK = Path(".local/stack.json")
+AT_ONCE = 20
+
+
+@dataclass
+class Story:
+    """What has happened so far: one row per call."""
+
+    client: httpx.Client
+    rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
+
+    def tell(
+        self, what: str, answer: httpx.Response, expected: int, outcome: Callable[[Any], str]
+    ) -> Any:
+        """Add a call and what came of it; return the body."""
+        body = answer.json()
+        request = answer.request
+        call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
+        fine = answer.status_code == expected
+        self.rows.append((what, call, outcome(body) if fine else body["message"], fine))
+        return body
+
+    def fact(self, what: str, outcome: str, *, fine: bool) -> None:
+        """Add something that follows from several calls."""
+        self.rows.append((what, "", outcome, fine))
+
+    def table(self) -> Table:
+        """Show everything."""
+        table = Table(title="An order reaches the warehouse", show_lines=False)
+        for column in ("What happens", "Call", "Outcome", ""):
+            table.add_column(column, overflow="fold")
+        for what, call, outcome, fine in self.rows:
+            table.add_row(what, call, outcome, "[green]✓[/]" if fine else "[red]✗[/]")
+        return table
+
+    @property
+    def went_well(self) -> bool:
+        """Whether everything came as promised."""
+        return all(fine for *_, fine in self.rows)
+
+
+def _token(tenant: dict[str, str]) -> str:
+    answer = httpx.post(
+        f"{tenant['base_url']}/oauth/token",
+        data={"grant_type": "client_credentials"},
+        auth=(tenant["client_id"], tenant["client_secret"]),
+        timeout=30,
+    )
+    answer.raise_for_status()
+    token: str = answer.json()["access_token"]
+    return token
+
+
+def _key(name: str | None = None) -> dict[str, str]:
+    return {"Idempotency-Key": name or str(uuid.uuid4())}
+
+
+def _codes(body: Any) -> str:
+    return ", ".join(item["item_code"] for item in body["data"])
+
+
+def play(story: Story) -> None:
+    """Play the story; every run leaves a few more documents behind."""
+    client = story.client
+    run = uuid.uuid4().hex[:8]
+    warehouses = story.tell(
+        "Which warehouses are there?", client.get("/warehouses"), 200,
+        lambda body: ", ".join(f"{w['whs_code']} ({w['positions_count']})" for w in body["data"]),
+    )["data"]  # fmt: skip
+    products = story.tell(
+        "Look for cable in the catalog",
+        client.get("/products", params={"search": "cable", "per_page": 3}), 200,
+        lambda body: f"{_codes(body)} … of {body['meta']['total']}",
+    )["data"]  # fmt: skip
+    story.tell(
+        "A new product",
+        client.post("/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}),
+        201,
+        lambda body: f"id {body['data']['id']}",
+    )
+    _order_once(story, run, warehouses[0]["whs_code"], products)
+    _many_at_once(story, run, warehouses[0]["whs_code"], products)
+    _bad_order(story, run)
+    story.tell(
+        "The newest open sales orders",
+        client.get("/exit-documents", params={"status": "open", "per_page": 3}), 200,
+        lambda body: ", ".join(row["doc_num"] for row in body["data"])
+        + f" … of {body['meta']['total']}",
+    )  # fmt: skip
+
+
+def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+    client = story.client
+    order = {
+        "external_ref": f"PO-{run}",
+        "type": "Orden de compra",
+        "doc_date": "01/03/2026",
+        "partner_code": "V-100",
+        "partner_name": "Harbour Cables Ltd",
+        "warehouse_code": warehouse,
+        "lines": [{"item_code": product["item_code"], "qty": 12} for product in products],
+    }
+    key = _key()
+    first = client.post("/entry-documents", json=order, headers=key)
+    story.tell("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
+    again = client.post("/entry-documents", json=order, headers=key)
+    story.tell(
+        "The answer got lost; it sends it again", again, 201,
+        lambda _: "the same answer" if again.text == first.text else "ANOTHER ANSWER",
+    )  # fmt: skip
+    other = client.post("/entry-documents", json=order, headers=_key())
+    story.tell(
+        "And once more, under another key", other, 200,
+        lambda body: f"{body['data']['doc_num']}, the first one",
+    )  # fmt: skip
+    changed = client.post("/entry-documents", json=order | {"comments": "x"}, headers=key)
+    story.tell(
+        "Another order under a used key", changed, 422, lambda body: body["error"]["code"]
+    )  # fmt: skip
+    number = first.json()["data"]["id"]
+    story.tell(
+        "Give up what is still to come", client.post(f"/entry-documents/{number}/close"), 200,
+        lambda body: body["data"]["status"],
+    )  # fmt: skip
+
+
+def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+    order = {
+        "external_ref": f"SO-{run}",
+        "type": "sale_order",
+        "doc_date": "2026-03-01",
+        "partner_code": "C-200",
+        "warehouse_code": warehouse,
+        "priority": "Alta",
+        "lines": [{"item_code": products[0]["item_code"], "qty": 10}],
+    }
+
+    def send(_: int) -> httpx.Response:
+        return story.client.post("/exit-documents", json=order, headers=_key())
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(send, range(AT_ONCE)))
+    created = sum(answer.status_code == httpx.codes.CREATED for answer in answers)
+    found = sum(answer.status_code == httpx.codes.OK for answer in answers)
+    numbers = {answer.json()["data"]["id"] for answer in answers if answer.is_success}
+    story.fact(
+        f"{AT_ONCE} senders of one sales order, at the same instant",
+        f"{created} created it, {found} were given it: {len(numbers)} document",
+        fine=created == 1 and found == AT_ONCE - 1 and len(numbers) == 1,
+    )
+
+
+def _bad_order(story: Story, run: str) -> None:
+    order = {
+        "external_ref": f"BAD-{run}",
+        "type": "purchase order",
+        "doc_date": "2026-02-30",
+        "warehouse_code": "NOWHERE",
+        "lines": [{"item_code": "NO-SUCH", "qty": "12"}, {"item_code": f"DEMO-{run}", "qty": -1}],
+    }
+    story.tell(
+        "An order with everything wrong", story.client.post(
+            "/entry-documents", json=order, headers=_key()
+        ), 422,
+        lambda body: "\n".join(f"{problem['field']} {problem['message']}" for problem in body["errors"]),
+    )  # fmt: skip
+
+
+def main() -> int:
+    """Play the story against the stack of .local/stack.json."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tenant", default="acme", help="tenant to play with (default: acme)")
+    arguments = parser.parse_args()
+    if not STACK.exists():
+        print("No stack is running: start it with `make run` (or `make run DETACH=1`).")
+        return 1
+    tenant = json.loads(STACK.read_text())["tenants"][arguments.tenant]
+    headers = {"Authorization": f"Bearer {_token(tenant)}", "Accept": "application/json"}
+    with httpx.Client(base_url=tenant["base_url"], headers=headers, timeout=60) as client:
+        story = Story(client)
+        play(story)
+    Console().print(story.table())
+    return 0 if story.went_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
