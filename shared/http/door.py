@@ -7,9 +7,7 @@ plan and module, headers, body and query, idempotency, and only then the service
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from pydantic import BaseModel
 
 from shared.auth.caller import Caller
@@ -31,7 +29,8 @@ from shared.errors import (
 )
 from shared.http import idempotency
 from shared.http.envelope import Reply, error_reply
-from shared.http.operations import Answer, Idempotency, ListAnswer, Operation, Routes
+from shared.http.idempotency import Claim
+from shared.http.operations import Answer, Idempotency, ListAnswer, Match, Operation, Routes
 from shared.http.paging import paging
 from shared.http.request import Request, read_json_object
 from shared.json_text import dumps
@@ -60,12 +59,6 @@ class Door:
 
     def __init__(self, *groups: Routes) -> None:
         self._groups = groups
-        self._resolver = APIGatewayRestResolver(strip_prefixes=[*_PREFIXES])
-        for group in groups:
-            for operation in group.operations:
-                rule = operation.path.replace("{", "<").replace("}", ">")
-                self._resolver.route(rule, operation.method)(self._handler(operation))
-        self._resolver.not_found(self._no_route)
 
     @property
     def operations(self) -> list[Operation]:
@@ -73,51 +66,49 @@ class Door:
         return [operation for group in self._groups for operation in group.operations]
 
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
-        """Answer one gateway event."""
-        bind(request_id=_request_id(event), route=f"{event.get('httpMethod')} {_path(event)}")
-        return self._resolver.resolve(event, context)
+        """Answer one event of the gateway's proxy integration."""
+        bind(request_id=_request_id(event), route=f"{event['httpMethod']} {_path(event)}")
+        try:
+            reply = self._answer(event, context)
+        except ServiceError as error:
+            reply = _refusal(error, event)
+        except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
+            logger.exception("unexpected error")
+            reply = _refusal(ServiceError("The service failed."), event)
+        return _respond(reply, event)
 
-    # One operation
+    def _find(self, event: Mapping[str, Any]) -> Match:
+        path, method = _path(event), event["httpMethod"]
+        found: dict[str, Match] = {}
+        for group in self._groups:
+            found |= group.at(path)
+        if not found:
+            raise NotFound("This route")
+        if method not in found:
+            raise MethodNotAllowed(method, sorted(found))
+        return found[method]
 
-    def _handler(self, operation: Operation) -> Any:
-        def handle(**path_values: str) -> "Response[str]":
-            event = self._resolver.current_event.raw_event
-            try:
-                reply = self._answer(operation, event, path_values)
-            except ServiceError as error:
-                reply = self._refusal(error, event)
-            except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
-                logger.exception(
-                    "unexpected error", operation=f"{operation.method} {operation.path}"
-                )
-                reply = self._refusal(ServiceError("The service failed."), event)
-            return self._respond(reply, event)
-
-        return handle
-
-    def _answer(
-        self, operation: Operation, event: Mapping[str, Any], path_values: Mapping[str, str]
-    ) -> Reply:
+    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> Reply:
+        match = self._find(event)
+        operation = match.operation
         caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
         tenant = directory.tenant(caller.tenant)
         if tenant is None:
             raise Unauthenticated
+        bind(request_id=_request_id(event), route=operation.name, tenant=tenant.slug)
         _admit(operation, caller, tenant)
-        milliseconds = self._resolver.lambda_context.get_remaining_time_in_millis() - _RESERVE_MS
         store = Store(
             dynamodb_for(tenant.slug),
             slug=tenant.slug,
             table=config().tenant_table(tenant.slug),
             outbox=config().outbox_table,
-            deadline=Deadline(milliseconds),
+            deadline=Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS),
         )
-        parameters = _parameters(operation, event)
         request = Request(
             caller=caller,
             tenant=tenant,
-            path=operation.path,
-            path_values=path_values,
-            parameters=parameters,
+            path_values=match.path_values,
+            parameters=_parameters(operation, event),
         )
         if not operation.writes:
             return _shape(operation.handler(store, request), tenant, event)
@@ -134,61 +125,45 @@ class Door:
         tenant = request.tenant
         if request.problems:
             operation.handler(Transaction(store, caller=request.caller), request)
-            message = f"{operation.method} {operation.path} accepted an invalid body"
+            message = f"{operation.name} accepted an invalid body"
             raise AssertionError(message)
-        claim = None
-        if key is not None:
-            path = operation.path.format(**request.path_values)
-            print_ = idempotency.fingerprint(operation.method, path, raw)
-            found = idempotency.claim(
-                store, credential=request.caller.subject, key=key, request=print_
-            )
-            if isinstance(found, Reply):
-                return found
-            claim = found
 
-        def use_case(tx: Transaction) -> Reply:
-            reply = _shape(operation.handler(tx, request), tenant, event)
-            if claim:
-                claim.complete(tx, reply)
-            return reply
+        def run(claim: Claim | None) -> Reply:
+            def use_case(tx: Transaction) -> Reply:
+                reply = _shape(operation.handler(tx, request), tenant, event)
+                if claim:
+                    claim.complete(tx, reply)
+                return reply
 
-        try:
             return perform(store, use_case, caller=request.caller)
-        except Exception as error:
-            if claim:
-                refusal = error if isinstance(error, ServiceError) else ServiceError("failed")
-                claim.settle(refusal, self._refusal(refusal, event))
-            raise
 
-    # Answers that no operation gives
+        if key is None:
+            return run(None)
+        return idempotency.once(
+            store,
+            partition=idempotency.partition(request.caller.subject, key),
+            request=idempotency.fingerprint(operation.method, _path(event), raw),
+            run=run,
+            refusal=lambda error: _refusal(error, event),
+        )
 
-    def _no_route(self, _error: Exception) -> "Response[str]":
-        event = self._resolver.current_event.raw_event
-        path = _path(event)
-        allowed: dict[str, Operation] = {}
-        for group in self._groups:
-            allowed.update(group.allowed(unquote(path)))
-        method = event.get("httpMethod", "")
-        error: ServiceError = NotFound("This route")
-        if allowed and method not in allowed:
-            error = MethodNotAllowed(method, sorted(allowed))
-        return self._respond(self._refusal(error, event), event)
 
-    def _refusal(self, error: ServiceError, event: Mapping[str, Any]) -> Reply:
-        return error_reply(error, _request_id(event), config().docs_base)
+def _refusal(error: ServiceError, event: Mapping[str, Any]) -> Reply:
+    return error_reply(error, _request_id(event), config().docs_base)
 
-    def _respond(self, reply: Reply, event: Mapping[str, Any]) -> "Response[str]":
-        if not reply.fits:
-            reply = self._refusal(
-                PayloadTooLarge("The answer exceeds 6 MB; ask for less with per_page."), event
-            )
-        headers = {
-            "Cache-Control": "no-store",
-            "X-Request-Id": _request_id(event),
-            **reply.headers,
-        }
-        return Response(reply.status, "application/json", reply.body, headers)
+
+def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the answer as the gateway's proxy integration takes it."""
+    if not reply.fits:
+        too_large = PayloadTooLarge("The answer exceeds 6 MB; ask for less with per_page.")
+        reply = _refusal(too_large, event)
+    headers = {
+        "Content-Type": "application/json",
+        "Cache-Control": "no-store",
+        "X-Request-Id": _request_id(event),
+        **reply.headers,
+    }
+    return {"statusCode": reply.status, "headers": headers, "body": reply.body}
 
 
 def _admit(operation: Operation, caller: Caller, tenant: Tenant) -> None:

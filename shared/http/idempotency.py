@@ -10,9 +10,11 @@ import json
 import re
 import uuid
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.clock import now_ms
 from shared.db.items import Item, encode, from_attributes, to_attributes
@@ -21,6 +23,7 @@ from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 from shared.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
 from shared.http.envelope import Reply
+from shared.observability import logger
 
 WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -91,6 +94,9 @@ class Claim:
                 client.delete_item(TableName=table, Key=key, **condition)
         except client.exceptions.ConditionalCheckFailedException:
             pass  # Finished or taken over meanwhile: then there is nothing of ours to settle.
+        except (BotoCoreError, ClientError):
+            # The refusal itself matters more; the claim runs out by itself.
+            logger.warning("idempotency claim not settled", exc_info=True)
 
     def _completed(self, reply: Reply) -> Item:
         return {
@@ -104,14 +110,45 @@ class Claim:
         }
 
 
-def claim(store: Store, *, credential: str, key: str, request: str) -> Claim | Reply:
-    """Claim a key for a request, or return the stored answer of the same request.
+def partition(credential: str, key: str) -> str:
+    """Partition key of the record of a credential's key."""
+    return f"idempotency#{credential}#{key}"
 
-    `request` is its fingerprint. Raises IdempotencyKeyReused when the key belongs to
-    another request, DuplicateInFlight while the first one is being processed.
+
+def once(
+    store: Store,
+    *,
+    partition: str,
+    request: str,
+    run: Callable[[Claim], Reply],
+    refusal: Callable[[ServiceError], Reply],
+) -> Reply:
+    """Run a request unless it ran before; then return the answer it got.
+
+    Args:
+        store: The tenant's table.
+        partition: Of the record, from `partition`.
+        request: The request's fingerprint.
+        run: Carries it out and completes the claim in the same transaction.
+        refusal: Makes the answer of a refusal, to be kept with the key.
+
+    Raises:
+        IdempotencyKeyReused: The key belongs to another request.
+        DuplicateInFlight: The first request is still being processed.
     """
+    found = _claim(store, partition, request)
+    if isinstance(found, Reply):
+        return found
+    try:
+        return run(found)
+    except Exception as error:
+        known = error if isinstance(error, ServiceError) else ServiceError("The service failed.")
+        found.settle(known, refusal(known))
+        raise
+
+
+def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
     now = now_ms()
-    partition = f"idempotency#{credential}#{key}"
     mine = Claim(store, partition, request, uuid.uuid4().hex)
     lease_until = now + int(max(store.deadline.remaining, 0) * 1000) + _MARGIN_MS
     item = {

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -69,14 +70,22 @@ class Operation:
     description: str = ""
 
     @property
-    def pattern(self) -> re.Pattern[str]:
-        """Matches the paths of the route."""
-        return re.compile(re.sub(r"\{\w+\}", "[^/]+", self.path))
+    def name(self) -> str:
+        """Method and path, as people name the route."""
+        return f"{self.method} {self.path}"
 
     @property
     def writes(self) -> bool:
         """Whether it changes anything."""
         return self.method != "GET"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An operation found for a path, and what the path has in place of its names."""
+
+    operation: Operation
+    path_values: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -108,10 +117,15 @@ class Routes:
 
         return register
 
-    def allowed(self, path: str) -> Mapping[str, Operation]:
-        """Operations on a path, by method; empty when no route has it."""
+    def at(self, path: str) -> dict[str, Match]:
+        """Return the operations on a path, by method; empty when no route has it."""
         return {
-            operation.method: operation
+            operation.method: Match(operation, found.groupdict())
             for operation in self.operations
-            if operation.pattern.fullmatch(path)
+            if (found := _pattern(operation.path).fullmatch(path))
         }
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path))

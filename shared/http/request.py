@@ -27,7 +27,6 @@ class Request:
 
     caller: Caller
     tenant: Tenant
-    path: str
     path_values: Mapping[str, str]
     body: Any = None
     parameters: Any = None
