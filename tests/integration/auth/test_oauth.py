@@ -25,9 +25,10 @@ from tests.integration.control_plane import ADDRESS, Wire, forget_everything
 
 FORM = "application/x-www-form-urlencoded"
 TOKEN = "/v1/oauth/token"
+WRONG_CLIENT = "The client is unknown or its secret is wrong."
 
 
-def send(  # noqa: PLR0913  the parts of an HTTP request
+def send(
     method: str,
     path: str,
     body: str | bytes | None = None,
@@ -166,8 +167,7 @@ def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, wire: 
     assert set(seen.values()) == {
         (
             401,
-            '{"error": "invalid_client", '
-            '"error_description": "The client is unknown or its secret is wrong."}',
+            json.dumps({"error": "invalid_client", "error_description": WRONG_CLIENT}),
             ("GetItem", "GenerateMac", "GetItem"),
         )
     }, seen

@@ -1,0 +1,145 @@
+"""Data access as one tenant: what the session policy leaves, and what a client costs."""
+
+import datetime
+import json
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from shared import aws
+from shared.config import config
+from shared.tenancy import access as module
+from shared.tenancy.access import TenantAccess, dynamodb_for, session_policy
+from tests.integration.control_plane import ACCOUNT, REGION, Wire
+
+DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
+
+
+@pytest.fixture(autouse=True)
+def _bucket(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wire
+    monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
+    config.cache_clear()
+
+
+def allows(policy: str, action: str, resource: str, leading_key: str | None = None) -> bool:
+    """Evaluate a policy as IAM does: wildcards, and ForAllValues over one leading key."""
+
+    def listed(value: Any) -> list[str]:
+        return [value] if isinstance(value, str) else value
+
+    for statement in json.loads(policy)["Statement"]:
+        assert statement["Effect"] == "Allow"
+        keys = statement.get("Condition", {}).get("ForAllValues:StringEquals", {})
+        assert statement.get("Condition", {}).keys() <= {"ForAllValues:StringEquals"}
+        if (
+            any(fnmatchcase(action, each) for each in listed(statement["Action"]))
+            and any(fnmatchcase(resource, each) for each in listed(statement["Resource"]))
+            and (not keys or leading_key in keys["dynamodb:LeadingKeys"])
+        ):
+            return True
+    return False
+
+
+def test_the_policy_leaves_the_tenants_own_data() -> None:
+    policy = session_policy("acme", DYNAMODB)
+    table = f"{DYNAMODB}:table/stowage-tenant-acme"
+    for action in ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"):
+        assert allows(policy, f"dynamodb:{action}", table)
+    assert allows(policy, "dynamodb:ConditionCheckItem", table)
+    assert allows(policy, "dynamodb:Query", f"{table}/index/GSI1")
+    assert allows(policy, "dynamodb:PutItem", f"{DYNAMODB}:table/stowage-outbox", "acme")
+    assert allows(policy, "s3:PutObject", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
+
+
+@pytest.mark.parametrize("neighbour", ["beta", "acme2", "acm", "acme-"])
+def test_the_policy_leaves_nothing_of_a_neighbour(neighbour: str) -> None:
+    policy = session_policy("acme", DYNAMODB)
+    for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
+        other = f"{DYNAMODB}:table/stowage-tenant-{neighbour}"
+        assert not allows(policy, f"dynamodb:{action}", other)
+        assert not allows(policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-control")
+        outbox = f"{DYNAMODB}:table/stowage-outbox"
+        assert not allows(policy, f"dynamodb:{action}", outbox, neighbour)
+    assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{neighbour}/x")
+
+
+def test_the_policy_leaves_no_way_to_read_the_outbox_or_to_change_tables() -> None:
+    policy = session_policy("acme", DYNAMODB)
+    table = f"{DYNAMODB}:table/stowage-tenant-acme"
+    for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
+        assert not allows(policy, f"dynamodb:{action}", table)
+    for action in ("GetItem", "Query", "DeleteItem", "UpdateItem"):
+        assert not allows(policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-outbox", "acme")
+    assert not allows(policy, "kms:Sign", "*")
+
+
+def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACK_NAME", "s" * 128)
+    monkeypatch.setenv("OUTBOX_TABLE", "o" * 255)
+    monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
+    config.cache_clear()
+    longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
+    assert len(session_policy("t" * 32, longest)) <= 2048
+
+
+def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(wire: Wire) -> None:
+    with wire.recorded() as calls:
+        acme = dynamodb_for("acme")
+        assert dynamodb_for("acme") is acme
+        beta = dynamodb_for("beta")
+    assert calls == ["AssumeRole", "AssumeRole"]
+    ambient = aws.client("dynamodb")
+    used = {each._request_signer._credentials.access_key for each in (acme, beta, ambient)}
+    assert len(used) == 3
+
+
+def test_assume_role_is_asked_for_the_tenants_policy(wire: Wire) -> None:
+    assert wire
+    seen: list[dict[str, Any]] = []
+    sts = aws.client("sts")
+    sts.meta.events.register(
+        "before-parameter-build.sts.AssumeRole", lambda params, **_: seen.append(params)
+    )
+    dynamodb_for("acme")
+    (request,) = seen
+    assert request["RoleArn"] == f"arn:aws:iam::{ACCOUNT}:role/stowage-data"
+    assert request["Policy"] == session_policy("acme", DYNAMODB)
+    assert request["DurationSeconds"] == 3600
+
+
+def test_credentials_are_renewed_before_they_expire(wire: Wire) -> None:
+    now = [datetime.datetime.now(datetime.UTC).timestamp()]
+    access = TenantAccess(clock=lambda: now[0])
+    first = access.dynamodb("acme")
+    now[0] += 3200
+    assert access.dynamodb("acme") is first
+    now[0] += 110
+    with wire.recorded() as calls:
+        assert access.dynamodb("acme") is not first
+    assert calls == ["AssumeRole"]
+
+
+def test_only_the_latest_tenants_are_kept(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CAPACITY", 2)
+    access = TenantAccess()
+    for slug in ("acme", "beta", "acme", "gamma"):
+        access.dynamodb(slug)
+    with wire.recorded() as calls:
+        access.dynamodb("acme")
+        access.dynamodb("gamma")
+    assert calls == []
+    with wire.recorded() as calls:
+        access.dynamodb("beta")
+    assert calls == ["AssumeRole"]
+
+
+def test_without_a_role_the_ambient_client_serves_all(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
+    config.cache_clear()
+    with wire.recorded() as calls:
+        assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
+    assert calls == []

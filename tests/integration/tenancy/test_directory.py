@@ -1,0 +1,84 @@
+"""How old an answer of the control table may be, and how much is kept."""
+
+import pytest
+
+from shared.tenancy import directory as module
+from shared.tenancy.directory import Directory
+from shared.tenancy.provisioning import create_tenant, set_state
+from shared.tenancy.settings import TenantSettings
+from tests.integration.control_plane import ADDRESS, Wire
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def state(directory: Directory, max_age: float = module.FRESH) -> str:
+    tenant = directory.tenant("acme", max_age)
+    assert tenant
+    return tenant.state
+
+
+def test_a_change_is_seen_within_ten_seconds(wire: Wire) -> None:
+    clock = Clock()
+    directory = Directory(clock)
+    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    with wire.recorded() as calls:
+        assert state(directory) == "active"
+        clock.now += 9.99
+        assert state(directory) == "active"
+    assert calls == ["GetItem"]
+    set_state("acme", "suspended")
+    assert state(directory) == "active"
+    clock.now += 0.01
+    assert state(directory) == "suspended"
+
+
+def test_a_caller_may_accept_older_answers(wire: Wire) -> None:
+    clock = Clock()
+    directory = Directory(clock)
+    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    state(directory)
+    set_state("acme", "suspended")
+    clock.now += 200
+    with wire.recorded() as calls:
+        assert state(directory, max_age=300) == "active"
+    assert calls == []
+    assert state(directory) == "suspended"
+    assert state(directory, max_age=300) == "suspended"
+
+
+def test_what_is_not_there_is_remembered_too(wire: Wire) -> None:
+    directory = Directory(Clock())
+    with wire.recorded() as calls:
+        for _ in range(3):
+            assert directory.tenant("nobody") is None
+            assert directory.tenant_for_host("nowhere.test") is None
+    assert calls == ["GetItem", "GetItem"]
+
+
+def test_a_flood_of_hosts_does_not_fill_the_memory(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wire
+    monkeypatch.setattr(module, "_CAPACITY", 5)
+    directory = Directory(Clock())
+    for number in range(20):
+        directory.tenant_for_host(f"host-{number}.test")
+    assert len(directory._kept) == 5
+    with wire.recorded() as calls:
+        directory.tenant_for_host("host-19.test")
+        directory.tenant_for_host("host-0.test")
+    assert calls == ["GetItem"]
+
+
+def test_the_shared_address_is_no_host_of_a_tenant(wire: Wire) -> None:
+    assert wire
+    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    directory = Directory(Clock())
+    assert directory.tenant_for_host("*") is None
+    assert directory.shared_address() == ADDRESS

@@ -1,0 +1,160 @@
+"""Who may use which route (Authentication, rules 3 to 6 of the interface)."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.auth.caller import Caller
+from shared.auth.rules import authorize, ensure_not_revoked
+from shared.auth.scopes import PERMISSIONS, SCOPES
+from shared.errors import ClientNotAllowed, Forbidden, MissingScope, Unauthenticated
+from shared.tenancy.tenant import Tenant
+
+CLIENT = Caller(
+    tenant="acme",
+    subject="stw_1",
+    kind="client",
+    client_id="stw_1",
+    scopes=frozenset({"products:read", "receipts:write"}),
+    permissions=frozenset(),
+    second_factor=True,
+    token_id="j1",
+    expires_at=2_000_000_000,
+)
+USER = Caller(
+    tenant="acme",
+    subject="7",
+    kind="user",
+    client_id=None,
+    scopes=frozenset(),
+    permissions=frozenset({"entries.manage"}),
+    second_factor=True,
+    token_id="j2",
+    expires_at=2_000_000_000,
+)
+MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
+HALF_PROVEN = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
+
+READ = {"scope": "products:read", "permission": None, "write": False, "open_to_mobile": False}
+LIST_PRODUCTS = {**READ, "open_to_mobile": True}
+CREATE_ENTRY = {
+    "scope": "receipts:write",
+    "permission": "entries.manage",
+    "write": True,
+    "open_to_mobile": False,
+}
+READ_WAVE = {
+    "scope": "pickings:read",
+    "permission": "exits.manage",
+    "write": False,
+    "open_to_mobile": False,
+}
+
+
+@pytest.mark.parametrize("route", [READ, LIST_PRODUCTS, CREATE_ENTRY])
+@pytest.mark.parametrize("caller", [CLIENT, USER])
+def test_admits(caller: Caller, route: dict[str, Any]) -> None:
+    authorize(caller, **route)
+
+
+@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
+def test_the_list_of_products_is_open_to_every_token(caller: Caller) -> None:
+    authorize(caller, **LIST_PRODUCTS)
+
+
+@pytest.mark.parametrize("route", [READ, CREATE_ENTRY, READ_WAVE])
+@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
+def test_everything_else_is_closed_to_mobile_and_half_proven_tokens(
+    caller: Caller, route: dict[str, Any]
+) -> None:
+    with pytest.raises(ClientNotAllowed):
+        authorize(caller, **route)
+
+
+def test_a_client_needs_the_scope_and_is_told_which() -> None:
+    with pytest.raises(MissingScope) as refusal:
+        authorize(CLIENT, **{**READ, "scope": "stocks:read"})
+    assert refusal.value.extra == {"scope": "stocks:read"}
+    assert refusal.value.status == 403
+
+
+def test_permissions_are_no_scopes_and_scopes_no_permissions() -> None:
+    with pytest.raises(MissingScope):
+        authorize(replace(CLIENT, scopes=frozenset(), permissions=frozenset(SCOPES)), **READ)
+    with pytest.raises(Forbidden):
+        authorize(
+            replace(USER, permissions=frozenset(), scopes=frozenset(PERMISSIONS | SCOPES)),
+            **CREATE_ENTRY,
+        )
+
+
+def test_a_user_needs_the_permission_also_for_a_read_that_declares_one() -> None:
+    with pytest.raises(Forbidden):
+        authorize(USER, **READ_WAVE)
+    authorize(replace(USER, permissions=frozenset({"exits.manage"})), **READ_WAVE)
+
+
+@pytest.mark.parametrize("missing", ["scope", "permission"])
+@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE])
+def test_a_write_that_declares_nothing_admits_nobody(caller: Caller, missing: str) -> None:
+    with pytest.raises(ValueError, match="must declare"):
+        authorize(caller, **{**CREATE_ENTRY, missing: None})
+
+
+def tenant(*revoked: str) -> Tenant:
+    return Tenant(
+        "acme",
+        "active",
+        "enterprise",
+        frozenset(),
+        "https://a.test/api/v1",
+        revoked=frozenset(revoked),
+    )
+
+
+@pytest.mark.parametrize(
+    ("caller", "mark"),
+    [
+        (CLIENT, "token:j1"),
+        (CLIENT, "client:stw_1"),
+        (USER, "token:j2"),
+        (USER, "user:7"),
+        (MOBILE, "client:mobile"),
+        (MOBILE, "user:7"),
+    ],
+)
+def test_a_revoked_credential_is_refused(caller: Caller, mark: str) -> None:
+    ensure_not_revoked(tenant(), caller)
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(tenant("token:other", mark), caller)
+
+
+@pytest.mark.parametrize("mark", ["user:stw_1", "client:7", "token:j", "stw_1", "client:"])
+def test_other_marks_leave_a_caller_alone(mark: str) -> None:
+    ensure_not_revoked(tenant(mark), CLIENT)
+    ensure_not_revoked(tenant(mark), USER)
+
+
+def test_a_token_that_expired_since_the_verdict_is_refused() -> None:
+    ensure_not_revoked(tenant(), CLIENT, now=1_999_999_999.9)
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(tenant(), CLIENT, now=2_000_000_000)
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(tenant(), replace(CLIENT, expires_at=int(time.time())))
+
+
+@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE, HALF_PROVEN])
+def test_the_flat_context_says_it_all(caller: Caller) -> None:
+    flat = caller.to_context()
+    assert all(isinstance(value, str) for value in flat.values())
+    assert Caller.from_context(flat) == caller
+
+
+@pytest.mark.parametrize("missing", list(CLIENT.to_context()))
+def test_a_context_with_a_gap_is_not_taken(missing: str) -> None:
+    flat = CLIENT.to_context()
+    del flat[missing]
+    with pytest.raises(KeyError):
+        Caller.from_context(flat)

@@ -1,0 +1,201 @@
+"""Plans, states and what a tenant may be called."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.config import config
+from shared.errors import (
+    FeatureNotInPlan,
+    ServiceError,
+    TenantCancelled,
+    TenantMoved,
+    TenantSuspended,
+    ValidationFailed,
+)
+from shared.tenancy.settings import RESERVED_SLUGS, TenantSettings, check_moved_to
+from shared.tenancy.tenant import (
+    MODULES,
+    PLANS,
+    PUBLIC_API,
+    WEBHOOKS,
+    Tenant,
+    ensure_feature,
+    ensure_open,
+    has_module,
+    limit_reached,
+)
+
+ACME = Tenant("acme", "active", "professional", frozenset({"waves"}), "https://a.test/api/v1")
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STACK_NAME", "stowage")
+    monkeypatch.setenv("CONTROL_TABLE", "stowage-control")
+    monkeypatch.setenv("UPGRADE_URL", "https://stowage.test/plans")
+    config.cache_clear()
+
+
+def test_an_active_tenant_is_served() -> None:
+    ensure_open(ACME)
+
+
+@pytest.mark.parametrize(
+    ("state", "refusal"),
+    [("suspended", TenantSuspended), ("cancelled", TenantCancelled), ("moved", TenantMoved)],
+)
+def test_other_states_are_refused(state: Any, refusal: type[ServiceError]) -> None:
+    with pytest.raises(refusal):
+        ensure_open(replace(ACME, state=state))
+
+
+def test_a_move_tells_the_new_address() -> None:
+    with pytest.raises(TenantMoved, match=r"https://wms\.acme\.test"):
+        ensure_open(replace(ACME, state="moved", moved_to="https://wms.acme.test"))
+
+
+def test_a_plan_without_the_public_api_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = {**PLANS, "professional": replace(PLANS["professional"], features=frozenset())}
+    monkeypatch.setattr("shared.tenancy.tenant.PLANS", closed)
+    with pytest.raises(FeatureNotInPlan) as refusal:
+        ensure_open(ACME)
+    assert refusal.value.extra == {
+        "feature": PUBLIC_API,
+        "upgrade_url": "https://stowage.test/plans",
+    }
+
+
+def test_webhooks_start_with_professional() -> None:
+    ensure_feature(ACME, WEBHOOKS)
+    ensure_feature(replace(ACME, plan="enterprise"), WEBHOOKS)
+    with pytest.raises(FeatureNotInPlan):
+        ensure_feature(replace(ACME, plan="essentials"), WEBHOOKS)
+
+
+def test_modules_are_switched_per_tenant() -> None:
+    assert has_module(ACME, "waves")
+    assert not has_module(ACME, "bulk_import")
+
+
+def test_a_reached_limit_offers_the_next_plan() -> None:
+    refusal = limit_reached(ACME, "integration_clients", 10)
+    assert (refusal.status, refusal.code) == (402, "limit_reached")
+    assert refusal.extra["offer"] == {
+        "limit": 10,
+        "used": 10,
+        "plan": "professional",
+        "next_plan": "enterprise",
+        "upgrade_url": "https://stowage.test/plans",
+    }
+
+
+GOOD = TenantSettings("acme", base_url="https://api.stowage.test/api/v1")
+
+
+@pytest.mark.parametrize("slug", ["acme", "a1b", "my-company", "a" + "b" * 31])
+def test_slugs(slug: str) -> None:
+    replace(GOOD, slug=slug).check()
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        *("", "ab", "a" * 33, "Acme", "1acme", "-acme", "acme-", "ac_me", "ac.me", "acme\n"),
+        *("ácme", "ac me", "xn--acme-k1a", *RESERVED_SLUGS),
+    ],
+)
+def test_refused_slugs(slug: str) -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        replace(GOOD, slug=slug).check()
+    assert [problem.field for problem in refusal.value.problems] == ["slug"]
+
+
+def test_every_problem_is_told_at_once() -> None:
+    wrong: Any = TenantSettings(
+        "-",
+        plan="free",
+        modules=frozenset({"x"}),
+        timezone="Mars/Base",  # type: ignore[arg-type]
+    )
+    with pytest.raises(ValidationFailed) as refusal:
+        wrong.check()
+    assert [problem.field for problem in refusal.value.problems] == [
+        "slug",
+        "plan",
+        "base_url",
+        "modules",
+        "timezone",
+    ]
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://api.stowage.test/api/v1",
+        "https://abc.execute-api.eu-west-1.amazonaws.com/api/v1",
+        "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1",
+        "http://localhost:4566/api/v1",
+    ],
+)
+def test_addresses(base_url: str) -> None:
+    replace(GOOD, base_url=base_url).check()
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://api.stowage.test/api/v1/",
+        "https://api.stowage.test",
+        "http://api.stowage.test/api/v1",
+        "ftp://api.stowage.test/api/v1",
+        "https:///api/v1",
+        "https://user:pw@api.stowage.test/api/v1",
+        "https://api.stowage.test?/api/v1",
+        "https://api.stowage.test#/api/v1",
+        "https://[::1/api/v1",
+        "https://api.stowage.test:x/api/v1",
+        "https://api stowage.test/api/v1",
+        "",
+    ],
+)
+def test_refused_addresses(base_url: str) -> None:
+    with pytest.raises(ValidationFailed):
+        replace(GOOD, base_url=base_url).check()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "a.b:80", "A.test", "a..test", "é.test"]
+)
+def test_refused_hosts(host: str) -> None:
+    with pytest.raises(ValidationFailed):
+        TenantSettings("acme", host=host).check()
+
+
+def test_a_host_gives_the_address() -> None:
+    settings = TenantSettings("acme", host="wms.acme.test")
+    settings.check()
+    assert settings.address == "https://wms.acme.test/api/v1"
+
+
+def test_exactly_a_move_names_an_address() -> None:
+    check_moved_to("moved", "https://wms.acme.test")
+    check_moved_to("suspended", None)
+    for state, address in (
+        ("moved", None),
+        ("moved", "http://wms.acme.test"),
+        ("moved", "http://localhost"),
+        ("active", "https://wms.acme.test"),
+    ):
+        with pytest.raises(ValidationFailed):
+            check_moved_to(state, address)
+
+
+def test_a_bigger_plan_is_never_smaller_in_anything() -> None:
+    for plan in PLANS.values():
+        if plan.next_plan:
+            bigger = PLANS[plan.next_plan]
+            assert plan.features <= bigger.features
+            assert all(plan.limits[name] <= bigger.limits[name] for name in plan.limits)
+    assert MODULES == {"waves", "transfer_orders", "bulk_import"}
