@@ -10,8 +10,14 @@ export SAM_CLI_TELEMETRY := 0
 export UV_PYTHON_PREFERENCE := system
 
 READY := .local/setup.stamp
-SOURCES := $(shell find shared functions -name '*.py' 2>/dev/null)
 LAYER := layers/dependencies/requirements.txt
+# Folders too: a deleted module must trigger a build as a changed one does.
+SOURCES := $(shell find shared functions -name __pycache__ -prune -o \( -type d -o -name '*.py' \) -print)
+BUILT_FROM := template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCES)
+# Compiled packages must fit the processor: this machine's here, arm64 in the cloud.
+HOST_ARCH := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+STACK := python -m local.stack
+PORT_OPTION := $(if $(PORT),--port $(PORT))
 
 $(READY): pyproject.toml uv.lock tools/setup.sh
 	@tools/setup.sh
@@ -28,15 +34,15 @@ setup: $(READY) ## Install everything into .venv (the other targets do it by the
 
 .PHONY: run
 run: build ## Start the whole stack on this machine (DETACH=1: in the background; PORT=4566).
-	@python -m local.stack start $(if $(DETACH),--detach) $(if $(PORT),--port $(PORT))
+	@$(STACK) start $(if $(DETACH),--detach) $(PORT_OPTION)
 
 .PHONY: stop
 stop: $(READY) ## Stop the stack; its data stays.
-	@python -m local.stack stop
+	@$(STACK) stop
 
 .PHONY: clean
 clean: $(READY) ## Stop the stack and forget its data and every build product.
-	@python -m local.stack clean
+	@$(STACK) clean
 	@rm -rf .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .PHONY: demo
@@ -50,8 +56,8 @@ test: $(READY) ## Run the test suite: in-process, no network.
 	@pytest $(ARGS)
 
 .PHONY: e2e
-e2e: $(READY) ## Drive the deployed local stack over HTTP (starts and stops it when none runs).
-	@python -m local.e2e $(ARGS)
+e2e: build ## Drive the local stack over HTTP: the running one, or one for this alone.
+	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Format, lint, types, template, and the layer against the lock file.
@@ -75,13 +81,15 @@ lock: $(READY) ## Lock the dependencies again and export the layer's.
 	tools/export_layer.sh >$(LAYER)
 
 .PHONY: build
-build: .aws-sam/finished.stamp ## Build what is deployed, into .aws-sam/build.
+build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/build.
 
-.aws-sam/finished.stamp: $(READY) template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCES)
-	sam build --cached --parallel
-	python tools/finish_build.py
+.aws-sam/build.stamp: $(READY) $(BUILT_FROM)
+	sam build --parameter-overrides Architecture=$(HOST_ARCH)
+	@python tools/finish_build.py .aws-sam/build
 	@touch $@
 
 .PHONY: deploy
-deploy: build ## Deploy to an AWS account, asking what it needs to know.
-	sam deploy --guided --config-env prod
+deploy: $(READY) ## Build and deploy to an AWS account, asking what it needs to know.
+	sam build --config-env prod --build-dir .aws-sam/prod --cache-dir .aws-sam/prod-cache
+	@python tools/finish_build.py .aws-sam/prod
+	sam deploy --guided --config-env prod --template-file .aws-sam/prod/template.yaml

@@ -17,7 +17,10 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts", "xray"})
-"""What the functions call, and what the X-Ray SDK loads as it is imported; botocore keeps the descriptions of these alone."""
+"""What the functions call, and what the X-Ray SDK loads as it is imported.
+
+botocore keeps the descriptions of these alone.
+"""
 
 LIMIT_MB = 40
 """What layers and one function may weigh unzipped."""

@@ -1,0 +1,183 @@
+"""Gaps of the emulator that matter here, bridged inside its process.
+
+Each bridge says which gap of MiniStack 1.5.33 it closes; the version is pinned, so a bridge
+that no longer fits fails at the start, not in silence. Production code knows nothing of them.
+"""
+
+import functools
+import hashlib
+import json
+import sys
+import tempfile
+import threading
+import types
+import zipfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from ministack.core import lambda_runtime
+from ministack.services import apigateway_v1 as gateway
+from ministack.services import lambda_svc
+
+LAMBDA_PAYLOAD_LIMIT = 6_291_456
+"""Bytes of an event or an answer of Lambda, a base64 body included."""
+
+METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
+
+type Spec = dict[str, Any]
+type Invoke = Callable[..., Awaitable[Any]]
+
+
+class EventTooLarge(Exception):
+    """The event exceeds Lambda's payload limit."""
+
+
+class FunctionFailed(Exception):
+    """The function raised, timed out, or answered more than Lambda passes on."""
+
+
+def install() -> None:
+    """Install every bridge; call it before the emulator takes requests."""
+    import_whole_definition()
+    enforce_payload_limit()
+    isolate_functions()
+    keep_environment_after_error()
+    share_unpacked_code()
+    shorten_wait_for_logs()
+
+
+def import_whole_definition() -> None:
+    """Gap: of an API's definition, ANY methods and gateway responses are not imported."""
+    original = gateway._import_rest_api
+
+    @functools.wraps(original)
+    def import_rest_api(spec: Spec, base_data: Any = None) -> str:
+        api_id: str = original({**spec, "paths": _expand_any(spec.get("paths") or {})}, base_data)
+        responses: Spec = spec.get("x-amazon-apigateway-gateway-responses") or {}
+        for response_type, response in responses.items():
+            gateway._put_gateway_response(api_id, response_type, response)
+        return api_id
+
+    gateway._import_rest_api = import_rest_api
+
+
+def _expand_any(paths: Spec) -> Spec:
+    """Write ANY as every single method; one that is named keeps its own definition."""
+    expanded = {}
+    for path, item in paths.items():
+        named = dict(item)
+        operation = named.pop("x-amazon-apigateway-any-method", None)
+        expanded[path] = {**dict.fromkeys(METHODS, operation), **named} if operation else named
+    return expanded
+
+
+def enforce_payload_limit() -> None:
+    """Gap: Lambda's 6 MB limit is not enforced, nor do its failures use the gateway responses."""
+    call, proxy, answer_of = (
+        gateway._call_lambda_raw,
+        gateway._invoke_lambda_proxy_v1,
+        gateway._lambda_proxy_response,
+    )
+
+    async def call_lambda(reference: str, event: Any, **scope: Any) -> Any:
+        if len(json.dumps(event)) > LAMBDA_PAYLOAD_LIMIT:
+            raise EventTooLarge
+        return await call(reference, event, **scope)
+
+    def proxy_response(result: dict[str, Any]) -> tuple[Any, Any]:
+        answer, error = answer_of(result)
+        if error or len(json.dumps(answer)) > LAMBDA_PAYLOAD_LIMIT:
+            raise FunctionFailed
+        return answer, None
+
+    async def invoke(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await proxy(*args, **kwargs)
+        except EventTooLarge:
+            return gateway._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
+        except FunctionFailed:
+            return gateway._gw_error("DEFAULT_5XX", "Internal server error")
+
+    gateway._call_lambda_raw = call_lambda
+    gateway._lambda_proxy_response = proxy_response
+    gateway._invoke_lambda_proxy_v1 = invoke
+
+
+def isolate_functions() -> None:
+    """Gap: functions import from the emulator's packages, so also from this working tree.
+
+    The interpreter behind the virtual environment has none of them: what a function imports
+    comes from its code and its layers, as in Lambda.
+    """
+    detect = lambda_runtime._detect_runtime_binary
+    interpreter = str(Path(sys.executable).resolve())
+
+    def detect_runtime_binary(runtime: str) -> tuple[str, str]:
+        return interpreter, detect(runtime)[1]
+
+    lambda_runtime._detect_runtime_binary = detect_runtime_binary
+
+
+_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'
+_REPORT_ALIVE = (
+    'json.dumps({"status": "ok", "result": {"raised": type(e).__name__, "error": str(e), '
+    '"trace": traceback.format_exc()}})'
+)
+
+
+def keep_environment_after_error() -> None:
+    """Gap: a handler that raises loses its environment, so the next call is a cold start."""
+    script = lambda_runtime._PYTHON_WORKER_SCRIPT
+    if script.count(_REPORT) != 1:
+        raise RuntimeError("the emulator's worker script is not the one that this bridge knows")
+    lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_REPORT, _REPORT_ALIVE)
+    execute = lambda_svc._execute_function_warm
+
+    def execute_function(func: Any, event: Any, request_id: str) -> dict[str, Any]:
+        result: dict[str, Any] = execute(func, event, request_id)
+        body = result["body"]
+        if isinstance(body, dict) and body.keys() == {"raised", "error", "trace"}:
+            return {
+                "body": {"errorType": body["raised"], "errorMessage": body["error"]},
+                "error": True,
+                "log": f"{result['log']}\n{body['trace']}",
+            }
+        return result
+
+    lambda_svc._execute_function_warm = execute_function
+
+
+class SharedZip(zipfile.ZipFile):
+    """A zip file whose content is unpacked once and linked to from then on."""
+
+    _unpacking = threading.Lock()
+
+    def extractall(self, path: Any = None, *_: Any) -> None:
+        """Make `path`, an empty folder, a link to the unpacked content; drop the zip file."""
+        archive, place = Path(str(self.filename)), Path(path)
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        unpacked = Path(tempfile.gettempdir()) / "unpacked" / digest
+        with self._unpacking:
+            if not unpacked.exists():
+                partial = unpacked.with_suffix(".partial")
+                super().extractall(partial)
+                partial.rename(unpacked)
+        place.rmdir()
+        place.symlink_to(unpacked)
+        archive.unlink()
+
+
+def share_unpacked_code() -> None:
+    """Gap: every environment unpacks the layers anew; 20 cold starts at once took 15 s."""
+    lambda_runtime.zipfile = types.SimpleNamespace(
+        ZipFile=SharedZip, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
+    )
+
+
+def shorten_wait_for_logs() -> None:
+    """Gap: a call that logs nothing waits 50 ms for log lines that may still come."""
+    drain = lambda_runtime.Worker._drain_stderr_bounded
+    lambda_runtime.Worker._drain_stderr_bounded = functools.partialmethod(
+        drain, first_line_wait=0.002, idle_confirm=0.002
+    )

@@ -1,0 +1,110 @@
+"""`sam deploy` of the built template to the emulator, and what came out of it."""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from local.server import LocalRunFailed, Server
+from local.settings import (
+    BUILD,
+    DATA,
+    DEPLOY_LOG,
+    REGION,
+    ROOT,
+    STACK_NAME,
+    architecture,
+    aws_environment,
+)
+from shared.aws import client
+
+_ARTIFACTS = "stowage-artifacts"
+_RECORD = DATA / "deployed.json"
+"""Digest of what is deployed; it lives and dies with the emulator's state."""
+
+
+def deploy(server: Server) -> bool:
+    """Deploy what `make build` built, unless the very same is deployed already.
+
+    Returns:
+        Whether there was something to deploy.
+
+    Raises:
+        LocalRunFailed: There is no build, or `sam deploy` failed.
+    """
+    if not (BUILD / "template.yaml").exists():
+        raise LocalRunFailed("Nothing is built yet: make build")
+    digest = _digest(BUILD)
+    if _stack() is not None and _RECORD.exists() and json.loads(_RECORD.read_text()) == digest:
+        return False
+    client("s3").create_bucket(Bucket=_ARTIFACTS)
+    with DEPLOY_LOG.open("w") as log:
+        done = subprocess.run(
+            [
+                *("sam", "deploy", "--config-env", "default"),
+                *("--template-file", str(BUILD / "template.yaml")),
+                *("--s3-bucket", _ARTIFACTS, "--region", REGION),
+                "--parameter-overrides",
+                f"Architecture={architecture()} DeletionProtection=false",
+            ],
+            cwd=ROOT,
+            env=aws_environment(server.endpoint),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        words = "\n".join(DEPLOY_LOG.read_text().splitlines()[-25:])
+        raise LocalRunFailed(f"sam deploy failed (all of it is in {DEPLOY_LOG}):\n{words}")
+    _RECORD.write_text(json.dumps(digest))
+    return True
+
+
+def outputs() -> dict[str, str]:
+    """Outputs of the deployed stack, as the template names them."""
+    stack = _stack()
+    if stack is None:
+        raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}")
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+
+def base_url(server: Server) -> str:
+    """Base address of the interface on this machine."""
+    return f"{server.endpoint}/_aws/execute-api/{outputs()['ApiId']}/api/v1"
+
+
+def operator_environment() -> dict[str, str]:
+    """Environment variables with which `shared` works on the deployed stack, as an operator.
+
+    No role to assume: an operator has rights of their own.
+    """
+    named = outputs()
+    return {
+        "STACK_NAME": STACK_NAME,
+        "CONTROL_TABLE": named["ControlTable"],
+        "OUTBOX_TABLE": named["OutboxTable"],
+        "IMPORT_BUCKET": named["ImportBucket"],
+        "SIGNING_KEY_IDS": named["SigningKeyId"],
+        "SECRET_HASH_KEY_ID": named["SecretHashKeyId"],
+    }
+
+
+def _stack() -> dict[str, Any] | None:
+    try:
+        answer = client("cloudformation").describe_stacks(StackName=STACK_NAME)
+    except ClientError:
+        return None
+    stack: dict[str, Any] = answer["Stacks"][0]
+    return stack if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"} else None
+
+
+def _digest(folder: Path) -> str:
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            total.update(str(path.relative_to(folder)).encode())
+            total.update(hashlib.file_digest(path.open("rb"), "sha256").digest())
+    return total.hexdigest()

@@ -1,0 +1,47 @@
+"""Where the local run keeps its things, and the environment of whoever talks to it."""
+
+import os
+import platform
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+STATE = ROOT / ".local"
+"""Everything that the local run writes; `make clean` removes its content."""
+
+STACK_FILE = STATE / "stack.json"
+PROCESS_FILE = STATE / "emulator.json"
+EMULATOR_LOG = STATE / "emulator.log"
+DEPLOY_LOG = STATE / "deploy.log"
+DATA = STATE / "data"
+"""State of the emulator: written when it stops, read when it starts."""
+
+SCRATCH = STATE / "tmp"
+BUILD = ROOT / ".aws-sam" / "build"
+
+STACK_NAME = "stowage"
+REGION = "us-east-1"
+DEFAULT_PORT = 4566
+
+
+def architecture() -> str:
+    """Lambda's name for this machine's processor: compiled packages must fit it."""
+    return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
+
+
+def aws_environment(endpoint: str) -> dict[str, str]:
+    """Environment variables that lead every AWS client to the emulator, and nowhere else.
+
+    Real credentials of this machine, its profiles and its metadata service are out of reach.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    return kept | {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "SAM_CLI_TELEMETRY": "0",
+    }

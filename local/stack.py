@@ -1,0 +1,193 @@
+"""The whole stack on this machine: start it, stop it, forget it.
+
+`make run` and its neighbours call this; `python -m local.stack --help` lists the commands.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from local import deployment, sample, server, tenants
+from local.server import LocalRunFailed, Server
+from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
+
+console = Console()
+
+
+def _bring_up(port: int) -> Server:
+    """Start the emulator unless it runs, deploy, provision, load, and write the stack file."""
+    STATE.mkdir(exist_ok=True)
+    DATA.mkdir(exist_ok=True)
+    running = server.find()
+    if running is not None:
+        _deploy_and_fill(running)
+        return running
+    with _step("Starting the emulator"):
+        running = server.start(port)
+    try:
+        _deploy_and_fill(running)
+    except BaseException:
+        console.print("It did not come up: stopping the emulator.")
+        server.stop(running)
+        raise
+    return running
+
+
+def _deploy_and_fill(running: Server) -> None:
+    os.environ.update(aws_environment(running.endpoint))
+    with _step("Deploying the template"):
+        deployment.deploy(running)
+    os.environ.update(deployment.operator_environment())
+    base_url = deployment.base_url(running)
+    with _step("Provisioning the demo tenants"):
+        made = tenants.provision(base_url, _read().get("tenants", {}))
+    _write(
+        {
+            "base_url": base_url,
+            "endpoint_url": running.endpoint,
+            "import_bucket": deployment.outputs()["ImportBucket"],
+            "tenants": made,
+        }
+    )
+    with _step("Loading the sample data of acme"):
+        sample.load(base_url, _token(made["acme"]))
+
+
+@contextmanager
+def _step(title: str) -> Iterator[None]:
+    began = time.monotonic()
+    console.print(f"{title} …")
+    yield
+    console.print(f"  [green]done[/] in {time.monotonic() - began:.1f} s")
+
+
+def _token(tenant: dict[str, str]) -> str:
+    answer = httpx.post(
+        f"{tenant['base_url']}/oauth/token",
+        data={"grant_type": "client_credentials"},
+        auth=(tenant["client_id"], tenant["client_secret"]),
+        timeout=60,
+    )
+    if not answer.is_success:
+        raise LocalRunFailed(f"No token for acme: {answer.status_code} {answer.text}")
+    token: str = answer.json()["access_token"]
+    return token
+
+
+def _read() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(STACK_FILE.read_text()) if STACK_FILE.exists() else {}
+    return content
+
+
+def _write(stack: dict[str, Any]) -> None:
+    STACK_FILE.touch(mode=0o600)  # it holds secrets, if only of this machine
+    STACK_FILE.write_text(json.dumps(stack, indent=2) + "\n")
+
+
+def _show() -> None:
+    stack = _read()
+    acme = stack["tenants"]["acme"]
+    table = Table(title="Tenants", title_justify="left")
+    for column in ("tenant", "plan", "client_id", "client_secret"):
+        table.add_column(column, overflow="fold")
+    for slug, tenant in stack["tenants"].items():
+        table.add_row(slug, tenant["plan"], tenant["client_id"], tenant["client_secret"])
+    console.print(table)
+    console.print(f"Base address  [bold]{stack['base_url']}[/]")
+    console.print(f"All of this   {STACK_FILE}\n\nTry it:\n")
+    # Plain print: a terminal's width must not break lines that are meant to be copied.
+    print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")
+    print(f"  -d grant_type=client_credentials {stack['base_url']}/oauth/token |")
+    print("  python3 -c 'import json,sys; print(json.load(sys.stdin)[\"access_token\"])')")
+    print(f'curl -s -H "Authorization: Bearer $TOKEN" "{stack["base_url"]}/products?per_page=2"\n')
+
+
+def _take_down() -> bool:
+    running = server.find()
+    if running is None:
+        return False
+    with _step("Stopping the stack"):
+        in_order = server.stop(running)
+    if not in_order:
+        console.print("[red]It had to be killed: what changed since its start is lost.[/]")
+    return True
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """Hold the commands together."""
+
+
+@main.command()
+@click.option("--detach", is_flag=True, help="Return as soon as the stack answers.")
+@click.option("--port", default=DEFAULT_PORT, show_default=True, help="Port on 127.0.0.1.")
+def start(*, detach: bool, port: int) -> None:
+    """Start the stack, or deploy changed code to the one that runs."""
+    was_running = server.find() is not None
+    running = _bring_up(port)
+    _show()
+    if detach or was_running:
+        console.print("It runs in the background: [bold]make stop[/] ends it.")
+        return
+    console.print("Ctrl-C stops it; its data stays.")
+    # `kill` ends it in the same order as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while running.alive():
+            time.sleep(1)
+    except KeyboardInterrupt:
+        _take_down()
+        return
+    raise LocalRunFailed(f"The emulator ended by itself:\n{server.last_words()}")
+
+
+@main.command()
+def stop() -> None:
+    """Stop the stack; its data stays."""
+    if not _take_down():
+        console.print("It does not run.")
+
+
+@main.command()
+def clean() -> None:
+    """Stop the stack and forget its data."""
+    _take_down()
+    for path in (DATA, STATE / "tmp"):
+        shutil.rmtree(path, ignore_errors=True)
+    STACK_FILE.unlink(missing_ok=True)
+
+
+@main.command(name="with", context_settings={"ignore_unknown_options": True})
+@click.option("--port", default=DEFAULT_PORT, show_default=True, help="Port on 127.0.0.1.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run_with(*, port: int, command: Sequence[str]) -> None:
+    """Run a command against the running stack, or against one started for it alone."""
+    was_running = server.find() is not None
+    if not was_running:
+        _bring_up(port)
+    try:
+        done = subprocess.run(list(command), check=False)
+    finally:
+        if not was_running:
+            _take_down()
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except LocalRunFailed as problem:
+        console.print(f"[red]{problem}[/]", soft_wrap=True)
+        sys.exit(1)
