@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from shared.catalog.models import KnownProduct
 from shared.documents.models import (
@@ -136,7 +137,7 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         item_code=product.item_code,
         qty=line.qty,
         open_qty=line.qty,
-        done_qty=0,
+        done_qty=Decimal(0),
         status="open",
         batch=line.batch,
         expiry_date=line.expiry_date,
@@ -153,7 +154,7 @@ def closed(document: Document, now: str) -> Document:
     lines = [
         line
         if line.status == "complete"
-        else line.model_copy(update={"open_qty": 0, "status": "closed"})
+        else line.model_copy(update={"open_qty": Decimal(0), "status": "closed"})
         for line in document.lines
     ]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})

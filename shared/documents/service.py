@@ -117,7 +117,7 @@ def _keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
 
 
 def _reference(kind: Kind, draft: EntryDraft | ExitDraft) -> Key | None:
-    if draft.external_ref is None or draft.type is None:
+    if not (draft.external_ref and draft.type):
         return None
     return repository.reference_key(kind, draft.type, draft.external_ref)
 

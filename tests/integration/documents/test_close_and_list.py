@@ -1,0 +1,174 @@
+"""Closing documents, finding them again, and what open documents protect."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared.catalog import service as catalog
+from tests.clock import Clock
+from tests.gateway import Erp
+
+type Write = Callable[..., dict[str, Any]]
+
+
+def test_closing_gives_up_what_is_open(yard: Erp, order: Write) -> None:
+    number = yard.post("/entry-documents", order(), key="k1").data["id"]
+
+    closed = yard.post(f"/entry-documents/{number}/close")
+
+    assert closed.status == 200
+    assert closed.data["status"] == "closed"
+    assert closed.data["lines"][0]["open_qty"] == 0
+    assert closed.data["lines"][0]["qty"] == 100
+    assert closed.data["lines"][0]["status"] == "closed"
+    again = yard.post(f"/entry-documents/{number}/close")
+    assert (again.status, again.code) == (409, "conflict")
+    assert yard.post("/exit-documents/1/close").code == "not_found"
+
+
+@pytest.fixture
+def many(yard: Erp, order: Write, clock: Clock) -> Erp:
+    """Twelve sales orders, a second apart, the first three closed."""
+    for number in range(12):
+        clock.advance(1)
+        body = order(
+            f"SO-{number}",
+            type="sale_order" if number % 2 else "delivery_note",
+            doc_date=f"2026-01-{31 - number:02d}",
+            partner_code=f"C-{number % 3}",
+            priority=["Alta", "baja", None, "Normal"][number % 4],
+        )
+        assert yard.post("/exit-documents", body, key=f"k{number}").status == 201
+    for number in (1, 2, 3):
+        clock.advance(1)
+        yard.post(f"/exit-documents/{number}/close")
+    return yard
+
+
+def references(erp: Erp, **query: object) -> list[str]:
+    rows = erp.walk("/exit-documents", per_page=2, **query)
+    counted = erp.get("/exit-documents", query={**query, "per_page": 2}).json()["meta"]["total"]
+    assert counted == len(rows)
+    return [row["external_ref"] for row in rows]
+
+
+def test_lists_filter_by_every_parameter(many: Erp) -> None:
+    def numbers(**query: object) -> list[int]:
+        found = references(many, sort="created_at", **query)
+        return [int(name.removeprefix("SO-")) for name in found]
+
+    assert numbers() == list(range(12))
+    assert numbers(status="closed") == [0, 1, 2]
+    assert numbers(status="open") == list(range(3, 12))
+    assert numbers(type="sale_order") == [1, 3, 5, 7, 9, 11]
+    assert numbers(type="Nota de entrega") == [0, 2, 4, 6, 8, 10]
+    assert numbers(card_code="C-1") == [1, 4, 7, 10]
+    assert numbers(external_ref="SO-7") == [7]
+    assert numbers(source="api", status="open", card_code="C-0") == [3, 6, 9]
+    assert numbers(source="web") == []
+    assert numbers(priority="1") == [0, 4, 8]
+    assert numbers(priority="Baja", status="open") == [5, 9]
+
+
+def test_lists_sort_both_ways(many: Erp) -> None:
+    newest = references(many)
+    assert newest == references(many, sort="created_at")[::-1]
+    assert references(many, sort="doc_date") == newest
+    assert references(many, sort="-doc_date") == newest[::-1]
+    assert references(many, sort="-updated_at")[:3] == ["SO-2", "SO-1", "SO-0"]
+    first = references(many, sort="priority")
+    assert set(first[:3]) == {"SO-2", "SO-6", "SO-10"}, "no priority sorts first"
+    assert first == references(many, sort="-priority")[::-1]
+
+
+def test_updated_since_includes_the_instant_itself(many: Erp) -> None:
+    rows = many.walk("/exit-documents", sort="updated_at")
+    since = rows[5]["updated_at"]
+    found = many.walk("/exit-documents", sort="updated_at", updated_since=since, per_page=2)
+    assert found == rows[5:]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"status": "done"}, "status"),
+        ({"type": "purchase_order"}, "type"),
+        ({"source": "mail"}, "source"),
+        ({"priority": "urgent"}, "priority"),
+        ({"sort": "name"}, "sort"),
+        ({"page": "0"}, "page"),
+        ({"per_page": "abc"}, "per_page"),
+        ({"updated_since": "2026-01-01"}, "updated_since"),
+    ],
+)
+def test_a_wrong_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+    answer = erp.get("/exit-documents", query=query)
+    assert (answer.status, answer.json()["error"]["field"]) == (422, field)
+
+
+def test_what_an_open_document_names_stays(yard: Erp, order: Write) -> None:
+    products = {row["item_code"]: row["id"] for row in yard.walk("/products")}
+    body = order(lines=[{"item_code": "BRICK", "qty": 1, "destination_bin": "A-01"}])
+    document = yard.post("/entry-documents", body, key="k1").data["id"]
+    warehouse = yard.get("/warehouses", query={"whs_code": "YARD"}).json()["data"][0]["id"]
+    position = yard.get("/warehouse-positions", query={"bin_code": "A-01"}).json()["data"][0]["id"]
+    brick = f"/products/{products['BRICK']}"
+
+    refused = [
+        yard.delete(brick),
+        yard.patch(brick, {"item_code": "BRICK-2"}),
+        yard.patch(brick, {"man_btch_num": True}),
+        yard.delete(f"/warehouse-positions/{position}"),
+        yard.delete(f"/warehouses/{warehouse}"),
+    ]
+    assert [answer.code for answer in refused] == ["conflict"] * 5
+    assert yard.patch(brick, {"name": "Red brick"}).status == 200
+    assert yard.delete(f"/products/{products['SAND']}").status == 200
+
+    yard.post(f"/entry-documents/{document}/close")
+    assert yard.delete(f"/warehouse-positions/{position}").status == 200
+    assert yard.delete(brick).status == 200
+    assert yard.get(brick).code == "gone"
+
+
+def test_a_product_deleted_while_an_order_is_being_written_is_never_on_it(
+    yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
+    known_products = catalog.known_products
+    deleted: list[int] = []
+
+    def delete_after_reading(*arguments: Any) -> Any:
+        known = known_products(*arguments)
+        if not deleted:
+            deleted.append(yard.delete(f"/products/{brick}").status)
+        return known
+
+    monkeypatch.setattr(catalog, "known_products", delete_after_reading)
+    answer = yard.post("/entry-documents", order(), key="k1")
+
+    assert deleted == [200]
+    assert answer.status == 422
+    assert answer.json()["error"]["field"] == "lines.0.item_code"
+
+
+def test_a_product_whose_delete_died_half_way_is_usable_again(
+    yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
+
+    class Died(BaseException):
+        pass
+
+    def die(*_: object) -> bool:
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(catalog, "is_named", die)
+        with pytest.raises(Died):
+            yard.delete(f"/products/{brick}")
+
+    assert yard.post("/entry-documents", order(), key="k1").code == "service_unavailable"
+    clock.advance(61)
+    assert yard.post("/entry-documents", order(), key="k1").status == 201

@@ -1,0 +1,244 @@
+"""An order comes in over HTTP, and it is there, once."""
+
+import json
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.stack import Stack
+
+type Write = Callable[..., dict[str, Any]]
+
+
+def problems(answer: Any) -> dict[str, str]:
+    assert answer.status == 422, answer.text
+    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
+
+
+def test_an_entry_document_comes_back_field_by_field(yard: Erp, order: Write) -> None:
+    body = order(
+        type="Orden de compra",
+        doc_date="01/03/2026",
+        due_date="2026-03-15",
+        partner_name="Kiln & Sons",
+        comments="two pallets\nmind the step",
+        lines=[
+            {"item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01"},
+            {"item_code": "CEMENT", "qty": 3.0, "batch": "B7", "expiry_date": "31/12/2027"},
+            {"item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]},
+        ],
+    )
+
+    answer = yard.post("/entry-documents", body, key="k1")
+
+    assert answer.status == 201, answer.text
+    data = answer.data
+    assert data.pop("created_at") == data.pop("updated_at")
+    number = data["id"]
+    lines = [
+        {"line_num": 1, "item_code": "BRICK", "qty": 12.5, "open_qty": 12.5},
+        {"line_num": 2, "item_code": "CEMENT", "qty": 3, "open_qty": 3},
+        {"line_num": 3, "item_code": "DRILL", "qty": 2, "open_qty": 2},
+    ]
+    assert data == {
+        "id": number,
+        "doc_num": f"EN-{number}",
+        "type": "purchase_order",
+        "external_ref": "PO-1",
+        "source": "api",
+        "status": "open",
+        "card_code": "V-1",
+        "card_name": "Kiln & Sons",
+        "doc_date": "2026-03-01",
+        "due_date": "2026-03-15",
+        "comments": "two pallets\nmind the step",
+        "lines": [
+            {**line, "received_qty": 0, "whs_code": "YARD", "status": "open"} for line in lines
+        ],
+    }
+    assert '"qty":3,' in answer.text, "whole numbers come without a fraction"
+    assert answer.headers["Location"].endswith(f"/api/v1/entry-documents/{number}")
+    assert yard.follow(answer.headers["Location"]).data == answer.data
+
+
+def test_an_exit_document_has_priority_and_address(yard: Erp, order: Write) -> None:
+    body = order(type="nota de ENTREGA", priority="Alta", ship_to="Dock 4\nBristol")
+
+    data = yard.post("/exit-documents", body, key="k1").data
+
+    assert (data["priority"], data["ship_to"], data["type"]) == (
+        1,
+        "Dock 4\nBristol",
+        "delivery_note",
+    )
+    assert data["doc_num"] == f"EX-{data['id']}"
+    assert data["lines"][0]["picked_qty"] == 0
+    assert "received_qty" not in data["lines"][0]
+
+
+def test_the_same_key_gets_the_same_answer(yard: Erp, order: Write) -> None:
+    first = yard.post("/entry-documents", order(), key="k1")
+    again = yard.post("/entry-documents", order(), key="k1")
+
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Location"] == first.headers["Location"]
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_the_same_reference_and_type_answers_the_first_document(yard: Erp, order: Write) -> None:
+    first = yard.post("/entry-documents", order(), key="k1")
+    second = yard.post(
+        "/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k2"
+    )
+    other_type = yard.post("/entry-documents", order(type="goods_receipt"), key="k3")
+    exit_document = yard.post("/exit-documents", order(type="sale_order"), key="k4")
+
+    assert (second.status, second.data) == (200, first.data)
+    assert other_type.status == exit_document.status == 201
+    assert yard.get("/entry-documents").json()["meta"]["total"] == 2
+
+
+def test_a_key_is_required(yard: Erp, order: Write) -> None:
+    for path in ("/entry-documents", "/exit-documents"):
+        answer = yard.post(path, order())
+        assert (answer.status, answer.code) == (400, "idempotency_key_required")
+
+
+@pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
+def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, path: str) -> None:
+    body = order(type="purchase_order" if "entry" in path else "sale_order")
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda n: yard.post(path, body, key=f"k{n}"), range(20)))
+
+    assert sorted(answer.status for answer in answers) == [200] * 19 + [201]
+    assert len({json.dumps(answer.data) for answer in answers}) == 1
+    assert yard.get(path).json()["meta"]["total"] == 1
+
+
+def test_every_problem_is_told_at_once_with_its_path(yard: Erp, order: Write) -> None:
+    yard.get("/entry-documents")
+    body = order(
+        external_ref=" ",
+        type="sale_order",
+        doc_date="2026-02-30",
+        due_date=5,
+        partner_name="x" * 201,
+        warehouse_code="NOWHERE",
+        comments="bell\x07",
+        lines=[
+            {"item_code": "NO-SUCH", "qty": "5"},
+            {"item_code": "BRICK", "qty": 0, "batch": "B1", "serials": ["S1"]},
+            {"item_code": "DRILL", "qty": 3, "serials": ["S1", "S2", "S2"]},
+            {"qty": 0.0000001},
+            7,
+        ],
+    )
+    del body["partner_code"]
+
+    found = problems(yard.post("/entry-documents", body, key="k1"))
+
+    assert found == {
+        "external_ref": "must not be empty",
+        "type": "must be one of purchase_order, goods_receipt, delivery_good",
+        "doc_date": "must be a date, YYYY-MM-DD or dd/mm/yyyy",
+        "due_date": "must be a date as text",
+        "partner_code": "is required",
+        "partner_name": "must have at most 200 characters",
+        "comments": "must not contain control characters",
+        "warehouse_code": "no warehouse has the code NOWHERE",
+        "lines.0.item_code": "no product has the code NO-SUCH",
+        "lines.0.qty": "must be a number",
+        "lines.1.qty": "must be more than 0",
+        "lines.1.batch": "product BRICK is not managed by batch",
+        "lines.1.serials": "product BRICK is not managed by serial",
+        "lines.2.serials.0": "is on the document already, at lines.1.serials.0",
+        "lines.2.serials.2": "is on the document already, at lines.2.serials.1",
+        "lines.3.item_code": "is required",
+        "lines.3.qty": "must have at most 6 decimals",
+        "lines.4": "must be an object",
+    }
+    assert yard.get("/entry-documents").json()["meta"]["total"] == 0
+
+
+def test_a_destination_must_be_there_and_usable(yard: Erp, order: Write) -> None:
+    bins = ["A-01", "A-02", "A-03", "S-01", "Z-99"]
+    lines = [{"item_code": "BRICK", "qty": 1, "destination_bin": name} for name in bins]
+
+    assert problems(yard.post("/entry-documents", order(lines=lines), key="k1")) == {
+        "lines.1.destination_bin": "position A-02 is blocked",
+        "lines.2.destination_bin": "position A-03 is disabled",
+        "lines.3.destination_bin": "warehouse YARD has no position S-01",
+        "lines.4.destination_bin": "warehouse YARD has no position Z-99",
+    }
+
+
+def test_what_is_no_inventory_item_is_blocked_by_rule(yard: Erp, order: Write) -> None:
+    answer = yard.post(
+        "/exit-documents",
+        order(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
+        key="k1",
+    )
+
+    assert (answer.status, answer.code) == (422, "rule_blocked")
+    assert problems(answer) == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ({"qty": 2, "serials": ["S1"]}, "lines.0.serials"),
+        ({"qty": 1.5}, "lines.0.qty"),
+        ({"qty": 1e30}, "lines.0.qty"),
+        ({"qty": -1}, "lines.0.qty"),
+        ({"qty": True}, "lines.0.qty"),
+        ({"qty": None}, "lines.0.qty"),
+        ({"qty": 1, "serials": "S1"}, "lines.0.serials"),
+        ({"qty": 1, "serials": [1]}, "lines.0.serials.0"),
+        ({"qty": 1, "serials": ["\ud800"]}, "lines.0.serials.0"),
+        ({"qty": 1, "expiry_date": "soon"}, "lines.0.expiry_date"),
+        ({"qty": 1, "item_code": "x" * 51}, "lines.0.item_code"),
+    ],
+)
+def test_a_wrong_line_is_named(yard: Erp, order: Write, line: dict[str, Any], field: str) -> None:
+    body = order(lines=[{"item_code": "DRILL", **line}])
+    assert list(problems(yard.post("/entry-documents", body, key="k1"))) == [field]
+
+
+def test_lines_are_one_to_a_thousand(yard: Erp, order: Write) -> None:
+    line = {"item_code": "BRICK", "qty": 1}
+
+    for lines in ([], None, "x", [line] * 1001):
+        found = problems(yard.post("/entry-documents", order(lines=lines), key="k1"))
+        assert list(found) == ["lines"]
+    thousand = yard.post("/entry-documents", order(lines=[line] * 1000), key="k1")
+    assert thousand.status == 201
+    assert len(thousand.data["lines"]) == 1000
+
+
+def test_a_document_larger_than_an_item_is_whole(yard: Erp, order: Write) -> None:
+    # Random serials hardly compress, so this needs more than one item.
+    chance = random.Random(1)  # noqa: S311 - test data
+    serials = [f"{n:05d}-{chance.getrandbits(64):016x}" for n in range(35_000)]
+    body = order(lines=[{"item_code": "DRILL", "qty": len(serials), "serials": serials}])
+
+    created = yard.post("/entry-documents", body, key="k1")
+
+    assert created.status == 201, created.text
+    assert yard.follow(created.headers["Location"]).data == created.data
+    assert yard.walk("/entry-documents") == [created.data]
+    closed = yard.post(f"/entry-documents/{created.data['id']}/close")
+    assert closed.data["status"] == "closed"
+
+
+def test_nothing_is_written_for_a_refused_document(stack: Stack, yard: Erp, order: Write) -> None:
+    before = stack.items()
+    yard.post("/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k1")
+    left = [item for item in stack.items() if item not in before]
+
+    # A number of the sequence may be lost; nothing else stays.
+    assert [item["PK"]["S"] for item in left] == ["sequence"]
