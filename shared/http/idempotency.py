@@ -173,7 +173,9 @@ def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
         held = from_attributes(found) if found else store.get((partition, "HEAD"))
-        return _held(held, request, now)
+        # Ours already: the first answer was lost, and botocore asked again.
+        if held is None or held.get("owner") != mine.owner:
+            return _held(held, request, now)
     return mine
 
 
