@@ -16,6 +16,7 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "string_too_short": "must not be empty",
     "string_too_long": lambda facts: f"must have at most {facts['max_length']} characters",
     "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_parsing_size": "is too large",

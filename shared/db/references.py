@@ -19,8 +19,9 @@ _REGISTER = "open"
 _MARK_MS = 60_000
 """Longer than any invocation, so that a mark outlives the use case that set it."""
 
-NAMING_KINDS = ("entry", "exit")
-"""Kinds of work that name master data and are guarded with `Transaction.guard`."""
+NAMING_KINDS = ("entry", "exit", "position")
+"""Kinds that name master data and are guarded with `Transaction.guard`: work, and positions,
+which name their warehouse."""
 
 
 def register(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:

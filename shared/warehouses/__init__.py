@@ -1,0 +1,1 @@
+"""Warehouses and their positions."""

@@ -1,0 +1,205 @@
+"""Warehouses and their positions."""
+
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.door import Door
+from shared.http.operations import Answer, ListAnswer, Method, Routes
+from shared.http.request import Request
+from shared.warehouses import bulk, service
+from shared.warehouses.models import (
+    Position,
+    PositionBulk,
+    PositionChange,
+    PositionCreate,
+    PositionParameters,
+    Warehouse,
+    WarehouseChange,
+    WarehouseCreate,
+    WarehouseDetail,
+    WarehouseParameters,
+)
+
+routes = Routes("warehouses")
+
+_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
+
+_READ = {"scope": "warehouses:read"}
+_WRITE = {"scope": "warehouses:write", "permission": "inventory.manage"}
+
+
+def _view[E](record: Record[E]) -> E:
+    return record.entity
+
+
+@routes.declare(
+    "GET",
+    "/warehouses",
+    "List warehouses",
+    answer=Warehouse,
+    parameters=WarehouseParameters,
+    **_READ,
+)
+def list_warehouses(store: Store, request: Request) -> ListAnswer[Warehouse]:
+    """Page through the warehouses."""
+    return ListAnswer(service.list_warehouses(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/warehouses",
+    "Create a warehouse",
+    answer=Warehouse,
+    body=WarehouseCreate,
+    collects_problems=True,
+    statuses=(201,),
+    **_WRITE,
+)
+def create_warehouse(tx: Transaction, request: Request) -> Answer:
+    """Create a warehouse."""
+    record = service.create_warehouse(tx, request.body, request.problems)
+    return Answer(record.entity, 201, f"/warehouses/{record.id}")
+
+
+@routes.declare(
+    "GET",
+    "/warehouses/{id}",
+    "Get a warehouse with its positions",
+    answer=WarehouseDetail,
+    errors=("gone",),
+    description="The first 2000 positions by bin_code; page through more with "
+    "GET /warehouse-positions?warehouse_id=.",
+    **_READ,
+)
+def get_warehouse(store: Store, request: Request) -> Answer:
+    """Read one warehouse and its positions."""
+    return Answer(service.get_warehouse(store, request.id).entity)
+
+
+def _change_warehouse(tx: Transaction, request: Request) -> Answer:
+    record = service.change_warehouse(tx, request.id, request.body, request.problems)
+    return Answer(record.entity)
+
+
+for _method in _CHANGES:
+    routes.declare(
+        _method,
+        "/warehouses/{id}",
+        "Change a warehouse",
+        answer=Warehouse,
+        body=WarehouseChange,
+        collects_problems=True,
+        errors=("conflict", "gone"),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE,
+    )(_change_warehouse)
+
+
+@routes.declare(
+    "DELETE",
+    "/warehouses/{id}",
+    "Delete a warehouse",
+    answer=Warehouse,
+    errors=("conflict", "gone"),
+    **_WRITE,
+)
+def delete_warehouse(tx: Transaction, request: Request) -> Answer:
+    """Delete a warehouse without positions that nothing refers to; answers it as it was."""
+    return Answer(service.delete_warehouse(tx, request.id).entity)
+
+
+@routes.declare(
+    "GET",
+    "/warehouse-positions",
+    "List positions",
+    answer=Position,
+    parameters=PositionParameters,
+    **_READ,
+)
+def list_positions(store: Store, request: Request) -> ListAnswer[Position]:
+    """Page through the positions."""
+    return ListAnswer(service.list_positions(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/warehouse-positions",
+    "Create a position",
+    answer=Position,
+    body=PositionCreate,
+    collects_problems=True,
+    statuses=(201,),
+    **_WRITE,
+)
+def create_position(tx: Transaction, request: Request) -> Answer:
+    """Create a position."""
+    record = service.create_position(tx, request.body, request.problems)
+    return Answer(record.entity, 201, f"/warehouse-positions/{record.id}")
+
+
+@routes.declare(
+    "POST",
+    "/warehouse-positions/bulk",
+    "Create positions by naming mask",
+    answer=Position,
+    body=PositionBulk,
+    collects_problems=True,
+    statuses=(201,),
+    errors=("conflict",),
+    description="Answers the list of all positions named, in naming order. Those that exist "
+    "stay as they are, so a request that was interrupted is completed by sending it again.",
+    **_WRITE,
+)
+def create_positions(tx: Transaction, request: Request) -> Answer:
+    """Create the positions that a naming mask names and that do not exist yet."""
+    warehouse, records = bulk.create_positions(tx, request.body, request.problems)
+    positions = [record.entity for record in records]
+    return Answer(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
+
+
+@routes.declare(
+    "GET",
+    "/warehouse-positions/{id}",
+    "Get a position",
+    answer=Position,
+    errors=("gone",),
+    **_READ,
+)
+def get_position(store: Store, request: Request) -> Answer:
+    """Read one position."""
+    return Answer(service.get_position(store, request.id).entity)
+
+
+def _change_position(tx: Transaction, request: Request) -> Answer:
+    record = service.change_position(tx, request.id, request.body, request.problems)
+    return Answer(record.entity)
+
+
+for _method in _CHANGES:
+    routes.declare(
+        _method,
+        "/warehouse-positions/{id}",
+        "Change a position",
+        answer=Position,
+        body=PositionChange,
+        collects_problems=True,
+        errors=("conflict", "gone"),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE,
+    )(_change_position)
+
+
+@routes.declare(
+    "DELETE",
+    "/warehouse-positions/{id}",
+    "Delete a position",
+    answer=Position,
+    errors=("conflict", "gone"),
+    **_WRITE,
+)
+def delete_position(tx: Transaction, request: Request) -> Answer:
+    """Delete a position that nothing refers to; answers it as it was."""
+    return Answer(service.delete_position(tx, request.id).entity)
+
+
+lambda_handler = Door(routes)
