@@ -69,7 +69,13 @@ _remembered: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
 
 def recall(store: Store, listing: str, offset: int) -> Position | None:
     """The position of exactly this offset, if this execution environment has seen it."""
-    return _remembered.get((store.table, listing, offset))
+    position = _remembered.get((store.table, listing, offset))
+    return position if position and now_ms() < position.good_until else None
+
+
+def forget(store: Store, listing: str, offset: int) -> None:
+    """Drop a position that has turned out to be stale."""
+    _remembered.pop((store.table, listing, offset), None)
 
 
 def find_position(store: Store, listing: str, offset: int) -> Position | None:

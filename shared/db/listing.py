@@ -222,6 +222,7 @@ class _OrderedList[E: BaseModel](_List[E]):
             )
             if known.holds(totals):
                 return totals, keys
+            bookmarks.forget(self.store, self.listing, query.offset)
             position = None
         else:
             totals, position = together(
