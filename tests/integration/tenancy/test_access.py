@@ -1,6 +1,6 @@
 """Data access as one tenant: what the session policy leaves, and what a client costs."""
 
-import datetime
+import datetime as dt
 import json
 from fnmatch import fnmatchcase
 from typing import Any
@@ -110,7 +110,7 @@ def test_assume_role_is_asked_for_the_tenants_policy(wire: Wire) -> None:
 
 
 def test_credentials_are_renewed_before_they_expire(wire: Wire) -> None:
-    now = [datetime.datetime.now(datetime.UTC).timestamp()]
+    now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.dynamodb("acme")
     now[0] += 3200

@@ -89,34 +89,32 @@ def test_creating_it_again_changes_nothing(wire: Wire) -> None:
     assert_complete()
 
 
-def moments_of_creation() -> int:
-    """How often a creation can die: before and after each of its calls."""
-    return 2 * len(
-        (
-            "TransactWriteItems GetItem CreateTable DescribeTable UpdateContinuousBackups "
-            "DescribeTimeToLive UpdateTimeToLive UpdateItem GetItem"
-        ).split()
-    )
+STEPS = 9
+"""AWS calls of a creation."""
+
+MOMENTS = 2 * STEPS
+"""When it can die: before and after each of them."""
 
 
-@pytest.mark.parametrize("moment", range(moments_of_creation()))
+@pytest.mark.parametrize("moment", range(MOMENTS))
 def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, wire: Wire) -> None:
     with wire.hooked(killer(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.forget()
-    if moment < moments_of_creation() - 3:
+    if moment < MOMENTS - 3:
         assert directory.tenant("acme") is None, "it must not answer before it is complete"
     create_tenant(ACME)
     assert_complete()
 
 
 def test_those_are_all_the_moments(wire: Wire) -> None:
-    with wire.hooked(killer(moments_of_creation())):
+    with wire.hooked(killer(MOMENTS)), wire.recorded() as calls:
         create_tenant(ACME)
+    assert len(calls) == STEPS
 
 
 def test_a_run_that_dies_again_and_again_gets_there(wire: Wire) -> None:
-    for moment in range(moments_of_creation()):
+    for moment in range(MOMENTS):
         try:
             with wire.hooked(killer(moment)):
                 create_tenant(ACME)
@@ -262,9 +260,7 @@ def test_a_tenant_moves_to_a_host_of_its_own(wire: Wire) -> None:
 )
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_a_tenant_that_is_not_there_cannot_be_changed(
-    change: Any,
-    unfinished: bool,
-    wire: Wire,  # noqa: FBT001
+    change: Any, unfinished: Any, wire: Wire
 ) -> None:
     if unfinished:
         with wire.hooked(killer(4)), pytest.raises(Killed):

@@ -37,15 +37,20 @@ USER = Caller(
 MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
 HALF_PROVEN = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
 
-READ = {"scope": "products:read", "permission": None, "write": False, "open_to_mobile": False}
-LIST_PRODUCTS = {**READ, "open_to_mobile": True}
-CREATE_ENTRY = {
+READ: dict[str, Any] = {
+    "scope": "products:read",
+    "permission": None,
+    "write": False,
+    "open_to_mobile": False,
+}
+LIST_PRODUCTS: dict[str, Any] = {**READ, "open_to_mobile": True}
+CREATE_ENTRY: dict[str, Any] = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "write": True,
     "open_to_mobile": False,
 }
-READ_WAVE = {
+READ_WAVE: dict[str, Any] = {
     "scope": "pickings:read",
     "permission": "exits.manage",
     "write": False,
@@ -85,7 +90,7 @@ def test_permissions_are_no_scopes_and_scopes_no_permissions() -> None:
         authorize(replace(CLIENT, scopes=frozenset(), permissions=frozenset(SCOPES)), **READ)
     with pytest.raises(Forbidden):
         authorize(
-            replace(USER, permissions=frozenset(), scopes=frozenset(PERMISSIONS | SCOPES)),
+            replace(USER, permissions=frozenset(), scopes=frozenset({*PERMISSIONS, *SCOPES})),
             **CREATE_ENTRY,
         )
 

@@ -113,12 +113,8 @@ def test_refused_slugs(slug: str) -> None:
 
 
 def test_every_problem_is_told_at_once() -> None:
-    wrong: Any = TenantSettings(
-        "-",
-        plan="free",
-        modules=frozenset({"x"}),
-        timezone="Mars/Base",  # type: ignore[arg-type]
-    )
+    free: Any = "free"
+    wrong = TenantSettings("-", free, modules=frozenset({"x"}), timezone="Mars/Base")
     with pytest.raises(ValidationFailed) as refusal:
         wrong.check()
     assert [problem.field for problem in refusal.value.problems] == [
@@ -198,4 +194,4 @@ def test_a_bigger_plan_is_never_smaller_in_anything() -> None:
             bigger = PLANS[plan.next_plan]
             assert plan.features <= bigger.features
             assert all(plan.limits[name] <= bigger.limits[name] for name in plan.limits)
-    assert MODULES == {"waves", "transfer_orders", "bulk_import"}
+    assert {"waves", "transfer_orders", "bulk_import"} == MODULES

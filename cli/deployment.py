@@ -1,0 +1,106 @@
+"""Finding the deployment that a command is about."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from shared import aws
+
+LOCAL_STACK = Path(".local/stack.json")
+"""Written by `make run`."""
+
+_LOCAL_REGION = "us-east-1"
+
+_ENVIRONMENT = {
+    "ControlTable": "CONTROL_TABLE",
+    "OutboxTable": "OUTBOX_TABLE",
+    "SigningKeyId": "SIGNING_KEY_IDS",
+    "SecretHashKeyId": "SECRET_HASH_KEY_ID",
+}
+"""Output of the stack → variable of `shared.config`."""
+
+
+class DeploymentNotFound(Exception):
+    """There is no such stack, or it cannot be asked; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the operator says the deployment is; None: wherever the AWS environment points."""
+
+    stack: str
+    region: str | None = None
+    endpoint_url: str | None = None
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A deployment that was found, and that `shared.config` now reads."""
+
+    address: str
+    """Base address; with `{slug}` where each tenant has a host of its own."""
+
+    def host_of(self, slug: str) -> str | None:
+        """Host name that the deployment's domain gives a tenant; None without a domain."""
+        if "{slug}" not in self.address:
+            return None
+        return self.address.removeprefix("https://").partition("/")[0].replace("{slug}", slug)
+
+
+def connect(target: Target) -> Deployment:
+    """Ask the stack for its outputs and set up the environment of `shared.config` from them.
+
+    Raises:
+        DeploymentNotFound: It cannot be found.
+    """
+    local_address = _use_local() if target.local else None
+    if target.region:
+        os.environ["AWS_REGION"] = os.environ["AWS_DEFAULT_REGION"] = target.region
+    if target.endpoint_url:
+        os.environ["AWS_ENDPOINT_URL"] = target.endpoint_url
+    outputs = _outputs(target.stack)
+    missing = sorted({*_ENVIRONMENT, "ApiUrl"} - outputs.keys())
+    if missing:
+        raise DeploymentNotFound(
+            f"The stack {target.stack} has no output {', '.join(missing)}: "
+            "it is not a deployment of this version."
+        )
+    os.environ["STACK_NAME"] = target.stack
+    os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
+    return Deployment(local_address or outputs["ApiUrl"])
+
+
+def _use_local() -> str:
+    """Point AWS at the stack on this machine; return its base address."""
+    try:
+        stack = json.loads(LOCAL_STACK.read_text())
+        endpoint, address = str(stack["endpoint_url"]), str(stack["base_url"])
+    except (OSError, ValueError, KeyError) as error:
+        raise DeploymentNotFound(
+            f"No local stack: {LOCAL_STACK} cannot be read. Start one with `make run`."
+        ) from error
+    os.environ |= {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_REGION": _LOCAL_REGION,
+        "AWS_DEFAULT_REGION": _LOCAL_REGION,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+    }
+    os.environ.pop("AWS_PROFILE", None)
+    return address
+
+
+def _outputs(stack: str) -> Mapping[str, str]:
+    try:
+        (found,) = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        reason = error.response["Error"].get("Message", str(error))
+        raise DeploymentNotFound(f"The stack {stack} cannot be read: {reason}") from error
+    except BotoCoreError as error:
+        raise DeploymentNotFound(f"AWS cannot be asked for the stack {stack}: {error}") from error
+    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}

@@ -1,0 +1,63 @@
+"""What every command has: the deployment, the output, and exit codes for refusals."""
+
+import sys
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, NoReturn
+
+import click
+from botocore.exceptions import BotoCoreError, ClientError
+
+from cli.deployment import Deployment, DeploymentNotFound, Target, connect
+from cli.output import Output
+from shared.errors import ServiceError
+
+REFUSED = 1
+"""Exit code: the service refuses, for a reason that was printed. 2 is a wrong command line."""
+UNREACHABLE = 3
+"""Exit code: the deployment was not found, or AWS failed; trying again may help."""
+
+
+class Operator:
+    """What every command has: the deployment, found at first use, and the output."""
+
+    def __init__(self, target: Target, output: Output) -> None:
+        self._target = target
+        self.output = output
+
+    @cached_property
+    def deployment(self) -> Deployment:
+        """The deployment that the options point at."""
+        return connect(self._target)
+
+
+pass_operator = click.make_pass_decorator(Operator)
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Hand the operator to a command, connected, and turn refusals into exit codes."""
+
+    @pass_operator
+    @wraps(function)
+    def run(operator: Operator, /, *args: Any, **options: Any) -> None:
+        try:
+            operator.deployment  # noqa: B018  before anything else: it sets up the environment
+            function(operator, *args, **options)
+        except ServiceError as error:
+            _fail(_explained(error), REFUSED)
+        except DeploymentNotFound as error:
+            _fail(str(error), UNREACHABLE)
+        except (ClientError, BotoCoreError) as error:
+            _fail(f"AWS failed: {error}", UNREACHABLE)
+
+    return run
+
+
+def _explained(error: ServiceError) -> str:
+    lines = [f"{problem.field}: {problem.message}" for problem in error.problems]
+    return "\n".join(lines) or error.message
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,71 @@
+"""What a command shows: tables for people, JSON for programs."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+type Row = Mapping[str, Any]
+
+
+class Output:
+    """Shows results on standard output, and progress and advice on standard error."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+        self._advice = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+    def one(self, row: Row) -> None:
+        """Show one thing, field by field."""
+        if self._as_json:
+            _write_json(row)
+            return
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        for name, value in row.items():
+            table.add_row(name.replace("_", " "), _text(value), style=None)
+        self._console.print(table)
+
+    def many(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
+        """Show a list; `columns` are the fields for people, programs get all."""
+        if self._as_json:
+            _write_json(list(rows))
+            return
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        for name in columns:
+            table.add_column(name.replace("_", " "), overflow="fold")
+        for row in rows:
+            table.add_row(*(_text(row[name]) for name in columns))
+        self._console.print(table)
+
+    def say(self, message: str) -> None:
+        """Tell a person something that is no result."""
+        if not self._as_json:
+            self._advice.print(message, markup=False)
+
+    @contextmanager
+    def progress(self) -> Iterator[Any]:
+        """Yield a function that is told each step of something that takes time."""
+        if self._as_json:
+            yield lambda _step: None
+        elif self._advice.is_terminal:
+            with self._advice.status("starting") as status:
+                yield status.update
+        else:
+            yield self.say
+
+
+def _write_json(content: Any) -> None:
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def _text(value: Any) -> str:
+    if value is None or value in ([], ""):
+        return "-"
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
+    return str(value)

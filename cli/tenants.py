@@ -1,0 +1,165 @@
+"""`stowage tenant …`."""
+
+from typing import Any
+
+import click
+
+from cli.operator import Operator, command
+from shared.tenancy import provisioning
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import MODULES, PLANS, Tenant
+
+_COLUMNS = ("tenant", "state", "plan", "modules", "address")
+
+
+def _row(tenant: Tenant) -> dict[str, Any]:
+    return {
+        "tenant": tenant.slug,
+        "state": tenant.state,
+        "plan": tenant.plan,
+        "modules": sorted(tenant.modules),
+        "address": tenant.base_url,
+        "timezone": tenant.timezone,
+        "moved_to": tenant.moved_to,
+    }
+
+
+@click.group()
+def tenant() -> None:
+    """Companies: create them, change their plan, suspend them."""
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option("--plan", type=click.Choice(list(PLANS)), default="essentials", show_default=True)
+@click.option(
+    "--module", "modules", type=click.Choice(sorted(MODULES)), multiple=True,
+    help="Module to switch on; may be repeated.",
+)  # fmt: skip
+@click.option("--timezone", default="UTC", show_default=True, help="For example Europe/Madrid.")
+@click.option("--host", help="Host name of its own.  [default: SLUG.domain with a domain]")
+@click.option("--base-url", help="Address that it shares.  [default: the deployment's own]")
+@command
+def create(  # noqa: PLR0913  each option is one fact about the tenant
+    operator: Operator,
+    *,
+    slug: str,
+    plan: Any,
+    modules: tuple[str, ...],
+    timezone: str,
+    host: str | None,
+    base_url: str | None,
+) -> None:
+    """Create the tenant SLUG, or finish a creation that was interrupted.
+
+    \b
+    Examples:
+      stowage tenant create acme
+      stowage tenant create acme --plan enterprise --module waves --module bulk_import
+      stowage tenant create acme --host wms.acme.com --timezone Europe/Madrid
+    """  # noqa: D301  click reads the backspace
+    if host is None and base_url is None:
+        host = operator.deployment.host_of(slug)
+        base_url = None if host else operator.deployment.address
+    settings = TenantSettings(slug, plan, base_url, host, frozenset(modules), timezone)
+    with operator.output.progress() as progress:
+        created = provisioning.create_tenant(settings, progress=progress)
+    operator.output.one(_row(created))
+
+
+@tenant.command("list")
+@command
+def list_(operator: Operator) -> None:
+    """List all tenants."""
+    operator.output.many([_row(each) for each in provisioning.list_tenants()], _COLUMNS)
+
+
+@tenant.command()
+@click.argument("slug")
+@command
+def show(operator: Operator, *, slug: str) -> None:
+    """Show the tenant SLUG."""
+    operator.output.one(_row(provisioning.show_tenant(slug)))
+
+
+@tenant.command()
+@click.argument("slug")
+@command
+def suspend(operator: Operator, *, slug: str) -> None:
+    """Suspend SLUG for billing: within 10 s its API answers 402."""
+    operator.output.one(_row(provisioning.set_state(slug, "suspended")))
+
+
+@tenant.command()
+@click.argument("slug")
+@command
+def resume(operator: Operator, *, slug: str) -> None:
+    """Serve SLUG again after a suspension, a cancellation or a move."""
+    operator.output.one(_row(provisioning.set_state(slug, "active")))
+
+
+@tenant.command()
+@click.argument("slug")
+@command
+def cancel(operator: Operator, *, slug: str) -> None:
+    """Cancel SLUG: within 10 s its API answers 402. Its data stays."""
+    operator.output.one(_row(provisioning.set_state(slug, "cancelled")))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option("--to", required=True, help="https address of the company's own server.")
+@command
+def move(operator: Operator, *, slug: str, to: str) -> None:
+    """Tell callers of SLUG that it moved to its own server: its API answers 410.
+
+    \b
+    Example:
+      stowage tenant move acme --to https://wms.acme.com/api/v1
+    """  # noqa: D301  click reads the backspace
+    operator.output.one(_row(provisioning.set_state(slug, "moved", moved_to=to)))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.argument("plan_name", metavar="PLAN", type=click.Choice(list(PLANS)))
+@command
+def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
+    """Change the plan of SLUG to PLAN."""
+    operator.output.one(_row(provisioning.set_plan(slug, plan_name)))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option("--on", type=click.Choice(sorted(MODULES)), multiple=True, help="May be repeated.")
+@click.option("--off", type=click.Choice(sorted(MODULES)), multiple=True, help="May be repeated.")
+@command
+def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[str, ...]) -> None:
+    """Switch modules of SLUG on and off; show them when nothing is to be switched.
+
+    \b
+    Examples:
+      stowage tenant modules acme --on waves --off bulk_import
+      stowage tenant modules acme
+    """  # noqa: D301  click reads the backspace
+    current = provisioning.show_tenant(slug)
+    wanted = current.modules - set(off) | set(on)
+    if wanted != current.modules:
+        current = provisioning.set_modules(slug, wanted)
+    operator.output.one(_row(current))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option("--host", help="Host name of its own.")
+@click.option("--base-url", help="Address that it shares with others.")
+@command
+def address(operator: Operator, *, slug: str, host: str | None, base_url: str | None) -> None:
+    """Give SLUG another address; clients ask for new tokens there.
+
+    \b
+    Example:
+      stowage tenant address acme --host wms.acme.com
+    """  # noqa: D301  click reads the backspace
+    changed = provisioning.set_address(slug, base_url=base_url, host=host)
+    operator.output.one(_row(changed))

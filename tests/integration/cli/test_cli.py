@@ -1,0 +1,263 @@
+"""The operator's command line, as an operator types it."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli import deployment
+from cli.main import main
+from shared.aws import client
+from shared.config import config
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import list_clients, show_tenant
+from tests.integration.control_plane import ADDRESS, Killed, Wire, deployed, killer
+
+type Run = Callable[..., Result]
+
+
+def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
+    """A CloudFormation stack with the outputs of template.yaml."""
+    settings = config()
+    outputs = {
+        "ApiUrl": address,
+        "ControlTable": settings.control_table,
+        "OutboxTable": settings.outbox_table,
+        "SigningKeyId": ",".join(settings.signing_keys),
+        "SecretHashKeyId": settings.secret_hash_key,
+        **changes,
+    }
+    client("cloudformation").create_stack(
+        StackName="stowage",
+        TemplateBody=json.dumps(
+            {
+                "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
+                "Outputs": {name: {"Value": value} for name, value in outputs.items() if value},
+            }
+        ),
+    )
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with deployed() as wire:
+        yield wire
+
+
+@pytest.fixture
+def stowage(wire: Wire) -> Run:
+    """Run the command line against a deployed stack."""
+    assert wire
+    deploy_stack()
+    return run
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(mix_stderr=False).invoke(main, arguments)
+
+
+def as_json(result: Result) -> Any:
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
+    created = stowage("tenant", "create", "acme", "--plan", "enterprise", "--module", "waves")
+    assert created.exit_code == 0
+    assert "creating the table stowage-tenant-acme" in created.stderr
+    assert ADDRESS in created.stdout
+    assert as_json(stowage("--json", "tenant", "show", "acme")) == {
+        "tenant": "acme",
+        "state": "active",
+        "plan": "enterprise",
+        "modules": ["waves"],
+        "address": ADDRESS,
+        "timezone": "UTC",
+        "moved_to": None,
+    }
+
+
+def test_an_interrupted_creation_is_finished_by_the_same_command(stowage: Run, wire: Wire) -> None:
+    with wire.hooked(killer(7)), pytest.raises(Killed):
+        CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
+    assert stowage("tenant", "show", "acme").exit_code == 1
+    for _ in range(2):
+        assert stowage("tenant", "create", "acme").exit_code == 0
+    assert show_tenant("acme").state == "active"
+
+
+def test_with_a_domain_each_tenant_gets_its_host(wire: Wire) -> None:
+    assert wire
+    deploy_stack("https://{slug}.stowage.test/api/v1")
+    shown = as_json(run("--json", "tenant", "create", "acme"))
+    assert shown["address"] == "https://acme.stowage.test/api/v1"
+    assert directory.tenant_for_host("acme.stowage.test") == "acme"
+    own = as_json(run("--json", "tenant", "create", "beta", "--host", "wms.beta.test"))
+    assert own["address"] == "https://wms.beta.test/api/v1"
+
+
+def test_the_list_is_a_table_for_people_and_json_for_programs(stowage: Run) -> None:
+    assert as_json(stowage("--json", "tenant", "list")) == []
+    for slug in ("beta", "acme"):
+        stowage("tenant", "create", slug)
+    lines = stowage("tenant", "list").stdout.splitlines()
+    assert lines[0].split() == ["tenant", "state", "plan", "modules", "address"]
+    assert [line.split()[0] for line in lines[1:]] == ["acme", "beta"]
+    listed = as_json(stowage("--json", "tenant", "list"))
+    assert [each["tenant"] for each in listed] == ["acme", "beta"]
+
+
+def test_the_life_of_a_tenant(stowage: Run) -> None:
+    stowage("tenant", "create", "acme")
+
+    def state(*arguments: str) -> tuple[str, str | None]:
+        for _ in range(2):  # every command can be repeated
+            shown = as_json(stowage("--json", "tenant", *arguments))
+        return shown["state"], shown["moved_to"]
+
+    assert state("suspend", "acme") == ("suspended", None)
+    assert state("resume", "acme") == ("active", None)
+    assert state("cancel", "acme") == ("cancelled", None)
+    assert state("move", "acme", "--to", "https://wms.acme.test/api/v1") == (
+        "moved",
+        "https://wms.acme.test/api/v1",
+    )
+    assert state("resume", "acme") == ("active", None)
+
+
+def test_plan_modules_and_address_change(stowage: Run) -> None:
+    stowage("tenant", "create", "acme", "--module", "waves")
+    assert as_json(stowage("--json", "tenant", "plan", "acme", "professional"))["plan"] == (
+        "professional"
+    )
+    switched = stowage(
+        "--json", "tenant", "modules", "acme", "--on", "bulk_import", "--off", "waves"
+    )
+    assert as_json(switched)["modules"] == ["bulk_import"]
+    assert as_json(stowage("--json", "tenant", "modules", "acme"))["modules"] == ["bulk_import"]
+    moved = as_json(stowage("--json", "tenant", "address", "acme", "--host", "wms.acme.test"))
+    assert moved["address"] == "https://wms.acme.test/api/v1"
+
+
+def test_the_life_of_a_client(stowage: Run) -> None:
+    stowage("tenant", "create", "acme")
+    created = as_json(
+        stowage("--json", "client", "create", "acme", "--name", "ERP", "--scope", "products:read")
+    )
+    rotated = as_json(stowage("--json", "client", "rotate", created["client_id"]))
+    assert rotated["client_id"] == created["client_id"]
+    assert rotated["client_secret"] != created["client_secret"]
+    (listed,) = as_json(stowage("--json", "client", "list", "acme"))
+    assert listed["secrets"] == 2
+    assert listed["scopes"] == ["products:read"]
+    stowage("client", "rotate", created["client_id"], "--now")
+    assert [len(known.secret_hashes) for known in list_clients("acme")] == [1]
+    for _ in range(2):
+        assert stowage("client", "revoke", created["client_id"]).exit_code == 0
+    assert as_json(stowage("--json", "client", "list", "acme"))[0]["active"] is False
+
+
+def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
+    stowage("tenant", "create", "acme")
+    created = stowage("client", "create", "acme", "--name", "ERP")
+    (secret,) = [word for word in created.stdout.split() if word.startswith("sws_")]
+    assert len(secret) == 47
+    assert "not shown again" in created.stderr
+    assert secret not in stowage("client", "list", "acme").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tenant", "show", "nobody"], "The tenant nobody does not exist."),
+        (["tenant", "create", "Admin"], "slug: 3 to 32 lower-case letters"),
+        (["tenant", "create", "admin"], "slug: the name admin is reserved"),
+        (["tenant", "create", "acme", "--timezone", "Mars"], "timezone: there is no time zone"),
+        (["tenant", "create", "acme", "--host", "localhost"], "host: a host name"),
+        (["tenant", "move", "acme", "--to", "wms.acme.test"], "moved_to: a move needs"),
+        (["client", "create", "nobody", "--name", "ERP"], "The tenant nobody does not exist."),
+        (["client", "list", "nobody"], "The tenant nobody does not exist."),
+        (["client", "rotate", "stw_0"], "The client stw_0 does not exist."),
+        (["client", "revoke", "stw_0"], "The client stw_0 does not exist."),
+    ],
+)
+def test_a_refusal_says_why_and_exits_with_1(
+    arguments: list[str], message: str, stowage: Run
+) -> None:
+    result = stowage(*arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
+    stowage("tenant", "create", "acme")
+    results = [stowage("client", "create", "acme", "--name", "ERP") for _ in range(3)]
+    assert [result.exit_code for result in results] == [0, 0, 1]
+    assert "essentials allows 2 integration clients" in results[2].stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["tenant", "create"],
+        ["tenant", "create", "acme", "--plan", "free"],
+        ["tenant", "modules", "acme", "--on", "x"],
+        ["client", "create", "acme", "--name", "ERP", "--scope", "x"],
+        ["nonsense"],
+    ],
+)
+def test_a_wrong_command_line_exits_with_2(arguments: list[str], stowage: Run) -> None:
+    assert stowage(*arguments).exit_code == 2
+
+
+def test_a_stack_that_is_not_there_exits_with_3(wire: Wire) -> None:
+    assert wire
+    result = run("--stack", "elsewhere", "tenant", "list")
+    assert result.exit_code == 3
+    assert "elsewhere" in result.stderr
+
+
+def test_a_stack_of_something_else_is_not_touched(wire: Wire) -> None:
+    assert wire
+    deploy_stack(ControlTable=None)
+    result = run("tenant", "list")
+    assert result.exit_code == 3
+    assert "no output ControlTable" in result.stderr
+
+
+def test_the_local_stack_is_found_through_its_file(
+    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wire
+    monkeypatch.chdir(tmp_path)
+    missing = run("--local", "tenant", "list")
+    assert missing.exit_code == 3
+    assert "make run" in missing.stderr
+
+    deploy_stack()
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
+        monkeypatch.setenv(name, "")  # restored afterwards
+    address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
+    (tmp_path / ".local").mkdir()
+    (tmp_path / ".local/stack.json").write_text(
+        json.dumps({"base_url": address, "endpoint_url": "https://eu-west-1.amazonaws.com"})
+    )
+    monkeypatch.setattr(deployment, "_LOCAL_REGION", "eu-west-1")
+    assert as_json(run("--local", "--json", "tenant", "create", "acme"))["address"] == address
+
+
+@pytest.mark.parametrize("group", [[], ["tenant"], ["client"], ["tenant", "create"]])
+def test_help_needs_no_deployment(group: list[str]) -> None:
+    result = run(*group, "--help")
+    assert result.exit_code == 0
+    assert "Usage:" in result.stdout
+
+
+def test_the_first_help_shows_examples_and_exit_codes() -> None:
+    text = run("--help").stdout
+    assert "stowage --local tenant list" in text
+    assert "3 AWS or stack not reached" in " ".join(text.split())
