@@ -84,7 +84,10 @@ lock: $(READY) ## Lock the dependencies again and export the layer's.
 build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/build.
 
 .aws-sam/build.stamp: $(READY) $(BUILT_FROM)
-	sam build --parameter-overrides Architecture=$(HOST_ARCH)
+	@echo "Building with sam (its output: .aws-sam/build.log)"
+	@mkdir -p .aws-sam
+	@sam build --parameter-overrides Architecture=$(HOST_ARCH) >.aws-sam/build.log 2>&1 || \
+		{ cat .aws-sam/build.log; exit 1; }
 	@python tools/finish_build.py .aws-sam/build
 	@touch $@
 
@@ -92,4 +95,5 @@ build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/bu
 deploy: $(READY) ## Build and deploy to an AWS account, asking what it needs to know.
 	sam build --config-env prod --build-dir .aws-sam/prod --cache-dir .aws-sam/prod-cache
 	@python tools/finish_build.py .aws-sam/prod
-	sam deploy --guided --config-env prod --template-file .aws-sam/prod/template.yaml
+	sam deploy --guided --config-file $(CURDIR)/samconfig.toml --config-env prod \
+		--template-file .aws-sam/prod/template.yaml

@@ -44,7 +44,7 @@ def deploy(server: Server) -> bool:
     with DEPLOY_LOG.open("w") as log:
         done = subprocess.run(
             [
-                *("sam", "deploy", "--config-env", "default"),
+                *("sam", "deploy", "--config-file", str(ROOT / "samconfig.toml")),
                 *("--template-file", str(BUILD / "template.yaml")),
                 *("--s3-bucket", _ARTIFACTS, "--region", REGION),
                 "--parameter-overrides",

@@ -17,7 +17,6 @@ from typing import Any
 import click
 import httpx
 from rich.console import Console
-from rich.table import Table
 
 from local import deployment, sample, server, tenants
 from local.server import LocalRunFailed, Server
@@ -99,15 +98,12 @@ def _write(stack: dict[str, Any]) -> None:
 def _show() -> None:
     stack = _read()
     acme = stack["tenants"]["acme"]
-    table = Table(title="Tenants", title_justify="left")
-    for column in ("tenant", "plan", "client_id", "client_secret"):
-        table.add_column(column, overflow="fold")
+    # Plain print: a terminal's width must not break what is meant to be copied.
+    print(f"\n{'tenant':10} {'plan':12} {'client_id':29} client_secret")
     for slug, tenant in stack["tenants"].items():
-        table.add_row(slug, tenant["plan"], tenant["client_id"], tenant["client_secret"])
-    console.print(table)
-    console.print(f"Base address  [bold]{stack['base_url']}[/]")
-    console.print(f"All of this   {STACK_FILE}\n\nTry it:\n")
-    # Plain print: a terminal's width must not break lines that are meant to be copied.
+        print(f"{slug:10} {tenant['plan']:12} {tenant['client_id']:29} {tenant['client_secret']}")
+    print(f"\nBase address  {stack['base_url']}")
+    print(f"All of this   {STACK_FILE}\n\nTry it:\n")
     print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")
     print(f"  -d grant_type=client_credentials {stack['base_url']}/oauth/token |")
     print("  python3 -c 'import json,sys; print(json.load(sys.stdin)[\"access_token\"])')")
