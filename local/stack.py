@@ -124,6 +124,8 @@ def _take_down() -> bool:
 @click.group(help=__doc__)
 def main() -> None:
     """Hold the commands together."""
+    # `kill` and time limits end every command as Ctrl-C does: in order.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @main.command()
@@ -138,8 +140,6 @@ def start(*, detach: bool, port: int) -> None:
         console.print("It runs in the background: [bold]make stop[/] ends it.")
         return
     console.print("Ctrl-C stops it; its data stays.")
-    # `kill` ends it in the same order as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while running.alive():
             time.sleep(1)

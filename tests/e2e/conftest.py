@@ -1,0 +1,110 @@
+"""The deployed stack over HTTP: who may be asked for in an end-to-end test.
+
+`make e2e` runs them, against the stack that runs or one that it starts.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
+HERE = Path(__file__).parent
+
+# Twenty cold starts at once take a 2-core machine seconds.
+TIMEOUT = httpx.Timeout(60.0)
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A demo tenant as the stack file describes it."""
+
+    slug: str
+    base_url: str
+    client_id: str
+    client_secret: str
+
+    def ask_token(self, **form: str) -> httpx.Response:
+        """Ask the token route with the tenant's own client; `form` adds fields."""
+        return httpx.post(
+            f"{self.base_url}/oauth/token",
+            data={"grant_type": "client_credentials", **form},
+            auth=(self.client_id, self.client_secret),
+            timeout=TIMEOUT,
+        )
+
+    @cached_property
+    def token(self) -> str:
+        """A token with every scope of the client; asked for once."""
+        answer = self.ask_token()
+        assert answer.status_code == httpx.codes.OK, answer.text
+        token: str = answer.json()["access_token"]
+        return token
+
+    def client(self, token: str | None = None) -> httpx.Client:
+        """HTTP client of the tenant's ERP, with its own token unless another is given."""
+        return httpx.Client(
+            base_url=self.base_url,
+            headers={"Authorization": f"Bearer {token or self.token}"},
+            timeout=TIMEOUT,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """The stack file."""
+
+    base_url: str
+    endpoint_url: str
+    import_bucket: str
+    tenants: dict[str, Tenant]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def stack() -> Deployed:
+    """The running stack; fails when none runs."""
+    if not STACK_FILE.exists():
+        pytest.fail("No stack runs on this machine: make e2e starts one.")
+    content: dict[str, Any] = json.loads(STACK_FILE.read_text())
+    return Deployed(
+        base_url=content["base_url"],
+        endpoint_url=content["endpoint_url"],
+        import_bucket=content["import_bucket"],
+        tenants={
+            slug: Tenant(slug, entry["base_url"], entry["client_id"], entry["client_secret"])
+            for slug, entry in content["tenants"].items()
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def acme(stack: Deployed) -> Iterator[httpx.Client]:
+    """acme's ERP: Enterprise, every module, sample data."""
+    with stack.tenants["acme"].client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def beta(stack: Deployed) -> Iterator[httpx.Client]:
+    """beta's ERP: Enterprise, every module, empty."""
+    with stack.tenants["beta"].client() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def mini(stack: Deployed) -> Iterator[httpx.Client]:
+    """mini's ERP: Essentials, no modules."""
+    with stack.tenants["mini"].client() as client:
+        yield client
