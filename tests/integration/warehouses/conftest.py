@@ -1,0 +1,50 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared.db.references import register
+from shared.db.transaction import Transaction
+from tests.gateway import Erp
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def warehouse(erp: Erp) -> Make:
+    """Create a warehouse; keywords are its fields."""
+
+    def make(code: str = "CEN", **more: object) -> dict[str, Any]:
+        answer = erp.post("/warehouses", {"whs_code": code, "name": f"Depot {code}", **more})
+        assert answer.status == 201, answer.text
+        created: dict[str, Any] = answer.data
+        return created
+
+    return make
+
+
+@pytest.fixture
+def position(erp: Erp) -> Make:
+    """Create a position; keywords are its fields."""
+
+    def make(bin_code: str, whs_code: str = "CEN", **more: object) -> dict[str, Any]:
+        body = {"whs_code": whs_code, "bin_code": bin_code, **more}
+        answer = erp.post("/warehouse-positions", body)
+        assert answer.status == 201, answer.text
+        created: dict[str, Any] = answer.data
+        return created
+
+    return make
+
+
+@pytest.fixture
+def open_document(stack: Stack) -> Callable[..., None]:
+    """Let an open document name a warehouse or position."""
+
+    def name(**ids: int) -> None:
+        tx = Transaction(stack.store())
+        register(tx, "entry#1", {facet: [number] for facet, number in ids.items()})
+        tx.commit()
+
+    return name

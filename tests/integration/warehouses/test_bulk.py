@@ -1,0 +1,225 @@
+"""Positions by naming mask: a whole warehouse in one request, whatever happens on the way."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared.db.transaction import Transaction
+from shared.warehouses import bulk as subject
+from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
+from tests.gateway import Erp
+from tests.integration.warehouses.answers import codes, problems
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+BULK = "/warehouse-positions/bulk"
+RACKS = {
+    "whs_code": "CEN",
+    "naming_mask": "{aisle}-{rack}-{level}",
+    "aisles": ["A", "B"],
+    "racks": {"from": 9, "to": 11, "digits": 2},
+    "levels": {"from": 1, "to": 2},
+    "pick_sequence_start": 100,
+    "type": "storage",
+    "is_crossdock": None,
+    "capacity_units": 12.5,
+}
+NAMES = [
+    f"{aisle}-{rack}-{level}"
+    for aisle in ("A", "B")
+    for rack in ("09", "10", "11")
+    for level in (1, 2)
+]
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Five positions per transaction, so that twelve take three."""
+    monkeypatch.setattr(subject, "_STEP", 5)
+    return 5
+
+
+def test_a_mask_names_a_whole_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    answer = erp.post(BULK, RACKS)
+
+    assert answer.status == 201, answer.text
+    place = f"{stack.tenant().base_url}/warehouse-positions?warehouse_id=1"
+    assert answer.headers["Location"] == place
+    made = answer.data
+    assert codes(made) == NAMES
+    assert [row["pick_sequence"] for row in made] == list(range(100, 112))
+    last = made[-1]
+    labels = {name: last[name] for name in ("aisle", "rack", "level", "slot")}
+    assert labels == {"aisle": "B", "rack": "11", "level": "2", "slot": None}
+    assert {row["type"] for row in made} == {"storage"}
+    assert {row["capacity_units"] for row in made} == {12.5}
+    assert last["warehouse"] == {"id": 1, "whs_code": "CEN", "name": "Depot CEN"}
+    assert sorted(erp.walk("/warehouse-positions"), key=lambda row: int(row["id"])) == made
+    assert erp.get("/warehouses/1").data["positions_count"] == 12
+
+
+def test_what_exists_is_left_alone(
+    erp: Erp, warehouse: Make, position: Make, small_steps: int
+) -> None:
+    warehouse("CEN")
+    mine = position("A-10-1", type="pick_face", pick_sequence=1)
+    old = position("Z-99")
+
+    made = erp.post(BULK, RACKS).data
+
+    assert codes(made) == NAMES
+    assert made[2] == mine
+    assert [row["pick_sequence"] for row in made] == [100, 101, 1, *range(103, 112)]
+    assert erp.get("/warehouses/1").data["positions_count"] == small_steps * 2 + 3
+    assert erp.get(f"/warehouse-positions/{old['id']}").data == old
+
+
+def test_sending_it_again_changes_nothing(
+    erp: Erp, stack: Stack, warehouse: Make, small_steps: int
+) -> None:
+    warehouse("CEN")
+    first = erp.post(BULK, RACKS)
+    assert len(first.data) > small_steps
+    items = stack.items()
+
+    again = erp.post(BULK, RACKS)
+
+    assert (again.status, again.data) == (201, first.data)
+    assert stack.items() == items
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("kill", [kill_before, kill_after])
+def test_a_request_that_dies_anywhere_is_completed_by_sending_it_again(
+    stack: Stack, erp: Erp, wire: Wire, kill: Callable[[int], Fault]
+) -> None:
+    def begin() -> None:
+        erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"})
+
+    begin()
+    with wire.recorded() as calm:
+        erp.post(BULK, RACKS)
+    transactions = calm.operations.count("TransactWriteItems")
+    assert transactions == 3
+    died = []
+    for at in range(len(calm.calls)):
+        stack.empty()
+        begin()
+        with wire.faulty(kill(at)), pytest.raises(Killed) as death:
+            erp.post(BULK, RACKS)
+        died.append(str(death.value))
+        made = len(erp.walk("/warehouse-positions"))
+        assert made in {0, 5, 10, 12}, death.value
+        assert erp.get("/warehouses/1").data["positions_count"] == made
+
+        answer = erp.post(BULK, RACKS)
+
+        assert answer.status == 201, answer.text
+        assert codes(answer.data) == NAMES
+        assert codes(erp.walk("/warehouse-positions", sort="pick_sequence")) == NAMES
+        assert erp.get("/warehouses/1").data["positions_count"] == 12
+    assert sum(where.endswith("TransactWriteItems") for where in died) == transactions
+
+
+@pytest.mark.usefixtures("small_steps", "clock")
+@pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
+def test_conflicts_and_lost_answers_do_not_show(
+    erp: Erp, warehouse: Make, wire: Wire, fault: Fault
+) -> None:
+    warehouse("CEN")
+
+    with wire.faulty(fault):
+        answer = erp.post(BULK, RACKS)
+
+    assert codes(answer.data) == NAMES
+    assert erp.get("/warehouses/1").data["positions_count"] == 12
+
+
+@pytest.mark.usefixtures("small_steps", "clock")
+def test_someone_else_makes_one_of_them_in_between(
+    erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse("CEN")
+    commit = Transaction.commit
+    others = iter(["A-09-1"])
+
+    def commit_after_another(tx: Transaction) -> None:
+        if (bin_code := next(others, None)) is not None:
+            position(bin_code, type="pick_face")
+        commit(tx)
+
+    monkeypatch.setattr(Transaction, "commit", commit_after_another)
+    made = erp.post(BULK, RACKS).data
+
+    assert codes(made) == NAMES
+    assert [row["type"] for row in made] == ["pick_face"] + ["storage"] * 11
+    assert erp.get("/warehouses/1").data["positions_count"] == 12
+
+
+def test_its_key_replays_the_whole_answer(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    first = erp.post(BULK, RACKS, key="k1")
+    erp.delete("/warehouse-positions/1")
+    again = erp.post(BULK, RACKS, key="k1")
+
+    assert again.text == first.text
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert erp.get("/warehouses/1").data["positions_count"] == 11
+
+
+def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    answer = erp.post(
+        BULK,
+        {
+            "whs_code": "NIX",
+            "naming_mask": "{aisle}-{rack}-{level}",
+            "aisles": ["A", 5, "", "x" * 33],
+            "racks": {"from": "1", "digits": 10},
+            "slots": [],
+            "pick_sequence_start": -1,
+            "type": 5,
+        },
+    )
+
+    assert problems(answer) == {
+        "aisles.1": "must be a text",
+        "aisles.2": "must not be empty",
+        "aisles.3": "must have at most 32 characters",
+        "racks.from": "must be a whole number",
+        "racks.to": "is required",
+        "racks.digits": "must be at most 9",
+        "slots": "must have at least 1 entry",
+        "levels": "is required, since the naming mask names it",
+        "pick_sequence_start": "must be at least 0",
+        "type": "must be a text",
+        "whs_code": "no warehouse has the code NIX",
+    }
+    assert erp.walk("/warehouse-positions") == []
+
+
+@pytest.mark.parametrize("racks", [5, "A", {"from": 3, "to": 2}, {"from": 0, "to": 1000}, True])
+def test_labels_are_a_list_or_a_range(erp: Erp, warehouse: Make, racks: object) -> None:
+    warehouse("CEN")
+
+    assert set(problems(erp.post(BULK, {**RACKS, "racks": racks}))) == {"racks"}
+
+
+def test_at_most_1000_are_made_at_once(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    body = {
+        "whs_code": "CEN",
+        "naming_mask": "{rack}{slot}",
+        "racks": {"from": 1, "to": 1000},
+        "slots": ["A", "B"],
+    }
+
+    assert problems(erp.post(BULK, body)) == {
+        "naming_mask": "names 2000 positions; at most 1000 can be made at once"
+    }

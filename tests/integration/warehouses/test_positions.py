@@ -1,0 +1,259 @@
+"""Positions, one at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.integration.warehouses.answers import codes, problems
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+SHELF = {
+    "bin_code": "A-01-2-03",
+    "description": "Upper shelf",
+    "type": "reserve",
+    "zone_id": 7,
+    "aisle": "A",
+    "rack": "01",
+    "level": "2",
+    "slot": "03",
+    "pick_sequence": 120,
+    "is_pickable": False,
+    "is_blocked": True,
+    "is_crossdock": True,
+    "disabled": True,
+    "capacity_units": 40,
+    "capacity_weight_kg": 1250.5,
+    "capacity_volume_m3": 0,
+}
+
+
+def test_a_position_comes_back_field_by_field(erp: Erp, stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    answer = erp.post("/warehouse-positions", {"warehouse_id": 1, "whs_code": "CEN", **SHELF})
+
+    assert answer.status == 201, answer.text
+    assert answer.headers["Location"] == f"{stack.tenant().base_url}/warehouse-positions/1"
+    created = answer.data
+    times = {name: created[name] for name in ("created_at", "updated_at")}
+    assert created == {
+        **SHELF,
+        **times,
+        "id": 1,
+        "warehouse_id": 1,
+        "whs_code": "CEN",
+        "warehouse": {"id": 1, "whs_code": "CEN", "name": "Depot CEN"},
+    }
+    assert len(created) == 22
+    assert '"capacity_weight_kg":1250.5' in answer.text
+    assert '"capacity_volume_m3":0,' in answer.text
+    assert erp.get("/warehouse-positions/1").data == created
+    assert erp.walk("/warehouse-positions") == [created]
+    assert erp.get("/warehouses/1").data["positions"] == [created]
+
+
+def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    created = erp.post("/warehouse-positions", {"warehouse_id": 1, "bin_code": "A"}).data
+
+    assert created["whs_code"] == "CEN"
+    assert created["is_pickable"] is True
+    assert not any(created[flag] for flag in ("is_blocked", "is_crossdock", "disabled"))
+    assert problems(erp.post("/warehouse-positions", {"whs_code": None})) == {
+        "bin_code": "is required",
+        "whs_code": "is required, or warehouse_id instead",
+    }
+
+
+def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    position("A-01")
+
+    answer = erp.send(
+        "POST",
+        "/warehouse-positions",
+        raw="""{"whs_code": "CEN", "bin_code": "A-01", "type": "a\\u0000", "zone_id": "7",
+                "description": 1, "aisle": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                "rack": [], "pick_sequence": -1, "is_pickable": 1, "capacity_units": 1e400,
+                "capacity_weight_kg": -0.5, "capacity_volume_m3": 0.1234567}""",
+    )
+
+    assert problems(answer) == {
+        "bin_code": "is already taken by another position of CEN",
+        "type": "must not contain control characters",
+        "zone_id": "must be a whole number",
+        "description": "must be a text",
+        "aisle": "must have at most 32 characters",
+        "rack": "must be a text",
+        "pick_sequence": "must be at least 0",
+        "is_pickable": "must be true or false",
+        "capacity_units": "must be at most 999999999",
+        "capacity_weight_kg": "must be at least 0",
+        "capacity_volume_m3": "must have at most 6 decimals",
+    }
+    assert codes(erp.walk("/warehouse-positions")) == ["A-01"]
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ({"whs_code": "NIX"}, {"whs_code": "no warehouse has the code NIX"}),
+        ({"warehouse_id": 9}, {"warehouse_id": "no warehouse has the id 9"}),
+        (
+            {"warehouse_id": 9, "whs_code": "NIX", "bin_code": 5},
+            {
+                "bin_code": "must be a text",
+                "warehouse_id": "no warehouse has the id 9",
+                "whs_code": "no warehouse has the code NIX",
+            },
+        ),
+        (
+            {"warehouse_id": 1, "whs_code": "DUB"},
+            {"whs_code": "must be CEN, the code of warehouse_id"},
+        ),
+        ({"warehouse_id": "1"}, {"warehouse_id": "must be a whole number"}),
+    ],
+)
+def test_the_warehouse_must_be_known(
+    erp: Erp, warehouse: Make, body: dict[str, object], wrong: dict[str, str]
+) -> None:
+    warehouse("CEN")
+    warehouse("DUB")
+
+    assert problems(erp.post("/warehouse-positions", {"bin_code": "A", **body})) == wrong
+    assert erp.walk("/warehouse-positions") == []
+
+
+def test_a_code_is_unique_within_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    warehouse("DUB")
+    position("A-01", whs_code="CEN")
+
+    position("A-01", whs_code="DUB")
+
+    answer = erp.post("/warehouse-positions", {"whs_code": "DUB", "bin_code": " A-01 "})
+    assert problems(answer) == {"bin_code": "is already taken by another position of DUB"}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_only_the_fields_sent_change(
+    erp: Erp, warehouse: Make, position: Make, method: str
+) -> None:
+    warehouse("CEN")
+    before = position(**SHELF)
+    change = {
+        "whs_code": "CEN",
+        "warehouse_id": 1,
+        "is_pickable": None,
+        "disabled": False,
+        "pick_sequence": None,
+        "capacity_units": 0.5,
+    }
+
+    after = erp.send(method, "/warehouse-positions/1", change).data
+
+    assert after == {
+        **before,
+        **change,
+        "is_pickable": True,
+        "updated_at": after["updated_at"],
+    }
+    assert erp.get("/warehouse-positions/1").data == after
+
+
+def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    warehouse("DUB")
+    position("A-01")
+
+    answer = erp.patch(
+        "/warehouse-positions/1", {"warehouse_id": 2, "whs_code": "DUB", "bin_code": ""}
+    )
+
+    assert problems(answer) == {
+        "bin_code": "must not be empty",
+        "warehouse_id": "cannot change: a position stays in its warehouse",
+        "whs_code": "cannot change: a position stays in its warehouse",
+    }
+
+
+def test_a_position_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    position("A-01")
+    position("A-02")
+
+    assert problems(erp.patch("/warehouse-positions/1", {"bin_code": "A-02"})) == {
+        "bin_code": "is already taken by another position of CEN"
+    }
+    assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09"}).status == 200
+
+    assert position("A-01")["id"] == 3
+    assert codes(erp.walk("/warehouse-positions")) == ["A-01", "A-02", "A-09"]
+    assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09", "slot": "9"}).status == 200
+
+
+def test_a_position_on_an_open_document_keeps_its_code_and_stays(
+    erp: Erp, warehouse: Make, position: Make, open_document: Callable[..., None]
+) -> None:
+    warehouse("CEN")
+    made = position("A-01")
+    open_document(position=made["id"])
+
+    for answer in (
+        erp.patch("/warehouse-positions/1", {"bin_code": "A-02"}),
+        erp.delete("/warehouse-positions/1"),
+    ):
+        assert (answer.status, answer.code) == (409, "conflict")
+        assert "A-01 is on open documents" in answer.json()["message"]
+    assert erp.patch("/warehouse-positions/1", {"disabled": True}).status == 200
+
+
+def test_a_deleted_position_is_gone_and_frees_its_code(
+    erp: Erp, warehouse: Make, position: Make
+) -> None:
+    warehouse("CEN")
+    made = position("A-01")
+
+    assert erp.delete("/warehouse-positions/1").data == made
+
+    assert erp.get("/warehouse-positions/1").code == "gone"
+    assert erp.patch("/warehouse-positions/1", {"slot": "1"}).code == "gone"
+    assert erp.delete("/warehouse-positions/1").code == "gone"
+    assert erp.walk("/warehouse-positions") == []
+    assert position("A-01")["id"] == 2
+
+
+def test_counts_follow_each_change_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    warehouse("DUB")
+
+    def counts() -> list[int]:
+        return [row["positions_count"] for row in erp.walk("/warehouses")]
+
+    for bin_code in ("A", "B"):
+        position(bin_code, whs_code="CEN")
+    position("A", whs_code="DUB")
+    assert counts() == [2, 1]
+    erp.delete("/warehouse-positions/1")
+    erp.patch("/warehouse-positions/2", {"bin_code": "C"})
+    assert counts() == [1, 1]
+    erp.delete("/warehouse-positions/2")
+    assert counts() == [0, 1]
+    assert erp.delete("/warehouses/1").data["positions_count"] == 0
+
+
+def test_a_repeated_request_makes_one_position(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    body = {"whs_code": "CEN", "bin_code": "A-01"}
+
+    first = erp.post("/warehouse-positions", body, key="k1")
+    again = erp.post("/warehouse-positions", body, key="k1")
+
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert len(erp.walk("/warehouse-positions")) == 1

@@ -1,0 +1,150 @@
+"""A warehouse or position goes while something that names it comes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared.db.references import retire
+from shared.db.transaction import Overtaken, Transaction
+from shared.warehouses import service
+from tests.clock import Clock
+from tests.gateway import Erp, Response
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+type Meanwhile = Callable[[Callable[[], Response]], list[Response]]
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Meanwhile:
+    """Let a request come in just before the next commit of another one."""
+    assert clock.monotonic() > 0  # waits pass at once
+    commit = Transaction.commit
+
+    def arrange(other: Callable[[], Response]) -> list[Response]:
+        answers: list[Response] = []
+        pending = [other]
+
+        def interrupted(tx: Transaction) -> None:
+            if pending:
+                answers.append(pending.pop()())
+            commit(tx)
+
+        monkeypatch.setattr(Transaction, "commit", interrupted)
+        return answers
+
+    return arrange
+
+
+def test_a_position_is_not_made_in_a_warehouse_that_goes(
+    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    deleted = meanwhile(lambda: erp.delete("/warehouses/1"))
+
+    answer = erp.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A-01"})
+
+    assert deleted[0].status == 200
+    assert answer.code == "validation_failed"
+    assert erp.walk("/warehouse-positions") == []
+
+
+def test_a_bulk_is_not_made_in_a_warehouse_that_goes(
+    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": ["1", "2"]}
+    renamed = meanwhile(lambda: erp.patch("/warehouses/1", {"whs_code": "BHX"}))
+
+    answer = erp.post("/warehouse-positions/bulk", body)
+
+    assert renamed[0].status == 200
+    assert answer.code == "conflict"
+    assert erp.walk("/warehouse-positions") == []
+
+
+def test_a_warehouse_stays_when_a_position_comes_first(
+    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    body = {"whs_code": "CEN", "bin_code": "A-01"}
+    created = meanwhile(lambda: erp.post("/warehouse-positions", body))
+
+    answer = erp.delete("/warehouses/1")
+
+    assert created[0].status == 201
+    assert answer.code == "conflict"
+    assert erp.get("/warehouses/1").data["positions_count"] == 1
+
+
+def test_two_ask_for_the_same_codes_at_once(
+    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    body = {"whs_code": "CEN", "bin_code": "A-01"}
+    created = meanwhile(lambda: erp.post("/warehouse-positions", body))
+    assert erp.post("/warehouse-positions", body).code == "validation_failed"
+    assert created[0].status == 201
+
+    depot = {"whs_code": "DUB", "name": "Dublin"}
+    created = meanwhile(lambda: erp.post("/warehouses", depot))
+    assert erp.post("/warehouses", depot).code == "validation_failed"
+    assert created[0].status == 201
+
+
+def test_two_changes_of_a_position_are_both_kept(
+    erp: Erp, warehouse: Make, position: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    position("A-01")
+    meanwhile(lambda: erp.patch("/warehouse-positions/1", {"disabled": True}))
+
+    erp.patch("/warehouse-positions/1", {"slot": "7"})
+
+    after = erp.get("/warehouse-positions/1").data
+    assert (after["disabled"], after["slot"]) == (True, "7")
+
+
+def test_work_learns_of_warehouses_and_positions_in_one_read(
+    stack: Stack, erp: Erp, warehouse: Make, position: Make
+) -> None:
+    warehouse("CEN", name="Central")
+    position("A-01")
+    position("A-02", disabled=True, is_blocked=True)
+    erp.patch("/warehouses/1", {"name": "Midlands"})
+    erp.patch("/warehouse-positions/1", {"is_blocked": True})
+    pairs = [("CEN", "A-01"), ("CEN", "A-02"), ("CEN", "A-03"), ("DUB", "A-01")]
+    tx = Transaction(stack.store())
+
+    found = tx.store.get_many(
+        [service.warehouse_key("CEN"), service.warehouse_key("DUB")]
+        + [service.position_key(*pair) for pair in pairs]
+    )
+
+    warehouses = service.known_warehouses(tx, ["CEN", "DUB"], found)
+    positions = service.known_positions(tx, pairs, found)
+    assert {code: (known.id, known.name) for code, known in warehouses.items()} == {
+        "CEN": (1, "Midlands")
+    }
+    assert {
+        pair: (known.id, known.bin_code, known.disabled, known.blocked)
+        for pair, known in positions.items()
+    } == {("CEN", "A-01"): (1, "A-01", False, True), ("CEN", "A-02"): (2, "A-02", True, True)}
+
+
+def test_work_decides_again_while_what_it_names_goes(
+    stack: Stack, warehouse: Make, position: Make
+) -> None:
+    warehouse("CEN")
+    position("A-01")
+    keys = [service.warehouse_key("CEN"), service.position_key("CEN", "A-01")]
+    for key in keys:
+        retire(Transaction(stack.store()), key)
+    tx = Transaction(stack.store())
+    found = tx.store.get_many(keys)
+
+    with pytest.raises(Overtaken):
+        service.known_warehouses(tx, ["CEN"], found)
+    with pytest.raises(Overtaken):
+        service.known_positions(tx, [("CEN", "A-01")], found)

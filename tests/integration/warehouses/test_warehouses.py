@@ -1,0 +1,261 @@
+"""Warehouses, one at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.warehouses.answers import codes, problems
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+ADDRESS = {
+    "street": "Tyburn Road 84",
+    "block": "Unit 3",
+    "city": "Birmingham",
+    "state": "West Midlands",
+    "zip_code": "B24 9NE",
+    "country": "United Kingdom",
+}
+
+
+def test_a_warehouse_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+    body = {
+        "whs_code": "CEN",
+        "name": "Central",
+        "site_code": "BHX",
+        "is_virtual": True,
+        "timezone": "Europe/London",
+        **ADDRESS,
+    }
+
+    answer = erp.post("/warehouses", body)
+
+    assert answer.status == 201, answer.text
+    assert answer.headers["Location"] == f"{stack.tenant().base_url}/warehouses/1"
+    created = answer.data
+    times = {name: created[name] for name in ("created_at", "updated_at")}
+    assert times["created_at"] == times["updated_at"]
+    assert created == {**body, "id": 1, "positions_count": 0, **times}
+    assert erp.get("/warehouses/1").data == {**created, "positions": []}
+    assert erp.walk("/warehouses") == [created]
+
+
+def test_what_is_not_sent_has_its_default(warehouse: Make) -> None:
+    created = warehouse()
+
+    assert created["is_virtual"] is False
+    assert {name for name, value in created.items() if value is None} == {
+        "site_code",
+        "timezone",
+        *ADDRESS,
+    }
+
+
+def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    answer = erp.post(
+        "/warehouses",
+        {
+            "whs_code": "CEN",
+            "name": "\ud800",
+            "site_code": "",
+            "is_virtual": "true",
+            "timezone": "Europe/Birmingham",
+            "street": "a\nb",
+            "city": 5,
+            "zip_code": "x" * 256,
+        },
+    )
+
+    assert problems(answer) == {
+        "whs_code": "is already taken by another warehouse",
+        "name": "must be valid Unicode text",
+        "site_code": "must not be empty",
+        "is_virtual": "must be true or false",
+        "timezone": "must be an IANA time zone, such as Europe/Madrid",
+        "street": "must not contain control characters",
+        "city": "must be a text",
+        "zip_code": "must have at most 255 characters",
+    }
+    assert codes(erp.walk("/warehouses")) == ["CEN"]
+
+
+@pytest.mark.parametrize("body", [{}, {"whs_code": None, "name": None}])
+def test_code_and_name_are_required(erp: Erp, body: dict[str, object]) -> None:
+    assert set(problems(erp.post("/warehouses", body))) == {"whs_code", "name"}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_only_the_fields_sent_change(erp: Erp, warehouse: Make, method: str) -> None:
+    before = warehouse("CEN", timezone="Europe/London", is_virtual=True, **ADDRESS)
+
+    answer = erp.send(method, "/warehouses/1", {"is_virtual": None, "street": None, "city": "Bham"})
+
+    assert answer.status == 200, answer.text
+    after = answer.data
+    assert after["updated_at"] >= before["updated_at"]
+    changed = {"is_virtual": False, "street": None, "city": "Bham"}
+    assert after == {**before, **changed, "updated_at": after["updated_at"]}
+    assert erp.walk("/warehouses", is_virtual="false") == [after]
+
+
+def test_name_and_code_cannot_be_reset(erp: Erp, warehouse: Make) -> None:
+    warehouse()
+
+    answer = erp.patch("/warehouses/1", {"name": None, "whs_code": None})
+
+    assert set(problems(answer)) == {"name", "whs_code"}
+
+
+def test_a_warehouse_keeps_its_own_code(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    position("A-01")
+
+    answer = erp.patch("/warehouses/1", {"whs_code": "CEN", "name": "Central"})
+
+    assert answer.status == 200, answer.text
+    assert answer.data["positions_count"] == 1
+
+
+def test_an_empty_warehouse_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN")
+    warehouse("DUB")
+
+    assert problems(erp.patch("/warehouses/1", {"whs_code": "DUB"})) == {
+        "whs_code": "is already taken by another warehouse"
+    }
+    assert erp.patch("/warehouses/1", {"whs_code": "BHX"}).data["whs_code"] == "BHX"
+
+    position("A-01", whs_code="BHX")
+    warehouse("CEN")
+    assert codes(erp.walk("/warehouses")) == ["BHX", "CEN", "DUB"]
+
+
+def test_a_warehouse_with_positions_keeps_its_code_and_stays(
+    erp: Erp, warehouse: Make, position: Make
+) -> None:
+    warehouse("CEN")
+    position("A-01")
+
+    for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
+        assert (answer.status, answer.code) == (409, "conflict")
+        assert "has positions" in answer.json()["message"]
+    # The refusals leave nothing behind that would stop work in the warehouse.
+    position("A-02")
+    assert erp.get("/warehouses/1").data["positions_count"] == 2
+
+
+def test_a_warehouse_on_an_open_document_keeps_its_code_and_stays(
+    erp: Erp, warehouse: Make, open_document: Callable[..., None]
+) -> None:
+    created = warehouse("CEN")
+    open_document(warehouse=created["id"])
+
+    for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
+        assert (answer.status, answer.code) == (409, "conflict")
+    assert erp.patch("/warehouses/1", {"name": "Central"}).data["name"] == "Central"
+
+
+def test_a_deleted_warehouse_is_gone_and_frees_its_code(erp: Erp, warehouse: Make) -> None:
+    created = warehouse("CEN")
+
+    assert erp.delete("/warehouses/1").data == created
+
+    for method in ("GET", "DELETE", "PATCH"):
+        body = {"name": "x"} if method == "PATCH" else None
+        answer = erp.send(method, "/warehouses/1", body)
+        assert (answer.status, answer.code) == (410, "gone")
+    assert erp.walk("/warehouses") == []
+    assert warehouse("CEN")["id"] == 2
+
+
+@pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
+def test_what_never_was_is_not_found(erp: Erp, number: str) -> None:
+    for path in (f"/warehouses/{number}", f"/warehouse-positions/{number}"):
+        for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"name": "x"})):
+            answer = erp.send(method, path, body)
+            assert (answer.status, answer.code) == (404, "not_found"), (method, path)
+
+
+def test_a_neighbour_finds_nothing(beta: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    assert beta.get("/warehouses/1").code == "not_found"
+    assert beta.walk("/warehouses") == []
+    assert problems(beta.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"})) == {
+        "whs_code": "no warehouse has the code CEN"
+    }
+
+
+def test_who_may_do_what(stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+    reader = stack.erp(scopes=["warehouses:read"])
+    assert reader.get("/warehouses/1").status == 200
+    refusal = reader.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"})
+    assert (refusal.status, refusal.json()["error"]["scope"]) == (403, "warehouses:write")
+
+    clerk = Erp(stack.gateway, stack.user_token(permissions="entries.manage"))
+    assert clerk.get("/warehouses").status == 200
+    assert clerk.delete("/warehouses/1").code == "forbidden"
+    manager = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
+    assert manager.delete("/warehouses/1").status == 200
+
+
+def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: Make) -> None:
+    warehouse("CEN", name="Central")
+    made = position("A-01")
+    assert made["warehouse"] == {"id": 1, "whs_code": "CEN", "name": "Central"}
+
+    erp.patch("/warehouses/1", {"name": "Midlands"})
+
+    renamed = {"id": 1, "whs_code": "CEN", "name": "Midlands"}
+    assert erp.get("/warehouse-positions/1").data["warehouse"] == renamed
+    assert erp.walk("/warehouse-positions")[0]["warehouse"] == renamed
+    assert erp.get("/warehouses/1").data["positions"][0]["warehouse"] == renamed
+
+
+def test_the_detail_holds_the_first_2000_positions(
+    erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouses.service._IN_DETAIL", 2)
+    warehouse("CEN")
+    warehouse("DUB")
+    for bin_code in ("B", "C", "A"):
+        position(bin_code)
+    position("0", whs_code="DUB")
+
+    detail = erp.get("/warehouses/1").data
+
+    assert (detail["positions_count"], codes(detail["positions"])) == (3, ["A", "B"])
+    assert detail["positions"][0] == erp.get("/warehouse-positions/3").data
+
+
+def test_round_trips(erp: Erp, warehouse: Make, position: Make, wire: Wire) -> None:
+    warehouse("CEN")
+    position("A-01")
+    erp.get("/warehouses")  # the tenant is known from here on
+    wire.latency = 0.03
+
+    trips = {}
+    for path in (
+        "/warehouse-positions/1",
+        "/warehouses/1",
+        "/warehouses",
+        "/warehouses?search=dep&is_virtual=false",
+        "/warehouse-positions",
+        "/warehouse-positions?warehouse=CEN",
+        "/warehouse-positions?warehouse_id=1&sort=-pick_sequence",
+        "/warehouse-positions?search=a",
+    ):
+        with wire.recorded() as recording:
+            assert erp.get(path).status == 200
+        trips[path] = recording.round_trips
+
+    # The detail of a warehouse is a list, too: its positions' entries, then the positions.
+    assert trips.pop("/warehouse-positions/1") == 1
+    assert set(trips.values()) == {2}, trips
