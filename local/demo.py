@@ -178,7 +178,7 @@ def _bad_order(story: Story, run: str) -> None:
         "An order with everything wrong", story.client.post(
             "/entry-documents", json=order, headers=_key()
         ), 422,
-        lambda body: "\n".join(f"{problem['field']} {problem['message']}" for problem in body["errors"]),
+        lambda body: "\n".join(f"{one['field']} {one['message']}" for one in body["errors"]),
     )  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def main() -> int:
     with httpx.Client(base_url=tenant["base_url"], headers=headers, timeout=60) as client:
         story = Story(client)
         play(story)
-    Console().print(story.table())
+    Console(width=None if sys.stdout.isatty() else 140).print(story.table())
     return 0 if story.went_well else 1
 
 
