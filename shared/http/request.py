@@ -12,7 +12,7 @@ from shared.errors import BadRequest, NotFound, PayloadTooLarge, Problem
 from shared.json_text import loads
 from shared.tenancy.tenant import Tenant
 
-_MAX_BODY = 1_000_000
+_MAX_BODY = 1_048_576
 _ID_DIGITS = 12
 
 
