@@ -17,7 +17,9 @@ class Output:
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+        # what is piped into a file or a program must not be folded at 80 columns
+        width = None if sys.stdout.isatty() else 300
+        self._console = Console(file=sys.stdout, highlight=False, width=width)
         self._advice = Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
     def one(self, row: Row) -> None:
@@ -27,7 +29,7 @@ class Output:
             return
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in row.items():
-            table.add_row(name.replace("_", " "), _text(value), style=None)
+            table.add_row(name.replace("_", " "), _text(value))
         self._console.print(table)
 
     def many(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -36,8 +38,9 @@ class Output:
             _write_json(list(rows))
             return
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        for name in columns:
-            table.add_column(name.replace("_", " "), overflow="fold")
+        for number, name in enumerate(columns):
+            # the first one names the thing: it must stay whole to be copied
+            table.add_column(name.replace("_", " "), overflow="fold", no_wrap=number == 0)
         for row in rows:
             table.add_row(*(_text(row[name]) for name in columns))
         self._console.print(table)

@@ -4,12 +4,14 @@ Secrets never reach a log: whatever looks like one is masked in the finished lin
 neither a message nor a traceback can carry it.
 """
 
+import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
-from importlib.util import find_spec
+import secrets
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -66,22 +68,45 @@ def flush() -> None:
 
 @contextmanager
 def span(name: str, **annotations: str) -> Iterator[None]:
-    """Trace a step in X-Ray; costs nothing where the request is not sampled."""
-    recorder = _recorder() if "Sampled=1" in os.environ.get("_X_AMZN_TRACE_ID", "") else None
-    if recorder is None:
+    """Trace a step as a subsegment of the function's X-Ray segment.
+
+    It is sent to the daemon beside the function in the daemon's own format: one datagram and
+    no SDK, which would cost 100 ms per cold start. Nothing happens where the invocation is
+    not sampled or there is no daemon.
+
+    Args:
+        name: The step.
+        annotations: Indexed by X-Ray, such as the tenant.
+    """
+    trace = dict(
+        part.split("=", 1)
+        for part in os.environ.get("_X_AMZN_TRACE_ID", "").split(";")
+        if "=" in part
+    )
+    host, _, port = os.environ.get("AWS_XRAY_DAEMON_ADDRESS", "").rpartition(":")
+    if trace.get("Sampled") != "1" or not port.isdigit():
         yield
         return
-    with recorder.in_subsegment(name) as segment:
-        for key, value in annotations.items():
-            segment.put_annotation(key, value)
+    segment: dict[str, Any] = {
+        "type": "subsegment",
+        "id": secrets.token_hex(8),
+        "trace_id": trace.get("Root"),
+        "parent_id": trace.get("Parent"),
+        "name": name,
+        "annotations": annotations,
+        "start_time": time.time(),
+    }
+    try:
         yield
+    except BaseException:
+        segment["fault"] = True
+        raise
+    finally:
+        segment["end_time"] = time.time()
+        _send(segment, (host, int(port)))
 
 
-@cache
-def _recorder() -> Any:
-    """Recorder of the X-Ray SDK, None where it is not installed."""
-    if find_spec("aws_xray_sdk") is None:
-        return None
-    from aws_xray_sdk.core import xray_recorder  # noqa: PLC0415  100 ms, only when sampled
-
-    return xray_recorder
+def _send(segment: Mapping[str, Any], daemon: tuple[str, int]) -> None:
+    header = '{"format": "json", "version": 1}\n'
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.sendto((header + json.dumps(segment)).encode(), daemon)

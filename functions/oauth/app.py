@@ -13,14 +13,14 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from functions.oauth.request import host_of, read_credentials, read_form
+from functions.oauth.request import host_of, origin_of, read_credentials, read_form
 from shared.auth import grants, signing, tokens
 from shared.auth.grants import OAuthError
 from shared.auth.scopes import SCOPES
 from shared.config import config
 from shared.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
 from shared.http.envelope import error_body
-from shared.observability import bind, count, flush, logger
+from shared.observability import bind, count, flush, logger, span
 from shared.tenancy.directory import directory
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post"]
@@ -39,7 +39,7 @@ def _token(event: Mapping[str, Any]) -> _Reply:
         case "client_credentials":
             presented = read_credentials(event, form)
             scope = form.get("scope", "")
-            granted = grants.client_credentials(presented, scope, host_of(event))
+            granted = grants.client_credentials(presented, scope, origin_of(event))
         case None:
             raise OAuthError("invalid_request", "grant_type is missing.")
         case _:
@@ -59,7 +59,7 @@ def _revoke(event: Mapping[str, Any]) -> _Reply:
     presented = read_credentials(event, form)
     if "token" not in form:
         raise OAuthError("invalid_request", "token is missing.")
-    grants.revoke_token(presented, form["token"], host_of(event))
+    grants.revoke_token(presented, form["token"], origin_of(event))
     return _Reply(None)
 
 
@@ -101,9 +101,11 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     request_id = event["requestContext"]["requestId"]
     # behind a custom domain the path also carries the domain's base path
     path = event["path"].partition("/v1")[2]
-    bind(request_id=request_id, route=path if path in _ROUTES else "unknown")
+    route = path if path in _ROUTES else "unknown"
+    bind(request_id=request_id, route=route)
     try:
-        reply = _answer(event, path)
+        with span(route):
+            reply = _answer(event, path)
     except OAuthError as error:
         logger.info("refused", extra={"code": error.code})
         count(f"oauth.{error.code}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from shared.auth.grants import OAuthError, Presented
+from shared.auth.grants import OAuthError, Origin, Presented
 
 MAX_BODY = 16_384
 """Bytes; a token request is a few hundred."""
@@ -66,6 +66,11 @@ def header(event: Mapping[str, Any], name: str) -> str:
 def host_of(event: Mapping[str, Any]) -> str:
     """Host name that the request was sent to, lower case, without port."""
     return header(event, "host").lower().split(":")[0]
+
+
+def origin_of(event: Mapping[str, Any]) -> Origin:
+    """Where the request came from, as the gateway saw it."""
+    return Origin(host_of(event), event["requestContext"]["identity"]["sourceIp"])
 
 
 def _text(event: Mapping[str, Any]) -> str:

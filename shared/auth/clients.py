@@ -55,7 +55,7 @@ def client_key(client_id: str) -> str:
 def find_client(client_id: str) -> Client | None:
     """Find a client, also a revoked one."""
     item = read(client_key(client_id))
-    return _client_of(item) if item else None
+    return client_of(item) if item else None
 
 
 def list_clients(tenant: str) -> list[Client]:
@@ -70,7 +70,7 @@ def list_clients(tenant: str) -> list[Client]:
             ExpressionAttributeValues={":tenant": {"S": tenant}, ":clients": {"S": client_key("")}},
         )
     )
-    return [_client_of(item) for page in pages for item in page["Items"]]
+    return [client_of(item) for page in pages for item in page["Items"]]
 
 
 def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Credentials:
@@ -235,7 +235,8 @@ def _check(name: str, scopes: frozenset[str]) -> None:
         raise ValidationFailed(problems)
 
 
-def _client_of(item: Mapping[str, Any]) -> Client:
+def client_of(item: Mapping[str, Any]) -> Client:
+    """Read a client's item."""
     return Client(
         client_id=item["pk"]["S"].removeprefix(client_key("")),
         tenant=item["tenant"]["S"],

@@ -2,10 +2,11 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shared.config import config
+from shared.errors import ServiceUnavailable
 from shared.tenancy.tenant import Tenant
 
 FRESH = 10.0
@@ -85,6 +86,22 @@ def read(key: str) -> Mapping[str, Any] | None:
     )
     item: Mapping[str, Any] | None = answer.get("Item")
     return item
+
+
+def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Read up to 100 items of the control table in one round trip: key → item, if it exists.
+
+    Raises:
+        ServiceUnavailable: DynamoDB left some of them unread.
+    """
+    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
+
+    table = config().control_table
+    request = {"Keys": [{"pk": {"S": key}} for key in keys], "ConsistentRead": True}
+    answer = client("dynamodb").batch_get_item(RequestItems={table: request})
+    if answer["UnprocessedKeys"]:
+        raise ServiceUnavailable
+    return {item["pk"]["S"]: item for item in answer["Responses"][table]}
 
 
 def tenant_of(item: Mapping[str, Any]) -> Tenant | None:

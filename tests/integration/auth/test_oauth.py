@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote_plus, urlencode
@@ -12,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from functions.oauth.app import lambda_handler
+from shared.auth import failures
+from shared.auth.failures import PER_CLIENT
 from shared.auth.scopes import SCOPES
 from shared.tenancy.directory import directory
 from shared.tenancy.provisioning import (
@@ -36,6 +39,7 @@ def send(
     content_type: str | None = FORM,
     authorization: str | None = None,
     host: str = "api.stowage.test",
+    address: str = "203.0.113.7",
 ) -> tuple[int, dict[str, str], Any]:
     headers = {"Host": host, "Content-Type": content_type, "authorization": authorization}
     encoded = isinstance(body, bytes)
@@ -46,7 +50,7 @@ def send(
             "headers": {name: value for name, value in headers.items() if value is not None},
             "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
             "isBase64Encoded": encoded,
-            "requestContext": {"requestId": "req-1"},
+            "requestContext": {"requestId": "req-1", "identity": {"sourceIp": address}},
         },
         None,
     )
@@ -168,7 +172,7 @@ def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, wire: 
         (
             401,
             json.dumps({"error": "invalid_client", "error_description": WRONG_CLIENT}),
-            ("GetItem", "GenerateMac", "GetItem"),
+            ("BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"),
         )
     }, seen
 
@@ -179,7 +183,7 @@ def test_a_revoked_client_is_a_stranger(acme: Credentials, wire: Wire) -> None:
     with wire.recorded() as calls:
         status, _, answer = ask(grant(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
-    assert calls == ["GetItem", "GenerateMac", "GetItem"]
+    assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
 def test_a_client_is_served_at_the_address_of_its_tenant(wire: Wire) -> None:
@@ -192,7 +196,48 @@ def test_a_warm_token_costs_three_calls(acme: Credentials, wire: Wire) -> None:
     ask(grant(acme))
     with wire.recorded() as calls:
         ask(grant(acme))
-    assert calls == ["GetItem", "GenerateMac", "Sign"]
+    assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
+
+
+def test_failures_are_limited_per_client_and_address(acme: Credentials, wire: Wire) -> None:
+    guess = acme._replace(client_secret="sws_no")
+    assert [ask(grant(guess))[0] for _ in range(12)] == [401] * PER_CLIENT + [429, 429]
+    with wire.recorded() as calls:
+        status, headers, answer = ask(grant(acme))
+    assert status == 429
+    assert answer["error"]["code"] == "rate_limited"
+    assert 1 <= int(headers["Retry-After"]) <= 60
+    assert calls == ["BatchGetItem"], "KMS is spared"
+    # neither other clients there nor this client elsewhere suffer
+    assert ask(grant(create_client("acme", "shop")))[0] == 200
+    assert ask(grant(acme), address="203.0.113.8")[0] == 200
+
+
+def test_failures_are_limited_per_address(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "PER_ADDRESS", 5)
+    guesses = [acme._replace(client_id=f"stw_{number}") for number in range(6)]
+    answers = [
+        ask(grant(guess), address=f"2001:db8:1:2::{number}")[0]
+        for number, guess in enumerate(guesses)
+    ]
+    assert answers == [401] * 5 + [429]
+    assert ask(grant(acme), address="2001:db8:1:2:ffff::1")[0] == 429
+    assert ask(grant(acme), address="2001:db8:1:3::1")[0] == 200
+
+
+def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "PER_CLIENT", 1)
+    ask(grant(acme._replace(client_secret="sws_no")))
+    assert ask(grant(acme))[0] == 429
+    later = time.time() + failures.WINDOW
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert ask(grant(acme))[0] == 200
+
+
+def test_a_client_that_makes_no_mistakes_is_never_limited(acme: Credentials) -> None:
+    assert {ask(grant(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
 def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> None:

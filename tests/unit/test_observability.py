@@ -1,0 +1,160 @@
+"""Log lines carry tenant, request and route, and never a secret."""
+
+import io
+import json
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shared.auth.client_secrets import new_secret
+from shared.observability import bind, count, flush, logger, span
+
+TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    handler, lines = logger.registered_handler, io.StringIO()
+    assert isinstance(handler, logging.StreamHandler)
+    before = handler.setStream(lines)
+    yield lines
+    handler.setStream(before)
+    bind(request_id="none")
+
+
+def line(log: io.StringIO) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(log.getvalue().splitlines()[-1])
+    return content
+
+
+def test_a_line_tells_whose_request_it_was(log: io.StringIO) -> None:
+    bind(request_id="r1", route="GET /products", tenant="acme")
+    logger.info("listed", extra={"rows": 25})
+    seen = line(log)
+    assert (seen["request_id"], seen["route"], seen["tenant"]) == ("r1", "GET /products", "acme")
+    assert (seen["message"], seen["rows"]) == ("listed", 25)
+
+
+def test_nothing_of_the_last_invocation_is_left(log: io.StringIO) -> None:
+    bind(request_id="r1", route="GET /products", tenant="acme")
+    logger.append_keys(document=7)
+    bind(request_id="r2")
+    logger.info("next")
+    seen = line(log)
+    assert seen["request_id"] == "r2"
+    assert not {"tenant", "route", "document"} & seen.keys()
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [TOKEN, f"Bearer {TOKEN}", new_secret(), "whsec_" + "a+/B" * 11, "Basic c3R3XzE6c3dzX3g="],
+)
+def test_secrets_are_masked_wherever_they_stand(secret: str, log: io.StringIO) -> None:
+    core = secret.rpartition(" ")[2]
+    logger.info("got %s here", secret)
+    logger.info("field", extra={"headers": {"authorization": secret}})
+    try:
+        int(secret)
+    except ValueError:
+        logger.exception("failed")
+    assert core not in log.getvalue()
+    assert log.getvalue().count("[secret]") >= 3
+    for each in log.getvalue().splitlines():
+        json.loads(each)
+
+
+def test_ordinary_text_is_left_alone(log: io.StringIO) -> None:
+    logger.info("basic rules for stw_0123456789abcdef01234567, order PO-2026-000017")
+    assert "[secret]" not in log.getvalue()
+
+
+def test_counts_are_written_once_with_their_route(capsys: pytest.CaptureFixture[str]) -> None:
+    bind(request_id="r1", route="POST /oauth/token")
+    count("refused")
+    count("refused")
+    flush()
+    (written,) = capsys.readouterr().out.splitlines()
+    content = json.loads(written)
+    assert content["refused"] == [1.0, 1.0]
+    assert content["route"] == "POST /oauth/token"
+    flush()
+    assert capsys.readouterr().out == ""
+
+
+def test_counts_that_were_never_flushed_do_not_reach_the_next_invocation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bind(request_id="r1", route="a")
+    count("lost")
+    bind(request_id="r2", route="b")
+    flush()
+    assert capsys.readouterr().out == ""
+
+
+TRACE = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"
+
+
+@pytest.fixture
+def daemon(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """The X-Ray daemon: a UDP port on this machine."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.settimeout(0.2)
+        monkeypatch.setenv("AWS_XRAY_DAEMON_ADDRESS", f"127.0.0.1:{listening.getsockname()[1]}")
+        monkeypatch.setenv("_X_AMZN_TRACE_ID", TRACE)
+        yield listening
+
+
+def received(daemon: socket.socket) -> dict[str, Any]:
+    header, _, body = daemon.recv(65_000).decode().partition("\n")
+    assert json.loads(header) == {"format": "json", "version": 1}
+    content: dict[str, Any] = json.loads(body)
+    return content
+
+
+def test_a_step_becomes_a_subsegment_of_the_functions_segment(daemon: socket.socket) -> None:
+    with span("allocate", tenant="acme"):
+        time.sleep(0.01)
+    segment = received(daemon)
+    assert segment["type"] == "subsegment"
+    assert segment["trace_id"] == "1-5759e988-bd862e3fe1be46a994272793"
+    assert segment["parent_id"] == "53995c3f42cd8ad8"
+    assert segment["name"] == "allocate"
+    assert segment["annotations"] == {"tenant": "acme"}
+    assert segment["end_time"] - segment["start_time"] >= 0.01
+    assert "fault" not in segment
+
+
+def test_a_step_that_fails_is_marked_and_still_fails(daemon: socket.socket) -> None:
+    with pytest.raises(KeyError), span("allocate"):
+        raise KeyError
+    assert received(daemon)["fault"] is True
+
+
+@pytest.mark.parametrize("trace", ["", "Root=1-0-0;Sampled=0", "Root=1-0-0", "nonsense"])
+def test_what_is_not_sampled_sends_nothing(
+    trace: str, daemon: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", trace)
+    with span("allocate"):
+        pass
+    with pytest.raises(TimeoutError):
+        daemon.recv(1)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "nowhere", "127.0.0.1:x", "127.0.0.1:1", "no.host.test:2000"]
+)
+def test_a_daemon_that_is_not_there_changes_nothing(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", TRACE)
+    monkeypatch.setenv("AWS_XRAY_DAEMON_ADDRESS", address)
+    done = False
+    with span("allocate"):
+        done = True
+    assert done
