@@ -11,9 +11,9 @@ export UV_PYTHON_PREFERENCE := system
 
 READY := .local/setup.stamp
 LAYER := layers/dependencies/requirements.txt
-# Folders too: a deleted module must trigger a build as a changed one does.
-SOURCES := $(shell find shared functions -name __pycache__ -prune -o \( -type d -o -name '*.py' \) -print)
-BUILT_FROM := template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCES)
+SOURCES := $(shell find shared functions -name '*.py' | sort)
+SOURCE_LIST := .aws-sam/sources.txt
+BUILT_FROM := template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)
 # Compiled packages must fit the processor: this machine's here, arm64 in the cloud.
 HOST_ARCH := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 STACK := python -m local.stack
@@ -83,9 +83,14 @@ lock: $(READY) ## Lock the dependencies again and export the layer's.
 .PHONY: build
 build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/build.
 
+# A deleted module must trigger a build as a changed one does.
+.PHONY: FORCE
+$(SOURCE_LIST): FORCE
+	@mkdir -p $(@D)
+	@echo $(SOURCES) | cmp -s - $@ || echo $(SOURCES) >$@
+
 .aws-sam/build.stamp: $(READY) $(BUILT_FROM)
 	@echo "Building with sam (its output: .aws-sam/build.log)"
-	@mkdir -p .aws-sam
 	@sam build --parameter-overrides Architecture=$(HOST_ARCH) >.aws-sam/build.log 2>&1 || \
 		{ cat .aws-sam/build.log; exit 1; }
 	@python tools/finish_build.py .aws-sam/build

@@ -51,7 +51,7 @@ def deploy(server: Server) -> bool:
                 f"Architecture={architecture()} DeletionProtection=false",
             ],
             cwd=ROOT,
-            env=aws_environment(server.endpoint),
+            env=aws_environment(server.endpoint) | {"SAM_CLI_POLL_DELAY": "0.5"},
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
