@@ -32,6 +32,8 @@ class Caller:
     def from_context(cls, flat: Mapping[str, str]) -> "Caller":
         """Read the authorizer's flat context, in which lists are separated by spaces.
 
+        What may be empty may also be absent: either way it gives no rights.
+
         Raises:
             KeyError: An entry is missing, so this is not the authorizer's context.
         """
@@ -39,9 +41,9 @@ class Caller:
             tenant=flat["tenant"],
             subject=flat["subject"],
             kind=cast("Kind", flat["kind"]),
-            client_id=flat["client"] or None,
-            scopes=frozenset(flat["scopes"].split()),
-            permissions=frozenset(flat["permissions"].split()),
+            client_id=flat.get("client") or None,
+            scopes=frozenset(flat.get("scopes", "").split()),
+            permissions=frozenset(flat.get("permissions", "").split()),
             second_factor=flat["second_factor"] == "true",
             token_id=flat["jti"],
             expires_at=int(flat["exp"]),

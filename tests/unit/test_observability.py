@@ -146,9 +146,7 @@ def test_what_is_not_sampled_sends_nothing(
         daemon.recv(1)
 
 
-@pytest.mark.parametrize(
-    "address", ["", "nowhere", "127.0.0.1:x", "127.0.0.1:1", "no.host.test:2000"]
-)
+@pytest.mark.parametrize("address", ["", "nowhere", "127.0.0.1:x", "127.0.0.1:1"])
 def test_a_daemon_that_is_not_there_changes_nothing(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

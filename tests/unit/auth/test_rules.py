@@ -157,7 +157,14 @@ def test_the_flat_context_says_it_all(caller: Caller) -> None:
     assert Caller.from_context(flat) == caller
 
 
-@pytest.mark.parametrize("missing", list(CLIENT.to_context()))
+def test_what_is_empty_may_be_absent() -> None:
+    flat = {name: value for name, value in USER.to_context().items() if value}
+    assert "client" not in flat
+    assert "scopes" not in flat
+    assert Caller.from_context(flat) == USER
+
+
+@pytest.mark.parametrize("missing", ["tenant", "subject", "kind", "second_factor", "jti", "exp"])
 def test_a_context_with_a_gap_is_not_taken(missing: str) -> None:
     flat = CLIENT.to_context()
     del flat[missing]
