@@ -94,7 +94,7 @@ def test_sending_it_again_changes_nothing(
 
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("kill", [kill_before, kill_after])
-def test_a_request_that_dies_anywhere_is_completed_by_sending_it_again(
+def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
     stack: Stack, erp: Erp, wire: Wire, kill: Callable[[int], Fault]
 ) -> None:
     def begin() -> None:
@@ -103,26 +103,34 @@ def test_a_request_that_dies_anywhere_is_completed_by_sending_it_again(
     begin()
     with wire.recorded() as calm:
         erp.post(BULK, RACKS)
-    transactions = calm.operations.count("TransactWriteItems")
-    assert transactions == 3
-    died = []
-    for at in range(len(calm.calls)):
+    steps = [at for at, name in enumerate(calm.operations) if name == "TransactWriteItems"]
+    assert len(steps) == 3
+    left = []
+    for at in steps:
         stack.empty()
         begin()
-        with wire.faulty(kill(at)), pytest.raises(Killed) as death:
+        with wire.faulty(kill(at)), pytest.raises(Killed, match="TransactWriteItems"):
             erp.post(BULK, RACKS)
-        died.append(str(death.value))
-        made = len(erp.walk("/warehouse-positions"))
-        assert made in {0, 5, 10, 12}, death.value
-        assert erp.get("/warehouses/1").data["positions_count"] == made
+        left.append(len(erp.walk("/warehouse-positions")))
+        assert erp.get("/warehouses/1").data["positions_count"] == left[-1]
 
         answer = erp.post(BULK, RACKS)
 
-        assert answer.status == 201, answer.text
-        assert codes(answer.data) == NAMES
+        assert (answer.status, codes(answer.data)) == (201, NAMES)
         assert codes(erp.walk("/warehouse-positions", sort="pick_sequence")) == NAMES
         assert erp.get("/warehouses/1").data["positions_count"] == 12
-    assert sum(where.endswith("TransactWriteItems") for where in died) == transactions
+    assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
+
+
+def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, wire: Wire) -> None:
+    warehouse("CEN")
+    body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
+
+    with wire.recorded() as recording:
+        assert len(erp.post(BULK, body, key="k1").data) == 100
+
+    steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
+    assert [len(step.request["TransactItems"]) for step in steps] == [99, 99, 5, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
