@@ -14,9 +14,10 @@ from shared.auth.scopes import SCOPES
 from shared.config import config
 from shared.db import bookmarks
 from shared.db.store import Store
-from shared.tenancy import access, directory, provisioning
+from shared.tenancy import access, directory, provisioning, tables
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, Tenant
+from tests import quick_moto
 from tests.gateway import Erp, Gateway
 from tests.template import Template
 
@@ -86,6 +87,17 @@ class Stack:
             outbox=config().outbox_table,
         )
 
+    def empty(self, slug: str = "acme") -> None:
+        """Make the tenant as it was on its first day, its events forgotten."""
+        dynamodb, table = aws.client("dynamodb"), config().tenant_table(slug)
+        dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+        dynamodb.delete_table(TableName=table)
+        tables.ensure_table(slug, lambda _: None)
+        for event in self.events(slug):
+            key = {name: event[name] for name in ("PK", "SK")}
+            dynamodb.delete_item(TableName=config().outbox_table, Key=key)
+        bookmarks._remembered.clear()
+
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Every item of a tenant's table, in DynamoDB's JSON."""
         return _all_items(config().tenant_table(slug))
@@ -104,6 +116,7 @@ def _all_items(table: str) -> list[dict[str, Any]]:
 @contextmanager
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy the stack, fresh, for the length of the block."""
+    quick_moto.install(monkeypatch)
     with mock_aws():
         for name, value in CREDENTIALS.items():
             monkeypatch.setenv(name, value)

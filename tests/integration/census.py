@@ -1,0 +1,67 @@
+"""What is really in a tenant's table, counted by looking at every item."""
+
+import importlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.db.collection import HEAD, Collection
+from shared.db.counters import read_totals
+from shared.db.items import from_attributes, unpack
+from tests.stack import Stack
+
+_SHARED = Path(__file__).parents[2] / "shared"
+
+
+def collections() -> Iterator[Collection[Any]]:
+    """Every collection that a subject declares."""
+    seen: set[str] = set()
+    for path in sorted(_SHARED.glob("*/repository.py")):
+        module = importlib.import_module(f"shared.{path.parent.name}.repository")
+        for value in vars(module).values():
+            if isinstance(value, Collection) and value.kind not in seen:
+                seen.add(value.kind)
+                yield value
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Kind → its living entities; gravestones are not counted."""
+
+    entities: Mapping[str, list[Any]]
+
+    def growth(self, before: "Census") -> dict[str, int]:
+        """Kind → by how many its entities have changed since, where they have."""
+        changes = {
+            kind: len(found) - len(before.entities[kind]) for kind, found in self.entities.items()
+        }
+        return {kind: change for kind, change in changes.items() if change}
+
+
+def take_census(stack: Stack) -> Census:
+    """Look at every item of acme."""
+    known = {collection.kind: collection for collection in collections()}
+    entities: dict[str, list[Any]] = {kind: [] for kind in known}
+    for attributes in stack.items():
+        item = from_attributes(attributes)
+        kind = item["PK"].partition("#")[0]
+        if kind in known and item["SK"] == HEAD and not item.get("deleted"):
+            assert item["parts"] == 1
+            entity = known[kind].model.model_validate_json(unpack([item["data"]]))
+            assert entity.id == item["id"]
+            entities[kind].append(entity)
+    return Census(entities)
+
+
+def assert_totals_are_true(stack: Stack, census: Census) -> None:
+    """Every counter says what the census says."""
+    for collection in collections():
+        wanted: Counter[str] = Counter()
+        for entity in census.entities[collection.kind]:
+            facets = collection.facets(entity)
+            wanted["n"] += 1
+            wanted.update(f"{facet}={facets[facet] or ''}" for facet in collection.partitions)
+        counts = read_totals(stack.store(), collection.kind).counts
+        assert {name: n for name, n in counts.items() if n} == dict(wanted), collection.kind

@@ -1,0 +1,27 @@
+"""Every door of the service, found where doors are: `functions/*/app.py`."""
+
+import importlib
+from pathlib import Path
+
+from shared.http.door import Door
+from shared.http.operations import Operation
+
+_FUNCTIONS = Path(__file__).parents[2] / "functions"
+
+
+def doors() -> dict[str, Door]:
+    """Function name → its door, for the functions that are one."""
+    names = sorted(path.parent.name for path in _FUNCTIONS.glob("*/app.py"))
+    handlers = {
+        name: importlib.import_module(f"functions.{name}.app").lambda_handler for name in names
+    }
+    return {name: handler for name, handler in handlers.items() if isinstance(handler, Door)}
+
+
+def operations() -> dict[str, Operation]:
+    """Every route as `POST /products` → its declaration."""
+    return {
+        f"{operation.method} {operation.path}": operation
+        for door in doors().values()
+        for operation in door.operations
+    }

@@ -1,0 +1,161 @@
+"""Whatever dies or breaks in the middle of a write: done once, answered once, counted once.
+
+Each write route runs with a fault at its first AWS call, its second, and so on to the last;
+then the ERP does what an ERP does: it repeats the request with the same Idempotency-Key.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tests.clock import Clock
+from tests.faults import (
+    Fault,
+    Killed,
+    Wire,
+    conflict,
+    kill_after,
+    kill_before,
+    lose_answer,
+    throttle,
+)
+from tests.gateway import Erp, Response
+from tests.integration.census import Census, assert_totals_are_true, take_census
+from tests.integration.doors import operations
+from tests.integration.write_routes import EXAMPLES, Example, resource_of
+from tests.stack import Stack
+
+WRITES = sorted(name for name, operation in operations().items() if operation.writes)
+
+_AFTER_A_DEATH = 61
+"""Seconds; whatever a dead process had claimed or marked has run out by then."""
+_PATIENCE = 5
+"""Repeats after which an ERP gives up."""
+_MOST_CALLS = 60
+
+
+@pytest.fixture(autouse=True)
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in steps takes several steps also for the few rows of the examples."""
+    monkeypatch.setattr("shared.warehouses.bulk._STEP", 2)
+
+
+def test_every_write_route_has_an_example() -> None:
+    assert sorted(EXAMPLES) == WRITES
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One request that an ERP wants carried out, however often it has to ask."""
+
+    route: str
+    erp: Erp
+    path: str
+    before: Census
+    events_before: int
+
+    @property
+    def example(self) -> Example:
+        return EXAMPLES[self.route]
+
+    def send(self) -> Response:
+        method = self.route.partition(" ")[0]
+        return self.erp.send(method, self.path, self.example.body, key="order-1")
+
+    def insist(self, clock: Clock) -> Response:
+        """Repeat for as long as the answer says to come back later."""
+        for _ in range(_PATIENCE):
+            answer = self.send()
+            if answer.status != 503 and "duplicate_in_flight" not in answer.text:
+                return answer
+            assert int(answer.headers["Retry-After"]) >= 1
+            clock.advance(_AFTER_A_DEATH)
+        pytest.fail(f"still refused: {answer.text}")
+
+
+def _placed(route: str, stack: Stack) -> _Order:
+    """An empty tenant, prepared for the request."""
+    stack.empty()
+    erp = stack.erp()
+    values = EXAMPLES[route].prepare(erp)
+    path = route.partition(" ")[2].format(**values)
+    return _Order(route, erp, path, take_census(stack), len(stack.events()))
+
+
+def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
+    example = order.example
+    assert answer.status == example.status, answer.text
+    again = order.send()
+    assert (again.status, again.text) == (answer.status, answer.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers.get("Location") == answer.headers.get("Location")
+
+    census = take_census(stack)
+    assert census.growth(order.before) == example.grows
+    assert_totals_are_true(stack, census)
+    events = [event["type"]["S"] for event in stack.events()[order.events_before :]]
+    assert events == ([example.event] if example.event else [])
+
+    path, shown = resource_of(order.path, answer)
+    resource = order.erp.get(path)
+    assert resource.status == example.afterwards
+    if resource.status == 200:
+        assert {name: resource.data[name] for name in shown} == shown
+
+
+@pytest.mark.parametrize("route", WRITES)
+@pytest.mark.parametrize("kill", [kill_before, kill_after])
+def test_a_killed_write_is_done_once_by_its_retry(
+    route: str, kill: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
+) -> None:
+    for at in range(_MOST_CALLS):
+        order = _placed(route, stack)
+        try:
+            with wire.faulty(kill(at)):
+                order.send()
+        except Killed:
+            _assert_done_once(order, stack, order.insist(clock))
+        else:
+            assert at >= 2, "a write makes at least a claim and a transaction"
+            return
+    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
+
+
+@pytest.mark.parametrize("route", WRITES)
+@pytest.mark.parametrize("fault", [throttle, lose_answer])
+def test_one_throttled_or_unanswered_call_does_not_show(
+    route: str, fault: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
+) -> None:
+    assert clock
+    for at in range(_MOST_CALLS):
+        order = _placed(route, stack)
+        with wire.recorded() as seen, wire.faulty(fault(at)):
+            answer = order.send()
+        if at >= len(seen.calls):
+            assert at >= 2
+            return
+        _assert_done_once(order, stack, answer)
+    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
+
+
+@pytest.mark.parametrize("route", WRITES)
+def test_transactions_in_conflict_are_repeated_until_they_pass(
+    route: str, stack: Stack, wire: Wire, clock: Clock
+) -> None:
+    assert clock
+    order = _placed(route, stack)
+    with wire.faulty(conflict(times=4)):
+        answer = order.send()
+    _assert_done_once(order, stack, answer)
+
+
+@pytest.mark.parametrize("route", WRITES)
+def test_what_stays_busy_is_told_so_and_can_be_repeated(
+    route: str, stack: Stack, wire: Wire, clock: Clock
+) -> None:
+    order = _placed(route, stack)
+    with wire.faulty(conflict(times=1_000)):
+        refused = order.send()
+    assert (refused.status, refused.code) == (503, "service_unavailable")
+    _assert_done_once(order, stack, order.insist(clock))

@@ -1,0 +1,151 @@
+"""Every route that writes: an example of its use, and what one use leaves behind.
+
+A new route needs an entry here; `test_crashes.py` then shows what happens to it when
+processes die, connections break and AWS is busy.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.gateway import Erp, Response
+
+type Values = Mapping[str, object]
+
+
+def _nothing(_erp: Erp) -> Values:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One use of a route.
+
+    `prepare` brings about what the request needs and returns the values of its path.
+    `grows` is by how many the live entities of each kind change, `event` the one event
+    that is raised; `afterwards` tells what GET on the resource then answers.
+    """
+
+    status: int
+    body: Mapping[str, Any] | None = None
+    prepare: Callable[[Erp], Values] = _nothing
+    grows: Mapping[str, int] = field(default_factory=dict)
+    event: str | None = None
+    afterwards: int = 200
+
+
+def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
+    """What an answer is about: the path of the resource, and how the answer shows it.
+
+    Of several resources the last one.
+    """
+    shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
+    return f"/{path.split('/')[1]}/{shown['id']}", shown
+
+
+BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
+NORTH = {"whs_code": "NORTH", "name": "North hall"}
+SHELF = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}
+PURCHASE = {
+    "external_ref": "PO-4711",
+    "type": "purchase_order",
+    "doc_date": "2026-03-01",
+    "partner_code": "P-100",
+    "warehouse_code": "NORTH",
+    "lines": [
+        {"item_code": "BOLT-M8", "qty": 250, "destination_bin": "A-01-1"},
+        {"item_code": "BOLT-M8", "qty": 0.5},
+    ],
+}
+SALE = {
+    "external_ref": "SO-9",
+    "type": "Orden de venta",
+    "doc_date": "01/03/2026",
+    "partner_code": "C-7",
+    "warehouse_code": "NORTH",
+    "priority": "Alta",
+    "lines": [{"item_code": "BOLT-M8", "qty": 12}],
+}
+
+
+def _bolt(erp: Erp) -> Values:
+    return {"id": erp.post("/products", BOLT).data["id"]}
+
+
+def _fasteners(erp: Erp) -> Values:
+    return {"id": erp.post("/product-categories", {"name": "Fasteners"}).data["id"]}
+
+
+def _hall(erp: Erp) -> Values:
+    return {"id": erp.post("/warehouses", NORTH).data["id"]}
+
+
+def _shelf(erp: Erp) -> Values:
+    _hall(erp)
+    return {"id": erp.post("/warehouse-positions", SHELF).data["id"]}
+
+
+def _stocked_hall(erp: Erp) -> Values:
+    """Return everything that a document names."""
+    _bolt(erp)
+    return _shelf(erp)
+
+
+def _purchase(erp: Erp) -> Values:
+    _stocked_hall(erp)
+    return {"id": erp.post("/entry-documents", PURCHASE, key="purchase").data["id"]}
+
+
+def _sale(erp: Erp) -> Values:
+    _stocked_hall(erp)
+    return {"id": erp.post("/exit-documents", SALE, key="sale").data["id"]}
+
+
+_RENAMED = Example(
+    200,
+    body={"item_code": "BOLT-M8-ZN", "name": "Bolt M8 zinc-plated"},
+    prepare=_bolt,
+    event="product.updated",
+)
+_RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_fasteners)
+_RENAMED_HALL = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_hall)
+_BLOCKED_SHELF = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_shelf)
+
+EXAMPLES: Mapping[str, Example] = {
+    "POST /products": Example(201, body=BOLT, grows={"product": 1}, event="product.created"),
+    "PUT /products/{id}": _RENAMED,
+    "PATCH /products/{id}": _RENAMED,
+    "DELETE /products/{id}": Example(200, prepare=_bolt, grows={"product": -1}, afterwards=410),
+    "POST /product-categories": Example(201, body={"name": "Fasteners"}, grows={"category": 1}),
+    "PUT /product-categories/{id}": _RENAMED_CATEGORY,
+    "PATCH /product-categories/{id}": _RENAMED_CATEGORY,
+    "DELETE /product-categories/{id}": Example(
+        200, prepare=_fasteners, grows={"category": -1}, afterwards=410
+    ),
+    "POST /warehouses": Example(201, body=NORTH, grows={"warehouse": 1}),
+    "PUT /warehouses/{id}": _RENAMED_HALL,
+    "PATCH /warehouses/{id}": _RENAMED_HALL,
+    "DELETE /warehouses/{id}": Example(200, prepare=_hall, grows={"warehouse": -1}, afterwards=410),
+    "POST /warehouse-positions": Example(201, body=SHELF, prepare=_hall, grows={"position": 1}),
+    "POST /warehouse-positions/bulk": Example(
+        201,
+        body={
+            "whs_code": "NORTH",
+            "naming_mask": "{aisle}-{slot}",
+            "aisles": ["B"],
+            "slots": {"from": 1, "to": 3},
+        },
+        prepare=_hall,
+        grows={"position": 3},
+    ),
+    "PUT /warehouse-positions/{id}": _BLOCKED_SHELF,
+    "PATCH /warehouse-positions/{id}": _BLOCKED_SHELF,
+    "DELETE /warehouse-positions/{id}": Example(
+        200, prepare=_shelf, grows={"position": -1}, afterwards=410
+    ),
+    "POST /entry-documents": Example(201, body=PURCHASE, prepare=_stocked_hall, grows={"entry": 1}),
+    "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
+    "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
+    "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
+}
+"""`METHOD /path` → its example."""
