@@ -6,6 +6,7 @@ plan and module, headers, body and query, idempotency, and only then the service
 
 from collections.abc import Mapping
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -34,7 +35,7 @@ from shared.http.operations import Answer, Idempotency, ListAnswer, Match, Opera
 from shared.http.paging import paging
 from shared.http.request import Request, read_json_object
 from shared.json_text import dumps
-from shared.observability import bind, logger
+from shared.observability import bind, count, flush, logger, span
 from shared.tenancy.access import dynamodb_for
 from shared.tenancy.directory import directory
 from shared.tenancy.tenant import Tenant, ensure_feature, ensure_open, has_module
@@ -47,6 +48,9 @@ _PREFIXES = ("/api/v1", "/v1")
 """The default address has the stage before the resources, a custom domain its base path."""
 _RESERVE_MS = 1_500
 """Kept back from the invocation's time, so that a refusal still reaches the caller."""
+
+_LOGGED_PATH = 200
+"""Characters of a path that a log line keeps."""
 
 _MODULE_ERRORS = {
     "transfer_orders": "transfer_orders_disabled",
@@ -67,7 +71,8 @@ class Door:
 
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer one event of the gateway's proxy integration."""
-        bind(request_id=_request_id(event), route=f"{event['httpMethod']} {_path(event)}")
+        bind(request_id=_request_id(event))
+        began = perf_counter()
         try:
             reply = self._answer(event, context)
         except ServiceError as error:
@@ -75,6 +80,15 @@ class Door:
         except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
             logger.exception("unexpected error")
             reply = _refusal(ServiceError("The service failed."), event)
+        logger.info(
+            "answered",
+            method=event["httpMethod"],
+            path=_path(event)[:_LOGGED_PATH],
+            status=reply.status,
+            milliseconds=round((perf_counter() - began) * 1000),
+        )
+        count(f"answers_{reply.status // 100}xx")
+        flush()
         return _respond(reply, event)
 
     def _find(self, event: Mapping[str, Any]) -> Match:
@@ -110,9 +124,10 @@ class Door:
             path_values=match.path_values,
             parameters=_parameters(operation, event),
         )
-        if not operation.writes:
+        with span(operation.name, tenant=tenant.slug):
+            if operation.writes:
+                return self._write(operation, store, request, event)
             return _shape(operation.handler(store, request), tenant, event)
-        return self._write(operation, store, request, event)
 
     def _write(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
