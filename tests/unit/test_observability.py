@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.auth.client_secrets import new_secret
+from shared.auth.client_secrets import PREFIX
 from shared.observability import bind, count, flush, logger, span
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
@@ -51,7 +51,13 @@ def test_nothing_of_the_last_invocation_is_left(log: io.StringIO) -> None:
 
 @pytest.mark.parametrize(
     "secret",
-    [TOKEN, f"Bearer {TOKEN}", new_secret(), "whsec_" + "a+/B" * 11, "Basic c3R3XzE6c3dzX3g="],
+    [
+        TOKEN,
+        f"Bearer {TOKEN}",
+        PREFIX + "-Zx_9" * 9,
+        "whsec_" + "a+/B" * 11,
+        "Basic c3R3XzE6c3dzX3g=",
+    ],
 )
 def test_secrets_are_masked_wherever_they_stand(secret: str, log: io.StringIO) -> None:
     core = secret.rpartition(" ")[2]

@@ -103,7 +103,7 @@ def test_slugs(slug: str) -> None:
     "slug",
     [
         *("", "ab", "a" * 33, "Acme", "1acme", "-acme", "acme-", "ac_me", "ac.me", "acme\n"),
-        *("ácme", "ac me", "xn--acme-k1a", *RESERVED_SLUGS),
+        *("ácme", "ac me", "xn--acme-k1a", *sorted(RESERVED_SLUGS)),
     ],
 )
 def test_refused_slugs(slug: str) -> None:
