@@ -1,0 +1,171 @@
+"""What the hand-written handlers store and show."""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+PER_PAGE = 25
+_LISTING = hashlib.sha256(json.dumps(["created_at", True, [], [], []]).encode()).hexdigest()[:8]
+_COMPRESS_FROM = 1024
+
+
+def document(number: int, body: Any, known: Mapping[str, Any], now: str) -> dict[str, Any]:
+    lines = []
+    for position, line in enumerate(body["lines"], 1):
+        product = known[f"item_code#{line['item_code']}"]
+        quantity = int(line["qty"]) if line["qty"] == int(line["qty"]) else str(line["qty"])
+        lines.append(
+            {
+                "line_num": position,
+                "product_id": int(product["id"]["N"]),
+                "item_code": line["item_code"],
+                "qty": quantity,
+                "open_qty": quantity,
+                "done_qty": 0,
+                "status": "open",
+                "batch": line.get("batch"),
+                "expiry_date": line.get("expiry_date"),
+                "serials": line.get("serials") or [],
+                "bin_code": line["destination_bin"],
+            }
+        )
+    return {
+        "id": number,
+        "type": body["type"],
+        "external_ref": body["external_ref"],
+        "source": "api",
+        "status": "open",
+        "card_code": body["partner_code"],
+        "card_name": body.get("partner_name"),
+        "doc_date": body["doc_date"],
+        "due_date": body.get("due_date"),
+        "comments": body.get("comments"),
+        "priority": None,
+        "ship_to": None,
+        "whs_code": body["warehouse_code"],
+        "created_at": now,
+        "updated_at": now,
+        "lines": lines,
+    }
+
+
+def item_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    number = f"{document['id']:012d}"
+    raw = json_text(document).encode()
+    by_time = {"S": f"{document['created_at']}\x1f{number}"}
+    by_date = {"S": f"{document['doc_date']}\x1f{number}"}
+    whole, status = {"S": "entry"}, {"S": f"entry#status#{document['status']}"}
+    names = ("status", "type", "external_ref", "card_code", "source")
+    slim = {
+        name: {"S": document[name]} for name in (*names, "doc_date", "created_at", "updated_at")
+    }
+    return {
+        "PK": {"S": f"entry#{number}"},
+        "SK": {"S": "HEAD"},
+        "id": {"N": str(document["id"])},
+        "version": {"N": "1"},
+        "parts": {"N": "1"},
+        "data": {"B": zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw},
+        "slim": {"M": slim},
+        "GSI1PK": whole, "GSI1SK": by_time,
+        "GSI2PK": whole, "GSI2SK": by_time,
+        "GSI3PK": whole, "GSI3SK": by_date,
+        "GSI4PK": status, "GSI4SK": by_time,
+        "GSI5PK": status, "GSI5SK": by_time,
+        "GSI6PK": status, "GSI6SK": by_date,
+        "GSI7PK": {"S": f"entry#external_ref#{document['external_ref']}"},
+        "GSI7SK": {"S": number},
+        "GSI8PK": {"S": f"entry#card_code#{document['card_code']}"},
+        "GSI8SK": {"S": number},
+    }  # fmt: skip
+
+
+def register(number: int, body: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    warehouse = body["warehouse_code"]
+    products = {int(known[f"item_code#{line['item_code']}"]["id"]["N"]) for line in body["lines"]}
+    bins = {f"bin#{warehouse}\x1f{line['destination_bin']}" for line in body["lines"]}
+    positions = {int(known[name]["id"]["N"]) for name in bins}
+    return {
+        "PK": {"S": "open"},
+        "SK": {"S": f"entry#{number}"},
+        "product": {"NS": [str(one) for one in sorted(products)]},
+        "warehouse": {"NS": [known["warehouses"]["id"]["N"]]},
+        "position": {"NS": [str(one) for one in sorted(positions)]},
+    }
+
+
+def stored(item: Mapping[str, Any]) -> Any:
+    raw = item["data"]["B"]
+    return json.loads(zlib.decompress(raw) if raw[:1] == b"\x78" else raw)
+
+
+def view(document: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("type", "external_ref", "source", "status", "card_code", "card_name", "doc_date")
+    lines = [
+        {
+            "line_num": line["line_num"],
+            "item_code": line["item_code"],
+            "qty": _quantity(line["qty"]),
+            "open_qty": _quantity(line["open_qty"]),
+            "received_qty": _quantity(line["done_qty"]),
+            "whs_code": document["whs_code"],
+            "status": line["status"],
+        }
+        for line in document["lines"]
+    ]
+    return {
+        "id": document["id"],
+        "doc_num": f"EN-{document['id']}",
+        **{name: document[name] for name in (*names, "due_date", "comments")},
+        "created_at": document["created_at"],
+        "updated_at": document["updated_at"],
+        "lines": lines,
+    }
+
+
+def _quantity(stored: int | str) -> float:
+    return float(stored) if isinstance(stored, str) else stored
+
+
+def frame(url: str, total: int, shown: int, mark: str) -> dict[str, Any]:
+    last = max(1, -(-total // PER_PAGE))
+    first_url, last_url = f"{url}?page=1", f"{url}?page={last}"
+    following = None
+    if last > 1:
+        text = json.dumps([_LISTING, shown, mark])
+        cursor = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+        following = f"{url}?{urlencode({'page': 2, 'cursor': cursor})}"
+    pages = sorted({n for n in (1, 2, 3, 4, last - 1, last) if 1 <= n <= last})
+    links: list[dict[str, Any]] = [{"url": None, "label": "&laquo; Previous", "active": False}]
+    for before, page in zip((0, *pages), pages, strict=False):
+        if page - before > 1:
+            links.append({"url": None, "label": "...", "active": False})
+        links.append({"url": f"{url}?page={page}", "label": str(page), "active": page == 1})
+    links.append({"url": following, "label": "Next &raquo;", "active": False})
+    return {
+        "links": {"first": first_url, "last": last_url, "prev": None, "next": following},
+        "meta": {
+            "current_page": 1,
+            "from": 1,
+            "last_page": last,
+            "links": links,
+            "path": url,
+            "per_page": PER_PAGE,
+            "to": shown,
+            "total": total,
+        },
+    }
+
+
+def instant(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,72 @@
+"""Answers of AWS that were recorded once and are given again, without any waiting.
+
+They replace the HTTP connection below botocore, so that everything above it (building the
+request, signing it, reading the answer) happens as it does in Lambda. This module imports
+nothing of ours: fresh processes load it by its path.
+"""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+_TABLE = re.compile(r'"TableName": ?"([^"]+)"')
+
+type Canned = dict[str, Any]
+"""kind (see `kind_of`), status, headers, body (text)."""
+
+
+class _Body(io.BytesIO):
+    def stream(self, **_: object) -> Any:
+        yield self.getvalue()
+
+
+class Connection:
+    """Stands in for the HTTP sessions of botocore.
+
+    A request gets the answer that was recorded for one of its kind; where there are several,
+    each in turn, from the first again after the last.
+    """
+
+    def __init__(self, recorded: Sequence[Canned]) -> None:
+        self._answers: dict[str, list[Canned]] = {}
+        for one in recorded:
+            self._answers.setdefault(one["kind"], []).append(one)
+        self._turns = dict.fromkeys(self._answers, 0)
+        self.requests: list[tuple[str, str]] = []
+        """Kind and body of every request; cleared by whoever looks."""
+
+    def send(self, request: Any) -> Any:
+        """Answer one prepared request of botocore."""
+        from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - counted by who measures
+
+        text = request.body.decode() if isinstance(request.body, bytes) else request.body or ""
+        kind = _kind_of_wire(request.headers, text)
+        self.requests.append((kind, text))
+        answers, turn = self._answers[kind], self._turns[kind]
+        self._turns[kind] = turn + 1
+        one = answers[turn % len(answers)]
+        return AWSResponse(request.url, one["status"], one["headers"], _Body(one["body"].encode()))
+
+    def install(self) -> None:
+        """Take the place of the connection for the rest of the process."""
+        from botocore.httpsession import URLLib3Session  # noqa: PLC0415 - as above
+
+        setattr(URLLib3Session, "send", self.send)  # noqa: B010 - the type checker protects it
+
+
+def kind_of(operation: str, body: str) -> str:
+    """Name what requests have in common that the same answer will do for."""
+    table = _TABLE.search(body)
+    name = f"{operation} {table[1]}" if table else operation
+    return f"{name} index" if '"IndexName"' in body else name
+
+
+def _kind_of_wire(headers: Mapping[str, Any], body: str) -> str:
+    """Kind of a request of the JSON or of the query protocol."""
+    target = headers.get("X-Amz-Target")
+    if not target:
+        return dict(parse_qsl(body))["Action"]
+    text = target.decode() if isinstance(target, bytes) else str(target)
+    return kind_of(text.rpartition(".")[2], body)

@@ -1,0 +1,102 @@
+"""What DynamoDB bills, by its published rules, since no emulator tells it.
+
+A read unit is a strongly consistent read of up to 4 KB, half of it when eventually consistent;
+a write unit is a write of up to 1 KB, twice that inside a transaction. Every item or entry is
+rounded up by itself, except in a Query, which rounds its sum. A change also writes each index
+entry that it adds, removes or changes (two writes when an entry moves to another key). Index
+writes follow a transaction and are not doubled.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shared.db.table import INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+
+type Attributes = Mapping[str, Mapping[str, Any]]
+"""An item in DynamoDB's JSON; binary values as bytes or base64 text."""
+
+USD_PER_MILLION_READS = 0.125
+USD_PER_MILLION_WRITES = 0.625
+_READ_BLOCK, _WRITE_BLOCK = 4096, 1024
+
+
+@dataclass(slots=True)
+class Units:
+    """Read and write units that calls consumed."""
+
+    reads: float = 0
+    writes: float = 0
+
+    @property
+    def usd_per_million(self) -> float:
+        """Price of a million such requests, on demand, in USD."""
+        return self.reads * USD_PER_MILLION_READS + self.writes * USD_PER_MILLION_WRITES
+
+
+def item_size(item: Attributes) -> int:
+    """Bytes of an item: names in UTF-8 and values."""
+    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+
+
+def _value_size(value: Mapping[str, Any]) -> int:
+    ((kind, content),) = value.items()
+    match kind:
+        case "S" | "SS":
+            return len("".join(content).encode())
+        case "B":
+            return len(content) if isinstance(content, bytes) else len(content) * 3 // 4
+        case "M":
+            return 3 + item_size(content) + len(content)
+        case "N" | "NS":
+            numbers = [content] if kind == "N" else content
+            return sum(len(one.lstrip("-").replace(".", "")) // 2 + 2 for one in numbers)
+        case _:  # BOOL, NULL
+            return 1
+
+
+def index_entry(item: Attributes, index: int) -> Attributes | None:
+    """Return what index `index` of a tenant's table holds of an item; None when nothing."""
+    partition, sort = index_keys(index)
+    if partition not in item or sort not in item:
+        return None
+    carried = (PARTITION_KEY, SORT_KEY, partition, sort, SLIM)
+    return {name: item[name] for name in carried if name in item}
+
+
+def read_units(sizes: Iterable[int], *, consistent: bool) -> float:
+    """Units for items that are read by key, each rounded up; a missing one counts as 0 bytes."""
+    blocks = sum(max(1, math.ceil(size / _READ_BLOCK)) for size in sizes)
+    return blocks if consistent else blocks / 2
+
+
+def query_units(total_bytes: int, *, consistent: bool) -> float:
+    """Units of one Query that examined so many bytes."""
+    return read_units([total_bytes], consistent=consistent)
+
+
+def write_units(before: Attributes | None, after: Attributes | None, *, transaction: bool) -> float:
+    """Units for the change of one item and of its index entries."""
+    larger = max(item_size(before or {}), item_size(after or {}))
+    units = _blocks(larger) * (2 if transaction else 1)
+    for index in range(1, INDEX_COUNT + 1):
+        old = index_entry(before, index) if before else None
+        new = index_entry(after, index) if after else None
+        units += _entry_units(old, new, index)
+    return units
+
+
+def _entry_units(old: Attributes | None, new: Attributes | None, index: int) -> int:
+    if old == new:
+        return 0
+    if old is None or new is None:
+        return _blocks(item_size(old or new or {}))
+    stays = all(old[name] == new[name] for name in index_keys(index))
+    if stays:
+        return _blocks(max(item_size(old), item_size(new)))
+    return _blocks(item_size(old)) + _blocks(item_size(new))
+
+
+def _blocks(size: int) -> int:
+    return max(1, math.ceil(size / _WRITE_BLOCK))

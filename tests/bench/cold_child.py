@@ -1,0 +1,55 @@
+"""Runs in a fresh process: times the import of a function and its first request.
+
+Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`,
+`environment`, `answers` (canned), `canned` (path of that module), `status` (of the answer
+to the first request; the authorizer's has none and counts as 200). Writes `{"import", "first"}` in
+milliseconds.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+
+
+class _Context:
+    function_name = "bench"
+    memory_limit_in_mb = 1769
+    invoked_function_arn = "arn:aws:lambda:eu-west-1:123456789012:function:bench"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 29_000
+
+
+def main() -> None:
+    """Import, call once, print the times."""
+    task = json.load(sys.stdin)
+    os.environ.clear()
+    os.environ.update(task["environment"])
+    sys.path[:0] = task["path"]
+    module_name, _, name = task["handler"].rpartition(".")
+    began = time.perf_counter()
+    handler = getattr(importlib.import_module(module_name), name)
+    imported = time.perf_counter()
+    spec = importlib.util.spec_from_file_location("canned", task["canned"])
+    assert spec is not None
+    assert spec.loader is not None
+    canned = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(canned)
+    called = time.perf_counter()
+    if task["answers"]:
+        canned.Connection(task["answers"]).install()
+    answer = handler(task["event"], _Context())
+    ended = time.perf_counter()
+    if answer.get("statusCode", 200) != task["status"]:
+        sys.exit(f"{task['handler']} answered {answer}")
+    times = {"import": (imported - began) * 1000, "first": (ended - called) * 1000}
+    json.dump(times, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

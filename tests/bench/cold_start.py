@@ -1,0 +1,187 @@
+"""How long a function takes to start, against a minimal one of the usual parts.
+
+Every run is a fresh process that sees nothing but the built artefacts, as in Lambda; runs of
+all functions take turns, so that whatever else the machine does hits them alike.
+"""
+
+import base64
+import compileall
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from typing import Any
+
+import boto3
+import pytest
+import s3transfer
+
+from shared.tenancy.provisioning import create_client
+from tests import faults
+from tests.bench import built, seed
+from tests.bench.recorder import recorded
+from tests.bench.report import Row, Table, at_most
+from tests.gateway import Erp
+from tests.stack import CREDENTIALS, Stack, deployed
+
+BOUND = 1.3
+_RUNS, _QUICK_RUNS = 11, 3
+_HERE = Path(__file__).parent
+_MINIMAL = "minimal"
+
+_FIRST_REQUESTS: Mapping[str, tuple[str, int]] = {
+    "CatalogFunction": ("/products/1", 200),
+    "WarehousesFunction": ("/warehouse-positions/1", 200),
+    "DocumentsFunction": ("/entry-documents/1", 200),
+    "FallbackFunction": ("/nowhere", 404),
+}
+"""Path that is read first, and the status of its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A function and its first request."""
+
+    path: list[str]
+    handler: str
+    event: Mapping[str, Any]
+    answers: list[dict[str, Any]]
+    environment: Mapping[str, str]
+    status: int
+
+    def run(self) -> tuple[float, float]:
+        """Import and first request in a fresh process, milliseconds each."""
+        task = {
+            "path": self.path,
+            "handler": self.handler,
+            "event": self.event,
+            "answers": self.answers,
+            "environment": self.environment,
+            "status": self.status,
+            "canned": str(_HERE / "canned.py"),
+        }
+        done = subprocess.run(  # noqa: S603 - our own program
+            # -I -S: neither the environment nor the packages of this machine
+            [sys.executable, "-I", "-S", str(_HERE / "cold_child.py")],
+            input=json.dumps(task),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            sys.exit(f"{self.handler} does not start from the build:\n{done.stderr}")
+        times = json.loads(done.stdout)
+        return times["import"], times["first"]
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Start every function and the minimal one in turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks()}
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
+        for _ in range(_QUICK_RUNS if quick else _RUNS):
+            for name, task in tasks.items():
+                times[name].append(task.run())
+    runs = len(times[_MINIMAL])
+    table = Table(
+        "Cold start",
+        ["function", "import", "ratio", "import + first request", "ratio"],
+        f"Medians of {runs} runs in turn, ms of this machine; each run is a fresh process that"
+        " imports the built artefacts with their .pyc. The minimal function has Powertools"
+        " (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic"
+        " model. The first request includes what is made only then (clients, keys, credentials"
+        " of the tenant), with answers of AWS that take no time.",
+    )
+    minimal = _medians(times[_MINIMAL])
+    for name in tasks:
+        own = _medians(times[name])
+        ratios = [mine / theirs for mine, theirs in zip(own, minimal, strict=True)]
+        cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
+        promised = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
+        table.rows.append(Row(cells, *promised))
+    return [table]
+
+
+def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
+    imports = [one for one, _ in times]
+    return statistics.median(imports), statistics.median(sum(pair) for pair in times)
+
+
+def _minimal_task(folder: Path) -> _Task:
+    shutil.copy(_HERE / "minimal.py", folder / "minimal.py")
+    for package in (boto3, s3transfer):
+        source = Path(package.__path__[0])
+        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+    mode = PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
+    found = {"kind": "GetItem products", "status": 200, "headers": {}, "body": "{}"}
+    return _Task(
+        path=[str(folder), str(built.DEPENDENCIES)],
+        handler="minimal.lambda_handler",
+        event={
+            "path": "/v1/products/1",
+            "httpMethod": "GET",
+            "headers": {},
+            "requestContext": {"requestId": "1"},
+        },
+        answers=[found],
+        environment=CREDENTIALS,
+        status=200,
+    )
+
+
+def _tasks() -> dict[str, _Task]:
+    """Record the first request of every function on moto."""
+    handlers = built.functions()
+    tasks: dict[str, _Task] = {}
+    with _seeded() as (stack, wire):
+        environment = {**CREDENTIALS, **stack.template.environment()}
+
+        for function, handler in handlers.items():
+            with recorded(wire, fresh=True) as invocations:
+                _call_first(stack, function)
+            first = invocations[handler]
+            tasks[function] = _Task(
+                path=built.search_path(function),
+                handler=handler,
+                event=first.event,
+                answers=first.answers,
+                environment=environment,
+                status=first.result.get("statusCode", 200),
+            )
+    return tasks
+
+
+@contextmanager
+def _seeded() -> Iterator[tuple[Stack, faults.Wire]]:
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            seed.fill(stack.erp())
+            yield stack, wire
+
+
+def _call_first(stack: Stack, function: str) -> None:
+    """Send a request that the function is asked for, as the first one it ever sees."""
+    if function == "OauthFunction":
+        client = ":".join(create_client("acme", "ERP")).encode()
+        answer = Erp(stack.gateway, None).post(
+            "/oauth/token",
+            raw="grant_type=client_credentials",
+            headers={
+                "Authorization": f"Basic {base64.b64encode(client).decode()}",
+                "Content-Type": "application/x-www-form-urlencoded",
+            },
+        )
+        status = 200
+    else:
+        path, status = _FIRST_REQUESTS.get(function, ("/products/1", 200))
+        answer = stack.erp().get(path)
+    assert answer.status == status, answer.text

@@ -1,0 +1,180 @@
+"""How much time a door takes by itself, against a handler written by hand.
+
+Both make the same calls over botocore and give the same answers, which is checked; AWS
+answers at once, with what moto answered in the same run.
+"""
+
+import base64
+import gc
+import json
+import re
+import statistics
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from botocore.httpsession import URLLib3Session
+
+from functions.catalog.app import lambda_handler as catalog
+from functions.documents.app import lambda_handler as documents
+from shared.aws import client_as
+from shared.config import config
+from tests import faults
+from tests.bench import seed
+from tests.bench.by_hand import ByHand, Event, Result
+from tests.bench.canned import Canned, Connection
+from tests.bench.quiet import quiet
+from tests.bench.recorder import recorded
+from tests.bench.report import Row, Table, at_most
+from tests.gateway import LambdaContext, Response
+from tests.stack import deployed
+
+BOUND = 2.0
+_RUNS, _QUICK_RUNS = 400, 60
+_WARM_UP = 20
+_CREDENTIALS = {"AccessKeyId": "testing", "SecretAccessKey": "testing", "SessionToken": "testing"}
+
+_VARYING = re.compile(
+    r"\d{4}-\d{2}-\d{2}T[\d:.]+Z"  # instants
+    r"|\b[0-9a-f]{32}\b"  # names and tokens made up for the request
+    r"|\b[0-9a-f]{64}\b"  # fingerprints: each may write its own canonical text
+    r"|^(\d{10}|\d{13})$"  # seconds and milliseconds since the epoch
+)
+
+type _Handler = Callable[[], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """One route: the event, the door and the hand-written handler, the answers of AWS."""
+
+    title: str
+    door: _Handler
+    by_hand: _Handler
+    answers: list[Canned]
+
+    def medians(self, runs: int) -> tuple[float, float]:
+        """Medians of door and hand-written handler, in microseconds."""
+        connection = Connection(self.answers)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(URLLib3Session, "send", connection.send)
+            self._prove_equal(connection)
+            times: dict[bool, list[float]] = {True: [], False: []}
+            for run in range(2 * (runs + _WARM_UP)):
+                is_door = run % 2 == 0
+                handler = self.door if is_door else self.by_hand
+                began = time.perf_counter()
+                handler()
+                times[is_door].append((time.perf_counter() - began) * 1e6)
+                connection.requests.clear()
+        door, by_hand = (statistics.median(times[which][_WARM_UP:]) for which in (True, False))
+        return door, by_hand
+
+    def _prove_equal(self, connection: Connection) -> None:
+        """Compare answers and requests, but for what differs in each request."""
+        self.door()
+        connection.requests.clear()
+        answer, calls = self.door(), _comparable(connection)
+        other, other_calls = self.by_hand(), _comparable(connection)
+        for name in ("statusCode", "headers", "body"):
+            mine, theirs = (_constant(one[name]) for one in (answer, other))
+            assert mine == theirs, f"{self.title}: {name} differs:\n{mine}\n{theirs}"
+        for mine, theirs in zip(calls, other_calls, strict=True):
+            assert mine == theirs, f"{self.title}: calls differ:\n{mine}\n{theirs}"
+
+
+def _comparable(connection: Connection) -> list[tuple[str, Any]]:
+    calls = []
+    for kind, text in connection.requests:
+        request = _constant(json.loads(text))
+        for wanted in request.get("RequestItems", {}).values():
+            wanted["Keys"].sort(key=json.dumps)
+        calls.append((kind, request))
+    connection.requests.clear()
+    # Calls made at once have no order.
+    return sorted(calls, key=json.dumps)
+
+
+def _constant(value: Any) -> Any:
+    """Leave out what differs in each request."""
+    match value:
+        case {"B": packed}:
+            raw = base64.b64decode(packed)
+            return _constant((zlib.decompress(raw) if raw[:1] == b"\x78" else raw).decode())
+        case {"PK": {"S": "count#entry"}, "SK": _}:
+            return "one of the shards"
+        case dict():
+            return {name: _constant(one) for name, one in value.items()}
+        case list():
+            return [_constant(one) for one in value]
+        case str():
+            return _VARYING.sub("~", value)
+        case _:
+            return value
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Run each route and its counterpart in turn."""
+    runs = _QUICK_RUNS if quick else _RUNS
+    table = Table(
+        "Handler time without waiting for AWS",
+        ["route", "door µs", "by hand µs", "ratio"],
+        f"Medians of {runs} warm runs in turn, µs of this machine. The hand-written handler uses"
+        " json, botocore and plain dictionaries, makes the same calls with the same contents,"
+        " logs the same lines and gives the same answer, which is checked.",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        routes = _recorded_routes(patch)
+        # Outside of moto, which would answer in place of the recorded answers.
+        for route in routes:
+            gc.collect()
+            with quiet():
+                door, by_hand = route.medians(runs)
+            cells = [route.title, f"{door:.0f}", f"{by_hand:.0f}", f"{door / by_hand:.2f}"]
+            table.rows.append(Row(cells, *at_most(door / by_hand, BOUND)))
+    return [table]
+
+
+def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
+    """Record one request of each route on moto, from an execution environment that is cold."""
+    wire = faults.install(patch)
+    with deployed(patch) as stack:
+        erp = stack.erp()
+        seed.fill(erp)
+        seed.fill_pages(erp)
+        client = client_as("dynamodb", _CREDENTIALS)
+        hand = ByHand(client, config().tenant_table("acme"), stack.tenant().base_url)
+
+        def route(
+            title: str, door: Any, by_hand: Callable[[Event], Result], send: Callable[[], Response]
+        ) -> _Route:
+            with recorded(wire, fresh=True) as invocations:
+                answer = send()
+            assert answer.status in {200, 201}, answer.text
+            invocation = next(one for one in invocations.values() if one.result.get("statusCode"))
+            event = invocation.event
+            return _Route(
+                title=title,
+                door=lambda: door(event, LambdaContext()),
+                by_hand=lambda: by_hand(event),
+                answers=invocation.answers,
+            )
+
+        return [
+            route(
+                f"POST /entry-documents, {seed.LINES} lines",
+                documents,
+                hand.create_entry,
+                lambda: erp.post("/entry-documents", seed.entry("NEW-1"), key="new"),
+            ),
+            route(
+                f"GET /entry-documents, {seed.PAGE} documents of {seed.LINES} lines",
+                documents,
+                hand.list_entries,
+                lambda: erp.get("/entry-documents"),
+            ),
+            route("GET /products/{id}", catalog, hand.get_product, lambda: erp.get("/products/1")),
+        ]

@@ -1,0 +1,168 @@
+"""How often each route waits for AWS, and what DynamoDB bills for it."""
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from shared.http.operations import Operation
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import create_client
+from tests import faults
+from tests.bench import seed
+from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units
+from tests.bench.meter import metered
+from tests.bench.report import Row, Table, at_most
+from tests.faults import Recording, Wire
+from tests.gateway import Erp, Response
+from tests.integration.doors import operations
+from tests.integration.write_routes import EXAMPLES
+from tests.stack import Stack, deployed
+
+GET, LIST, CREATE_DOCUMENT, AUTHORIZER = 1, 2, 4, 0
+"""Round trips at most."""
+
+_LATENCY = 0.03
+"""Seconds per call: those made at once then overlap, however busy the machine is."""
+
+_DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "POST /entry-documents": seed.entry,
+    "POST /exit-documents": seed.exit_,
+}
+
+
+_WITH_A_LIST = ("GET /warehouses/{id}",)
+"""Details that hold a page of a list (the positions of the warehouse), and count as one."""
+
+_EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
+    "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},
+    "PATCH /warehouses/{id}": {"name": "Hall N1"},
+    "PATCH /warehouse-positions/{id}": {"is_blocked": True},
+}
+"""Changes that leave the code as it is; what a new code costs shows under PUT."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    calls: int
+    trips: int
+    units: Units
+
+    def row(self, title: str, bound: int | None) -> Row:
+        units = self.units
+        cells = [
+            title,
+            f"{self.trips}",
+            f"{self.calls}",
+            f"{units.reads:g}",
+            f"{units.writes:g}",
+            f"{units.usd_per_million:.2f}",
+        ]
+        return Row(cells) if bound is None else Row(cells, *at_most(self.trips, bound))
+
+
+def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Call every route of every door once, warm."""
+    table = Table(
+        "Cost per request",
+        ["route", "round trips", "calls", "read units", "write units", "USD per million"],
+        "Calls of AWS in a warm execution environment. Round trips are the calls that wait for"
+        " one another. Pages have 25 rows, documents 10 lines, writes carry an Idempotency-Key."
+        " `GET /warehouses/{id}` holds a page of positions and counts as a list. PUT gives a new"
+        " code where there is one, PATCH leaves it."
+        " Read and write units by DynamoDB's rules, those of the indexes included;"
+        f" {USD_PER_MILLION_READS} USD per million reads, {USD_PER_MILLION_WRITES} per million"
+        " writes, on demand.",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            bench = _Bench(stack, wire)
+            routes = operations()
+            table.rows += bench.open_routes()
+            table.rows += bench.reads({n: one for n, one in routes.items() if not one.writes})
+            table.rows += bench.writes({n: one for n, one in routes.items() if one.writes})
+    return [table]
+
+
+@dataclass(slots=True)
+class _Bench:
+    stack: Stack
+    wire: Wire
+
+    def open_routes(self) -> list[Row]:
+        """Measure what stands before every route: the authorizer, and the token route."""
+        erp = self.stack.erp()
+        authorizer = self._cost(erp, lambda: erp.get("/no-such-route"), 404)
+        basic = base64.b64encode(":".join(create_client("acme", "ERP")).encode()).decode()
+        headers = {
+            "Authorization": f"Basic {basic}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        caller = Erp(self.stack.gateway, None, headers)
+
+        def fetch() -> Response:
+            return caller.post("/oauth/token", raw="grant_type=client_credentials", headers=headers)
+
+        assert fetch().status == 200
+        token = self._cost(erp, fetch, 200)
+        return [
+            authorizer.row("authorizer, and an unknown route", AUTHORIZER),
+            token.row("POST /oauth/token", None),
+        ]
+
+    def reads(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
+        """Measure lists, their second pages, and reads by id."""
+        erp = self.stack.erp()
+        seed.fill(erp)
+        seed.fill_pages(erp)
+        for name, operation in routes.items():
+            path = operation.path.replace("{id}", "1")
+            if operation.parameters is None:
+                bound = LIST if name in _WITH_A_LIST else GET
+                yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
+                continue
+            yield self._cost(erp, partial(erp.get, path), 200).row(name, LIST)
+            following = erp.get(path).json()["links"]["next"]
+            cost = self._cost(erp, partial(erp.follow, following), 200)
+            yield cost.row(f"{name}, links.next", LIST)
+
+    def writes(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
+        """Measure every write, each in a tenant with little else in it."""
+        for name, operation in routes.items():
+            self.stack.empty()
+            erp = self.stack.erp()
+            if name in _DOCUMENTS:
+                seed.fill(erp)
+                send = partial(erp.post, operation.path, _DOCUMENTS[name]("NEW-1"), key="measured")
+                yield self._cost(erp, send, 201).row(name, CREATE_DOCUMENT)
+                continue
+            example = EXAMPLES[name]
+            path = operation.path.format(**example.prepare(erp))
+            body = _EVERYDAY.get(name, example.body)
+            send = partial(erp.send, operation.method, path, body, key="measured")
+            yield self._cost(erp, send, example.status).row(name, None)
+
+    def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
+        self._warm(erp)
+        with self._recorded() as recording, metered(self.wire) as units:
+            answer = send()
+        assert answer.status == status, answer.text
+        return _Cost(len(recording.calls), recording.round_trips, units)
+
+    @staticmethod
+    def _warm(erp: Erp) -> None:
+        """Bring the caches of a warm execution environment up to date."""
+        directory.forget()
+        assert erp.get("/products/999").status == 404
+
+    @contextmanager
+    def _recorded(self) -> Iterator[Recording]:
+        self.wire.latency = _LATENCY
+        with self.wire.recorded() as recording:
+            yield recording
+        self.wire.latency = 0

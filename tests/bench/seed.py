@@ -1,0 +1,89 @@
+"""A small warehouse to measure in, made through the API."""
+
+from typing import Any
+
+from tests.gateway import Erp
+
+LINES = 10
+BINS = 3
+PAGE = 25
+"""Rows of a page of a list."""
+
+
+def fill(erp: Erp) -> None:
+    """Make a warehouse with positions, products, a category, and a document of each kind."""
+    _created(erp, "/warehouses", {"whs_code": "W1", "name": "Central"})
+    for number in range(1, BINS + 1):
+        _created(erp, "/warehouse-positions", {"whs_code": "W1", "bin_code": f"A-{number:02d}"})
+    for number in range(1, LINES + 1):
+        _created(erp, "/products", product(number))
+    _created(erp, "/product-categories", {"name": "Fasteners"})
+    _created(erp, "/entry-documents", entry("PO-1"), key="seed-entry")
+    _created(erp, "/exit-documents", exit_("SO-1"), key="seed-exit")
+
+
+def product(number: int) -> dict[str, Any]:
+    """Body of a product."""
+    return {
+        "item_code": f"ITEM-{number:04d}",
+        "name": f"Hexagon bolt M{number}",
+        "barcode": f"4006381{number:06d}",
+        "type": "fastener",
+        "sales_unit": "piece",
+    }
+
+
+def entry(reference: str) -> dict[str, Any]:
+    """Body of an entry document of ten lines."""
+    return {
+        "external_ref": reference,
+        "type": "purchase_order",
+        "doc_date": "2026-03-01",
+        "due_date": "2026-03-15",
+        "partner_code": "P-100",
+        "partner_name": "Ferretería Central S.A.",
+        "warehouse_code": "W1",
+        "comments": "Ring the bell at gate 4.",
+        "lines": [
+            {
+                "item_code": f"ITEM-{number:04d}",
+                "qty": number * 2.5,
+                "destination_bin": f"A-{number % BINS + 1:02d}",
+            }
+            for number in range(1, LINES + 1)
+        ],
+    }
+
+
+def exit_(reference: str) -> dict[str, Any]:
+    """Body of an exit document of ten lines."""
+    return {
+        "external_ref": reference,
+        "type": "sale_order",
+        "doc_date": "2026-03-01",
+        "partner_code": "C-200",
+        "partner_name": "Talleres Norte",
+        "warehouse_code": "W1",
+        "priority": "high",
+        "lines": [
+            {"item_code": f"ITEM-{number:04d}", "qty": number} for number in range(1, LINES + 1)
+        ],
+    }
+
+
+def _created(erp: Erp, path: str, body: dict[str, Any], key: str | None = None) -> None:
+    answer = erp.post(path, body, key=key)
+    assert answer.status == 201, answer.text
+
+
+def fill_pages(erp: Erp) -> None:
+    """Add what makes every list longer than a page."""
+    for number in range(PAGE):
+        _created(erp, "/products", product(LINES + 1 + number))
+        _created(erp, "/product-categories", {"name": f"Category {number}"})
+        _created(erp, "/warehouses", {"whs_code": f"X{number}", "name": f"Hall {number}"})
+        _created(erp, "/entry-documents", entry(f"PO-P{number}"), key=f"entry-{number}")
+        _created(erp, "/exit-documents", exit_(f"SO-P{number}"), key=f"exit-{number}")
+    bins = {"from": 1, "to": PAGE}
+    mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
+    _created(erp, "/warehouse-positions/bulk", mask)

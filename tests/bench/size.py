@@ -1,0 +1,27 @@
+"""How much each function weighs unzipped: its code and the layers it shares."""
+
+from pathlib import Path
+
+from tests.bench.built import BUILD, functions, layers
+from tests.bench.report import Row, Table, at_most
+
+LIMIT_MB = 40
+
+
+def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Weigh every function."""
+    table = Table(
+        "Unzipped size",
+        ["function", "code MB", "layers MB", "together MB"],
+        "Layers and code as `make build` leaves them, MB of 10^6 bytes.",
+    )
+    shared = sum(_megabytes(layer) for layer in layers())
+    for name in functions():
+        own = _megabytes(BUILD / name)
+        cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
+        table.rows.append(Row(cells, *at_most(own + shared, LIMIT_MB)))
+    return [table]
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
