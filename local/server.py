@@ -67,7 +67,6 @@ def start(port: int) -> Server:
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
     environment = aws_environment(f"http://127.0.0.1:{port}") | {
-        "AWS_XRAY_SDK_ENABLED": "false",
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
         "IOT_MTLS_ENABLED": "0",  # it would listen on every interface

@@ -16,11 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts", "xray"})
-"""What the functions call, and what the X-Ray SDK loads as it is imported.
-
-botocore keeps the descriptions of these alone.
-"""
+SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
+"""What the functions call; botocore keeps the descriptions of these alone."""
 
 LIMIT_MB = 40
 """What layers and one function may weigh unzipped."""
@@ -38,7 +35,6 @@ UNUSED = (
     "aws_lambda_powertools/utilities/idempotency",  # ours is in the transaction
     "aws_lambda_powertools/utilities/kafka",
     "aws_lambda_powertools/utilities/streaming",
-    "aws_xray_sdk/ext",  # patches of other libraries; we trace our own steps
     "bin",
     "cffi",  # cryptography needs the compiled _cffi_backend alone
     "pycparser",
