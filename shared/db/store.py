@@ -37,7 +37,7 @@ class QueryPage:
 class Store:
     """A tenant's table for the length of one request."""
 
-    __slots__ = ("client", "deadline", "outbox", "slug", "table")
+    __slots__ = ("_read", "client", "deadline", "outbox", "slug", "table")
 
     def __init__(
         self,
@@ -53,9 +53,33 @@ class Store:
         self.table = table
         self.outbox = outbox
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
+        self._read: dict[Key, Item | None] | None = None
+
+    def repeatable(self) -> "Store":
+        """The same table, read so that `get` of one key gives one answer.
+
+        For a change that looks at an item more than once: what it decides on and what
+        its transaction is conditioned on is then the same state.
+        """
+        store = Store(
+            self.client,
+            slug=self.slug,
+            table=self.table,
+            outbox=self.outbox,
+            deadline=self.deadline,
+        )
+        store._read = {}
+        return store
 
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""
+        if self._read is None:
+            return self._get(key)
+        if key not in self._read:
+            self._read[key] = self._get(key)
+        return self._read[key]
+
+    def _get(self, key: Key) -> Item | None:
         answer = self.client.get_item(
             TableName=self.table, Key=key_attributes(key), ConsistentRead=True
         )

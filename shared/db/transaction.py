@@ -74,7 +74,7 @@ class Transaction:
     def __init__(
         self, store: Store, *, caller: "Caller | None" = None, memory: Memory | None = None
     ) -> None:
-        self.store = store
+        self.store = store.repeatable()
         self.caller = caller
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)

@@ -28,7 +28,7 @@ from shared.errors import (
     Unauthenticated,
     ValidationFailed,
 )
-from shared.http import idempotency
+from shared.http import conditional, idempotency
 from shared.http.envelope import Reply, error_reply
 from shared.http.idempotency import Claim
 from shared.http.operations import Answer, Idempotency, ListAnswer, Match, Operation, Routes
@@ -127,7 +127,19 @@ class Door:
         with span(operation.name, tenant=tenant.slug):
             if operation.writes:
                 return self._write(operation, store, request, event)
-            return _shape(operation.handler(store, request), tenant, event)
+            reply = _shape(operation.handler(store, request), tenant, event)
+            return conditional.fresh(reply, _headers(event))
+
+    def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
+        """Honour If-Match: compare with what GET of the resource would answer now."""
+        if_match = _headers(event).get("if-match")
+        if if_match is None or "id" not in request.path_values:
+            return
+        resource = "/".join(_path(event).split("/")[:3])
+        reads = [found["GET"] for group in self._groups if "GET" in (found := group.at(resource))]
+        for read in reads:
+            shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
+            conditional.ensure_match(shown, if_match)
 
     def _write(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
@@ -145,6 +157,7 @@ class Door:
 
         def run(claim: Claim | None) -> Reply:
             def use_case(tx: Transaction) -> Reply:
+                self._ensure_match(tx, request, event)
                 reply = _shape(operation.handler(tx, request), tenant, event)
                 if claim:
                     claim.complete(tx, reply)

@@ -22,6 +22,7 @@ from shared.db.store import Store, key_attributes
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 from shared.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
+from shared.http.conditional import ChangedSinceRead
 from shared.http.envelope import Reply
 from shared.observability import logger
 
@@ -79,6 +80,7 @@ class Claim:
         may pass by itself (5xx) is not kept.
         """
         kept = error.status not in {422, 429} and error.status < 500  # noqa: PLR2004
+        kept = kept and not isinstance(error, ChangedSinceRead)
         condition: dict[str, Any] = {
             "ConditionExpression": "#owner = :owner",
             "ExpressionAttributeNames": {"#owner": "owner"},

@@ -1,0 +1,53 @@
+"""ETag, If-None-Match and If-Match."""
+
+import pytest
+
+from tests.gateway import Erp
+
+BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8"}
+
+
+@pytest.fixture
+def bolt(erp: Erp) -> str:
+    return f"/products/{erp.post('/products', BOLT).data['id']}"
+
+
+def test_what_has_not_changed_is_not_sent_again(erp: Erp, bolt: str) -> None:
+    for path in (bolt, "/products", "/products?search=bolt"):
+        first = erp.get(path)
+        tag = first.headers["ETag"]
+        assert tag.startswith('W/"')
+
+        again = erp.get(path, headers={"If-None-Match": f'"other", {tag}'})
+        assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
+        assert erp.get(path, headers={"If-None-Match": '"other"'}).text == first.text
+
+    erp.patch(bolt, {"name": "Bolt M8 zinc"})
+    assert erp.get(bolt, headers={"If-None-Match": tag}).status == 200
+
+
+def test_a_change_can_be_bound_to_what_was_read(erp: Erp, bolt: str) -> None:
+    seen = erp.get(bolt).headers["ETag"]
+
+    assert erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}).status == 200
+    for refused in (
+        erp.patch(bolt, {"name": "B"}, headers={"If-Match": seen}, key="k1"),
+        erp.delete(bolt, headers={"If-Match": seen}),
+    ):
+        assert (refused.status, refused.code) == (409, "stale_state")
+    assert erp.get(bolt).data["name"] == "A"
+
+    now = erp.get(bolt).headers["ETag"]
+    assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": now}, key="k1").status == 200
+    assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": "*"}).status == 200
+    assert erp.patch("/products/99", {"name": "C"}, headers={"If-Match": "*"}).status == 404
+
+
+def test_a_retry_gets_its_answer_though_the_state_has_moved_on(erp: Erp, bolt: str) -> None:
+    seen = erp.get(bolt).headers["ETag"]
+    first = erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}, key="k1")
+    erp.patch(bolt, {"name": "B"})
+
+    again = erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}, key="k1")
+
+    assert (again.status, again.text) == (200, first.text)
