@@ -70,7 +70,7 @@ check: $(READY) ## Format, lint, types, template, and the layer against the lock
 		{ echo "$(LAYER) is not what uv.lock says: run 'make lock'." >&2; exit 1; }
 
 .PHONY: bench
-bench: $(READY) ## Measure the figures that docs/ quotes.
+bench: build ## Measure the figures that docs/ quotes.
 	@python -m tests.bench $(ARGS)
 
 # -- build and deploy --------------------------------------------------------------------------

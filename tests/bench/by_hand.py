@@ -56,7 +56,7 @@ class ByHand:
         ).get("Item")
         if not found or "deleted" in found:
             raise LookupError(number)
-        return _answer(event, 200, json_text({"data": stored(found)}))
+        return _shown(event, json_text({"data": stored(found)}))
 
     def list_entries(self, event: Event) -> Result:
         """GET /entry-documents, the first page."""
@@ -86,7 +86,7 @@ class ByHand:
         rows = [view(stored(items[name])) for name in partitions if name in items]
         total = sum(int(counter["n"]["N"]) for counter in counters if "n" in counter)
         around = frame(f"{self._base_url}/entry-documents", total, len(rows), marks[-1])
-        return _answer(event, 200, json_text({"data": rows, **around}))
+        return _shown(event, json_text({"data": rows, **around}))
 
     def create_entry(self, event: Event) -> Result:
         """POST /entry-documents."""
@@ -232,6 +232,14 @@ def _check(body: Any) -> None:
             raise ValueError("item_code")
         if not isinstance(line["qty"], int | float) or not 0 < line["qty"] <= _MOST:
             raise ValueError("qty")
+
+
+def _shown(event: Event, body: str) -> Result:
+    """Answer what was read, with its tag; nothing when the caller has it already."""
+    tag = f'W/"{hashlib.sha256(body.encode()).hexdigest()[:24]}"'
+    if event["headers"].get("If-None-Match") == tag:
+        return _answer(event, 304, "", {"ETag": tag})
+    return _answer(event, 200, body, {"ETag": tag})
 
 
 def _answer(

@@ -77,7 +77,7 @@ class _Task:
         )
         if done.returncode:
             sys.exit(f"{self.handler} does not start from the build:\n{done.stderr}")
-        times = json.loads(done.stdout)
+        times = json.loads(done.stdout.splitlines()[-1])  # below what the function logged
         return times["import"], times["first"]
 
 
