@@ -33,6 +33,9 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""
 
+_WIDTH = 150
+"""Columns where no terminal tells."""
+
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 
 
@@ -42,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.write and (options.only or options.quick):
         parser.error("--write takes all groups, measured in full")
-    console = Console(file=sys.stdout)
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH)
     tables: list[Table] = []
     for name in options.only or GROUPS:
         began = time.monotonic()

@@ -74,7 +74,8 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         " one another. Pages have 25 rows, documents 10 lines, writes carry an Idempotency-Key."
         " `GET /warehouses/{id}` holds a page of positions and counts as a list. PUT gives a new"
         " code where there is one, PATCH leaves it."
-        " Read and write units by DynamoDB's rules, those of the indexes included;"
+        " Read and write units are computed by DynamoDB's rules; a write in a transaction counts"
+        " twice, that of an index entry once;"
         f" {USD_PER_MILLION_READS} USD per million reads, {USD_PER_MILLION_WRITES} per million"
         " writes, on demand.",
     )
