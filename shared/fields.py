@@ -73,10 +73,35 @@ type Word = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), _ONE_LINE
 ]
 """A short free word such as a type or unit: 1 to 32 characters."""
+type Phone = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), _ONE_LINE
+]
+"""A telephone number as people write it: 1 to 50 characters."""
 type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), _ONE_LINE]
 """One line of free text, up to 255 characters."""
 type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
 """Free text of several lines, up to 2000 characters."""
+
+# RFC 5321, less what no partner's address has: quoted local parts and literal IP addresses.
+_LOCAL_PART = r"(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*"
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_TOP_LABEL = r"(?=.*[a-z])" + _LABEL
+_EMAIL = re.compile(rf"{_LOCAL_PART}@({_LABEL}\.)+{_TOP_LABEL}", re.ASCII | re.IGNORECASE)
+
+
+def _email(text: str) -> str:
+    if not _EMAIL.fullmatch(text):
+        raise PydanticCustomError("email", "must be an e-mail address")
+    return text
+
+
+type Email = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=254),
+    AfterValidator(_email),
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
+]
+"""An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
 
 
 def _number(value: Any) -> Decimal:

@@ -46,6 +46,8 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
 NORTH = {"whs_code": "NORTH", "name": "North hall"}
 SHELF = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}
+BUILDER = {"name": "Brindley Electrical", "document_type": "V", "document_id": 999_000_100}
+CABLE_WORKS = {"name": "Midland Cable Works", "email": "sales@midlandcable.example"}
 PURCHASE = {
     "external_ref": "PO-4711",
     "type": "purchase_order",
@@ -85,6 +87,14 @@ def _shelf(erp: Erp) -> Values:
     return {"id": erp.post("/warehouse-positions", SHELF).data["id"]}
 
 
+def _builder(erp: Erp) -> Values:
+    return {"id": erp.post("/clients", BUILDER).data["id"]}
+
+
+def _cable_works(erp: Erp) -> Values:
+    return {"id": erp.post("/providers", CABLE_WORKS).data["id"]}
+
+
 def _stocked_hall(erp: Erp) -> Values:
     """Return everything that a document names."""
     _bolt(erp)
@@ -110,6 +120,8 @@ _RENAMED = Example(
 _RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_fasteners)
 _RENAMED_HALL = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_hall)
 _BLOCKED_SHELF = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_shelf)
+_RENUMBERED_BUILDER = Example(200, body={"document_id": 7, "phone": "555-0111"}, prepare=_builder)
+_RENAMED_CABLE_WORKS = Example(200, body={"name": "Midland Cable"}, prepare=_cable_works)
 
 EXAMPLES: Mapping[str, Example] = {
     "POST /products": Example(201, body=BOLT, grows={"product": 1}, event="product.created"),
@@ -142,6 +154,16 @@ EXAMPLES: Mapping[str, Example] = {
     "PATCH /warehouse-positions/{id}": _BLOCKED_SHELF,
     "DELETE /warehouse-positions/{id}": Example(
         200, prepare=_shelf, grows={"position": -1}, afterwards=410
+    ),
+    "POST /clients": Example(201, body=BUILDER, grows={"client": 1}),
+    "PUT /clients/{id}": _RENUMBERED_BUILDER,
+    "PATCH /clients/{id}": _RENUMBERED_BUILDER,
+    "DELETE /clients/{id}": Example(200, prepare=_builder, grows={"client": -1}, afterwards=410),
+    "POST /providers": Example(201, body=CABLE_WORKS, grows={"provider": 1}),
+    "PUT /providers/{id}": _RENAMED_CABLE_WORKS,
+    "PATCH /providers/{id}": _RENAMED_CABLE_WORKS,
+    "DELETE /providers/{id}": Example(
+        200, prepare=_cable_works, grows={"provider": -1}, afterwards=410
     ),
     "POST /entry-documents": Example(201, body=PURCHASE, prepare=_stocked_hall, grows={"entry": 1}),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),

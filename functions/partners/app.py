@@ -1,0 +1,173 @@
+"""Clients and providers."""
+
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.door import Door
+from shared.http.operations import Answer, ListAnswer, Method, Routes
+from shared.http.request import Request
+from shared.partners import service
+from shared.partners.models import (
+    Client,
+    ClientChange,
+    ClientCreate,
+    ClientParameters,
+    Provider,
+    ProviderChange,
+    ProviderCreate,
+    ProviderParameters,
+)
+
+routes = Routes("partners")
+
+_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
+
+_READ_CLIENTS = {"scope": "clients:read"}
+_WRITE_CLIENTS = {"scope": "clients:write", "permission": "exits.manage"}
+_READ_PROVIDERS = {"scope": "providers:read"}
+_WRITE_PROVIDERS = {"scope": "providers:write", "permission": "entries.manage"}
+
+
+def _view[E](record: Record[E]) -> E:
+    return record.entity
+
+
+@routes.declare(
+    "GET",
+    "/clients",
+    "List clients",
+    answer=Client,
+    parameters=ClientParameters,
+    **_READ_CLIENTS,
+)
+def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
+    """Page through the clients."""
+    return ListAnswer(service.list_clients(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/clients",
+    "Create a client",
+    answer=Client,
+    body=ClientCreate,
+    collects_problems=True,
+    statuses=(201,),
+    **_WRITE_CLIENTS,
+)
+def create_client(tx: Transaction, request: Request) -> Answer:
+    """Create a client."""
+    record = service.create_client(tx, request.body, request.problems)
+    return Answer(record.entity, 201, f"/clients/{record.id}")
+
+
+@routes.declare(
+    "GET", "/clients/{id}", "Get a client", answer=Client, errors=("gone",), **_READ_CLIENTS
+)
+def get_client(store: Store, request: Request) -> Answer:
+    """Read one client."""
+    return Answer(service.get_client(store, request.id).entity)
+
+
+def _change_client(tx: Transaction, request: Request) -> Answer:
+    record = service.change_client(tx, request.id, request.body, request.problems)
+    return Answer(record.entity)
+
+
+for _method in _CHANGES:
+    routes.declare(
+        _method,
+        "/clients/{id}",
+        "Change a client",
+        answer=Client,
+        body=ClientChange,
+        collects_problems=True,
+        errors=("gone",),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE_CLIENTS,
+    )(_change_client)
+
+
+@routes.declare(
+    "DELETE",
+    "/clients/{id}",
+    "Delete a client",
+    answer=Client,
+    errors=("gone",),
+    description="Documents keep the code and name of their client.",
+    **_WRITE_CLIENTS,
+)
+def delete_client(tx: Transaction, request: Request) -> Answer:
+    """Delete a client; answers it as it was."""
+    return Answer(service.delete_client(tx, request.id).entity)
+
+
+@routes.declare(
+    "GET",
+    "/providers",
+    "List providers",
+    answer=Provider,
+    parameters=ProviderParameters,
+    **_READ_PROVIDERS,
+)
+def list_providers(store: Store, request: Request) -> ListAnswer[Provider]:
+    """Page through the providers."""
+    return ListAnswer(service.list_providers(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/providers",
+    "Create a provider",
+    answer=Provider,
+    body=ProviderCreate,
+    statuses=(201,),
+    **_WRITE_PROVIDERS,
+)
+def create_provider(tx: Transaction, request: Request) -> Answer:
+    """Create a provider."""
+    record = service.create_provider(tx, request.body)
+    return Answer(record.entity, 201, f"/providers/{record.id}")
+
+
+@routes.declare(
+    "GET", "/providers/{id}", "Get a provider", answer=Provider, errors=("gone",), **_READ_PROVIDERS
+)
+def get_provider(store: Store, request: Request) -> Answer:
+    """Read one provider."""
+    return Answer(service.get_provider(store, request.id).entity)
+
+
+def _change_provider(tx: Transaction, request: Request) -> Answer:
+    return Answer(service.change_provider(tx, request.id, request.body).entity)
+
+
+for _method in _CHANGES:
+    routes.declare(
+        _method,
+        "/providers/{id}",
+        "Change a provider",
+        answer=Provider,
+        body=ProviderChange,
+        errors=("gone",),
+        description="Only the fields sent change; PUT and PATCH are the same.",
+        **_WRITE_PROVIDERS,
+    )(_change_provider)
+
+
+@routes.declare(
+    "DELETE",
+    "/providers/{id}",
+    "Delete a provider",
+    answer=Provider,
+    errors=("gone",),
+    description="Documents keep the code and name of their provider.",
+    **_WRITE_PROVIDERS,
+)
+def delete_provider(tx: Transaction, request: Request) -> Answer:
+    """Delete a provider; answers it as it was."""
+    return Answer(service.delete_provider(tx, request.id).entity)
+
+
+lambda_handler = Door(routes)
+"""Clients and providers."""

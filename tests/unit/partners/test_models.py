@@ -1,0 +1,154 @@
+"""What a partner's fields take and refuse."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.partners.models import ClientCreate, ProviderCreate
+from shared.validation import check
+
+
+def wrong(**fields: Any) -> dict[str, str]:
+    """Field → message of a client that is otherwise in order."""
+    _, problems = check(ClientCreate, {"name": "Brindley", "document_id": 1, **fields})
+    return {problem.field: problem.message for problem in problems}
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "orders@brindley.example",
+        "a@b.co",
+        "first.last+stock@mail.brindley.co.uk",
+        "o'neill_42@liffey-electrical.example",
+        "#!$%&'*/=?^`{|}~-@x1.xn--p1ai",
+        "A" * 64 + "@EXAMPLE.COM",
+        f"a@{'b' * 63}.{'c' * 63}.{'d' * 63}.{'e' * 60}",
+    ],
+)
+def test_an_email_is_kept_as_it_was_written(email: str) -> None:
+    client, problems = check(ClientCreate, {"name": "B", "document_id": 1, "email": f" {email} "})
+
+    assert problems == []
+    assert client is not None
+    assert client.email == email
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "",
+        "   ",
+        "orders",
+        "@brindley.example",
+        "orders@",
+        "orders@@brindley.example",
+        "orders@brindley@example.com",
+        "orders@localhost",
+        "orders@brindley.",
+        "orders@.example",
+        "orders@brindley..example",
+        "orders@-brindley.example",
+        "orders@brindley-.example",
+        "orders@brindley.example-",
+        "orders@10.0.0.1",
+        "orders@[10.0.0.1]",
+        "orders@brindley_electrical.example",
+        ".orders@brindley.example",
+        "orders.@brindley.example",
+        "or..ders@brindley.example",
+        "or ders@brindley.example",
+        '"or ders"@brindley.example',
+        "Brindley <orders@brindley.example>",
+        "a@b.example, c@d.example",
+        "orders@brindley.example\nBcc: all@brindley.example",
+        "orders\x00@brindley.example",
+        "órdenes@brindley.example",
+        "orders@brindleÿ.example",
+        "orders@\u212aable.example",
+        "o" * 65 + "@brindley.example",
+        f"a@{'b' * 64}.example",
+    ],
+)
+def test_what_is_no_email_is_refused(email: str) -> None:
+    assert wrong(email=email) == {"email": "must be an e-mail address"}
+
+
+def test_an_email_has_at_most_254_characters() -> None:
+    email = f"ab@{'b' * 63}.{'c' * 63}.{'d' * 63}.{'e' * 59}"
+
+    assert wrong(email=email) == {}
+    assert wrong(email=f"{email}e") == {"email": "must have at most 254 characters"}
+    assert wrong(email="x" * 100_000) == {"email": "must have at most 254 characters"}
+
+
+@given(st.emails())
+def test_every_plain_address_is_an_email(email: str) -> None:
+    assert wrong(email=email) == {}
+
+
+@pytest.mark.parametrize("letter", ["V", "j", " E "])
+def test_a_document_type_is_one_letter(letter: str) -> None:
+    assert wrong(document_type=letter) == {}
+
+
+@pytest.mark.parametrize("word", ["", " ", "VV", "1", "-", "\x00", "Ñ", "É", "Ω"])
+def test_what_is_not_one_letter_is_no_document_type(word: str) -> None:
+    assert wrong(document_type=word) == {"document_type": "must be one letter, A to Z"}
+
+
+@pytest.mark.parametrize("number", [1, 999_000_100, 2**53 - 1])
+def test_a_document_id_is_a_whole_number(number: int) -> None:
+    assert wrong(document_id=number) == {}
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (0, "must be at least 1"),
+        (-1, "must be at least 1"),
+        (2**53, "must be at most 9007199254740991"),
+        (10**30, "must be at most 9007199254740991"),
+        ("999000100", "must be a whole number"),
+        (1.5, "must be a whole number"),
+        (True, "must be a whole number"),
+        (None, "must be a whole number"),
+        ([1], "must be a whole number"),
+    ],
+)
+def test_another_document_id_is_refused(number: object, message: str) -> None:
+    assert wrong(document_id=number) == {"document_id": message}
+
+
+@pytest.mark.parametrize("phone", ["+44 121 496 0111", "(0121) 496-0111 ext. 7", "9" * 50])
+def test_a_phone_is_a_short_line(phone: str) -> None:
+    assert wrong(phone=phone) == {}
+
+
+@pytest.mark.parametrize(
+    ("phone", "message"),
+    [
+        ("", "must not be empty"),
+        ("0121\n496", "must not contain control characters"),
+        ("9" * 51, "must have at most 50 characters"),
+        (4961110, "must be a text"),
+    ],
+)
+def test_another_phone_is_refused(phone: object, message: str) -> None:
+    assert wrong(phone=phone) == {"phone": message}
+
+
+@pytest.mark.parametrize("field", ["description", "paymentinfo"])
+def test_notes_of_a_provider_have_lines(field: str) -> None:
+    def refused(text: object) -> list[str]:
+        _, problems = check(ProviderCreate, {"name": "Midland", field: text})
+        assert {problem.field for problem in problems} <= {field}
+        return [problem.message for problem in problems]
+
+    assert refused("30 days\n2 % within 14 days") == []
+    assert refused("x" * 2000) == []
+    assert refused("x" * 2001) == ["must have at most 2000 characters"]
+    assert refused("\x07") == ["must not contain control characters"]
+    assert refused(30) == ["must be a text"]
