@@ -120,7 +120,7 @@ class _Bench:
         """Measure lists, their second pages, and reads by id."""
         erp = self.stack.erp()
         seed.fill(erp)
-        seed.fill_pages(erp)
+        seed.fill_pages(erp, {one.path for one in routes.values() if one.parameters})
         for name, operation in routes.items():
             path = operation.path.replace("{id}", "1")
             if operation.parameters is None:
@@ -129,6 +129,7 @@ class _Bench:
                 continue
             yield self._cost(erp, partial(erp.get, path), 200).row(name, LIST)
             following = erp.get(path).json()["links"]["next"]
+            assert following, f"{name} has less than a page: tests/bench/seed.py must fill it"
             cost = self._cost(erp, partial(erp.follow, following), 200)
             yield cost.row(f"{name}, links.next", LIST)
 
@@ -142,6 +143,7 @@ class _Bench:
                 send = partial(erp.post, operation.path, _DOCUMENTS[name]("NEW-1"), key="measured")
                 yield self._cost(erp, send, 201).row(name, CREATE_DOCUMENT)
                 continue
+            assert name in EXAMPLES, f"{name} has no example in tests/integration/write_routes.py"
             example = EXAMPLES[name]
             path = operation.path.format(**example.prepare(erp))
             body = _EVERYDAY.get(name, example.body)

@@ -1,5 +1,6 @@
 """A small warehouse to measure in, made through the API."""
 
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from tests.gateway import Erp
@@ -76,14 +77,24 @@ def _created(erp: Erp, path: str, body: dict[str, Any], key: str | None = None) 
     assert answer.status == 201, answer.text
 
 
-def fill_pages(erp: Erp) -> None:
-    """Add what makes every list longer than a page."""
-    for number in range(PAGE):
-        _created(erp, "/products", product(LINES + 1 + number))
-        _created(erp, "/product-categories", {"name": f"Category {number}"})
-        _created(erp, "/warehouses", {"whs_code": f"X{number}", "name": f"Hall {number}"})
-        _created(erp, "/entry-documents", entry(f"PO-P{number}"), key=f"entry-{number}")
-        _created(erp, "/exit-documents", exit_(f"SO-P{number}"), key=f"exit-{number}")
+_MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
+    "/products": lambda number: product(LINES + 1 + number),
+    "/product-categories": lambda number: {"name": f"Category {number}"},
+    "/clients": lambda number: {"name": f"Client {number}", "document_id": 1000 + number},
+    "/providers": lambda number: {"name": f"Provider {number}"},
+    "/warehouses": lambda number: {"whs_code": f"X{number}", "name": f"Hall {number}"},
+    "/entry-documents": lambda number: entry(f"PO-P{number}"),
+    "/exit-documents": lambda number: exit_(f"SO-P{number}"),
+}
+"""Path of a list → body of one more row."""
+
+
+def fill_pages(erp: Erp, paths: Container[str]) -> None:
+    """Add what makes every list of `paths` longer than a page."""
+    for path, body in _MORE.items():
+        if path in paths:
+            for number in range(PAGE + 1):
+                _created(erp, path, body(number), key=f"seed-{path}-{number}")
     bins = {"from": 1, "to": PAGE}
     mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
     _created(erp, "/warehouse-positions/bulk", mask)
