@@ -1,0 +1,37 @@
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+
+type Make = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def client(erp: Erp) -> Make:
+    """Create a client; keywords are its fields."""
+    numbers = count(999_000_100)
+
+    def make(name: str = "Brindley", **more: object) -> dict[str, Any]:
+        body = {"name": name, "document_id": next(numbers), **more}
+        answer = erp.post("/clients", body)
+        assert answer.status == 201, answer.text
+        created: dict[str, Any] = answer.data
+        return created
+
+    return make
+
+
+@pytest.fixture
+def provider(erp: Erp) -> Make:
+    """Create a provider; keywords are its fields."""
+
+    def make(name: str = "Midland", **more: object) -> dict[str, Any]:
+        answer = erp.post("/providers", {"name": name, **more})
+        assert answer.status == 201, answer.text
+        created: dict[str, Any] = answer.data
+        return created
+
+    return make

@@ -1,0 +1,292 @@
+"""Clients, one at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.partners.answers import ids, problems
+from tests.integration.write_routes import SALE
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+BRINDLEY = {
+    "name": "Brindley Electrical Contractors Ltd",
+    "document_type": "V",
+    "document_id": 999_000_100,
+    "email": "Orders@brindley-electrical.example",
+    "phone": "+44 121 496 0111",
+}
+TAKEN = {"document_id": "is already taken by another client"}
+
+
+def test_a_client_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+    answer = erp.post("/clients", BRINDLEY)
+
+    assert answer.status == 201, answer.text
+    assert answer.headers["Location"] == f"{stack.tenant().base_url}/clients/1"
+    created = answer.data
+    times = {name: created[name] for name in ("created_at", "updated_at")}
+    assert times["created_at"] == times["updated_at"]
+    assert created == {**BRINDLEY, "id": 1, **times}
+    assert erp.get("/clients/1").data == created
+    assert erp.walk("/clients") == [created]
+
+
+def test_what_is_not_sent_is_null(erp: Erp) -> None:
+    for number, sent in enumerate(({}, {"document_type": None, "email": None, "phone": None})):
+        created = erp.post("/clients", {"name": " Web shop ", "document_id": number + 1, **sent})
+        nulls = {name for name, value in created.data.items() if value is None}
+        assert nulls == {"document_type", "email", "phone"}
+        assert created.data["name"] == "Web shop"
+
+
+def test_what_the_service_does_not_know_is_ignored(erp: Erp) -> None:
+    created = erp.post("/clients", {**BRINDLEY, "code": "C10001", "id": 77}).data
+
+    assert created["id"] == 1
+    assert "code" not in created
+
+
+def test_the_largest_document_id_comes_back_exactly(erp: Erp, client: Make) -> None:
+    largest = 9_007_199_254_740_991
+
+    created = client(document_id=largest)
+
+    assert created["document_id"] == largest
+    assert erp.walk("/clients", document_id=largest) == [created]
+
+
+def test_every_problem_is_told_at_once(erp: Erp, client: Make) -> None:
+    client(document_id=5)
+
+    answer = erp.post(
+        "/clients",
+        {
+            "name": "\ud800",
+            "document_type": "VAT",
+            "document_id": 5,
+            "email": "orders@",
+            "phone": "\t\x00",
+        },
+    )
+
+    assert problems(answer) == {
+        "name": "must be valid Unicode text",
+        "document_type": "must be one letter, A to Z",
+        "document_id": "is already taken by another client",
+        "email": "must be an e-mail address",
+        "phone": "must not contain control characters",
+    }
+    assert answer.json()["error"]["field"] == "name"
+    assert ids(erp.walk("/clients")) == [1]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [({}, "is required"), ({"name": None, "document_id": None}, "must be a")],
+)
+def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], message: str) -> None:
+    found = problems(erp.post("/clients", body))
+
+    assert set(found) == {"name", "document_id"}
+    assert all(text.startswith(message) for text in found.values())
+
+
+@pytest.mark.parametrize(
+    "number", ["999000100", "", 1.5, 1e3, True, 0, -7, 9_007_199_254_740_992, [], {}]
+)
+def test_a_document_id_that_is_no_integer_is_refused(erp: Erp, number: object) -> None:
+    body = {**BRINDLEY, "document_id": number}
+
+    assert set(problems(erp.post("/clients", body))) == {"document_id"}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
+    before = erp.post("/clients", BRINDLEY).data
+
+    answer = erp.send(method, "/clients/1", {"document_type": None, "email": "ap@brindley.example"})
+
+    assert answer.status == 200, answer.text
+    after = answer.data
+    assert after["updated_at"] >= before["updated_at"]
+    changed = {"document_type": None, "email": "ap@brindley.example"}
+    assert after == {**before, **changed, "updated_at": after["updated_at"]}
+    assert erp.get("/clients/1").data == after
+    assert erp.walk("/clients", email="ap@brindley.example") == [after]
+    assert erp.walk("/clients", email=BRINDLEY["email"]) == []
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_an_empty_change_keeps_everything(erp: Erp, client: Make, method: str) -> None:
+    before = client()
+
+    after = erp.send(method, "/clients/1", {}).data
+
+    assert after == {**before, "updated_at": after["updated_at"]}
+
+
+def test_bad_changes_are_told_at_once(erp: Erp, client: Make) -> None:
+    before = client()
+    client(document_id=5)
+
+    answer = erp.patch(
+        "/clients/1",
+        {"name": None, "document_id": 5, "document_type": 7, "email": "x", "phone": ""},
+    )
+
+    assert problems(answer) == {
+        "name": "must be a text",
+        "document_id": "is already taken by another client",
+        "document_type": "must be a text",
+        "email": "must be an e-mail address",
+        "phone": "must not be empty",
+    }
+    assert set(problems(erp.put("/clients/1", {"document_id": None}))) == {"document_id"}
+    assert erp.get("/clients/1").data == before
+
+
+def test_a_document_id_is_unique_in_a_company(erp: Erp, beta: Erp, client: Make) -> None:
+    client(document_id=5, document_type="V")
+
+    refused = erp.post("/clients", {"name": "Other", "document_id": 5, "document_type": "J"})
+
+    assert problems(refused) == TAKEN
+    assert refused.json()["error"]["field"] == "document_id"
+    assert beta.post("/clients", {"name": "Other", "document_id": 5}).status == 201
+
+
+def test_a_client_can_get_another_document_id(erp: Erp, client: Make) -> None:
+    client(document_id=5)
+    client(document_id=6)
+
+    assert problems(erp.patch("/clients/1", {"document_id": 6})) == TAKEN
+    assert erp.patch("/clients/1", {"document_id": 5, "name": "Same"}).data["document_id"] == 5
+    assert erp.put("/clients/1", {"document_id": 7}).data["document_id"] == 7
+
+    assert ids(erp.walk("/clients", document_id=7)) == [1]
+    assert erp.walk("/clients", document_id=5) == []
+    assert problems(erp.post("/clients", {"name": "x", "document_id": 7})) == TAKEN
+    assert client(document_id=5)["id"] == 3
+
+
+def test_a_deleted_client_is_gone_and_frees_its_document_id(erp: Erp, client: Make) -> None:
+    created = client(document_id=5, email="a@brindley.example")
+
+    answer = erp.delete("/clients/1")
+
+    assert (answer.status, answer.data) == (200, created)
+    for method in ("GET", "DELETE", "PATCH", "PUT"):
+        body = {"name": "x"} if method in {"PATCH", "PUT"} else None
+        answer = erp.send(method, "/clients/1", body)
+        assert (answer.status, answer.code) == (410, "gone")
+    for query in ({}, {"document_id": 5}, {"email": "a@brindley.example"}, {"search": "b"}):
+        assert erp.walk("/clients", **query) == []
+    assert client(document_id=5)["id"] == 2
+
+
+def test_a_client_on_an_open_document_can_go(erp: Erp, client: Make) -> None:
+    client("Harbour Lights")
+    erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
+    erp.post("/warehouses", {"whs_code": "NORTH", "name": "North hall"})
+    body = {**SALE, "partner_code": "C-1", "partner_name": "Harbour Lights"}
+    order = erp.post("/exit-documents", body, key="so").data
+
+    assert erp.delete("/clients/1").status == 200
+
+    kept = erp.get(f"/exit-documents/{order['id']}").data
+    assert (kept["card_code"], kept["card_name"]) == ("C-1", "Harbour Lights")
+
+
+@pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
+@pytest.mark.parametrize("group", ["/clients", "/providers"])
+def test_what_never_was_is_not_found(erp: Erp, group: str, number: str) -> None:
+    for method, body in (
+        ("GET", None),
+        ("DELETE", None),
+        ("PATCH", {"name": "x"}),
+        ("PUT", {"name": "x"}),
+    ):
+        answer = erp.send(method, f"{group}/{number}", body)
+        assert (answer.status, answer.code) == (404, "not_found"), method
+
+
+def test_a_neighbour_finds_nothing(beta: Erp, client: Make) -> None:
+    client()
+
+    assert beta.get("/clients/1").code == "not_found"
+    assert beta.delete("/clients/1").code == "not_found"
+    assert beta.walk("/clients") == []
+
+
+def test_who_may_do_what(stack: Stack, client: Make) -> None:
+    client()
+    reader = stack.erp(scopes=["clients:read"])
+    assert reader.get("/clients/1").status == 200
+    for answer in (
+        reader.post("/clients", {}),
+        reader.put("/clients/1", {}),
+        reader.patch("/clients/1", {}),
+        reader.delete("/clients/1"),
+    ):
+        assert (answer.status, answer.json()["error"]["scope"]) == (403, "clients:write")
+    assert stack.erp(scopes=["providers:read"]).get("/clients").code == "missing_scope"
+
+    clerk = Erp(stack.gateway, stack.user_token(permissions="entries.manage"))
+    assert clerk.get("/clients").status == 200
+    assert clerk.delete("/clients/1").code == "forbidden"
+    seller = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+    assert seller.delete("/clients/1").status == 200
+
+
+@pytest.mark.parametrize("path", ["/clients", "/clients/1", "/providers", "/providers/1"])
+def test_other_methods_are_not_admitted(erp: Erp, path: str) -> None:
+    allowed = "DELETE, GET, PATCH, PUT" if path.endswith("1") else "GET, POST"
+    refused = ("POST",) if path.endswith("1") else ("PUT", "PATCH", "DELETE")
+    for method in refused:
+        answer = erp.send(method, path, {})
+        assert (answer.status, answer.code) == (405, "method_not_allowed")
+        assert answer.headers["Allow"] == allowed
+
+
+def test_a_key_repeats_the_answer_not_the_client(erp: Erp) -> None:
+    first = erp.post("/clients", BRINDLEY, key="k1")
+
+    again = erp.post("/clients", BRINDLEY, key="k1")
+
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["Location"] == first.headers["Location"]
+    other = erp.post("/clients", {**BRINDLEY, "document_id": 6}, key="k1")
+    assert other.code == "idempotency_key_reused"
+    assert ids(erp.walk("/clients")) == [1]
+
+
+def test_a_stale_change_is_refused(erp: Erp, client: Make) -> None:
+    client()
+    seen = erp.get("/clients/1").headers["ETag"]
+    erp.patch("/clients/1", {"phone": "1"})
+
+    answer = erp.put("/clients/1", {"phone": "2"}, headers={"If-Match": seen})
+
+    assert (answer.status, answer.code) == (409, "stale_state")
+    assert erp.get("/clients/1").data["phone"] == "1"
+
+
+def test_totals_follow_every_change(stack: Stack, erp: Erp, client: Make, provider: Make) -> None:
+    for _ in range(3):
+        client()
+        provider()
+    erp.patch("/clients/1", {"document_id": 5})
+    erp.patch("/providers/1", {"name": "Other"})
+    erp.delete("/clients/2")
+    erp.delete("/providers/2")
+
+    for path in ("/clients", "/providers"):
+        assert erp.get(path).json()["meta"]["total"] == 2
+    assert_totals_are_true(stack, take_census(stack))
+    assert stack.events() == []

@@ -1,0 +1,152 @@
+"""Providers, one at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.integration.partners.answers import ids, problems
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+HALDEN = {
+    "name": "Halden Switchgear GmbH",
+    "description": "Circuit protection\nand boards",
+    "email": "export@halden-switchgear.example",
+    "phone": "+49 30 901820",
+    "paymentinfo": "60 days, 2 % discount within 14 days",
+}
+
+
+def test_a_provider_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+    answer = erp.post("/providers", HALDEN)
+
+    assert answer.status == 201, answer.text
+    assert answer.headers["Location"] == f"{stack.tenant().base_url}/providers/1"
+    created = answer.data
+    times = {name: created[name] for name in ("created_at", "updated_at")}
+    assert times["created_at"] == times["updated_at"]
+    assert created == {**HALDEN, "id": 1, **times}
+    assert erp.get("/providers/1").data == created
+    assert erp.walk("/providers") == [created]
+
+
+def test_what_is_not_sent_is_null(erp: Erp, provider: Make) -> None:
+    optional = {"description", "email", "phone", "paymentinfo"}
+    for created in (provider(), provider(**dict.fromkeys(optional))):
+        assert {name for name, value in created.items() if value is None} == optional
+        assert erp.get(f"/providers/{created['id']}").data == created
+
+
+def test_every_problem_is_told_at_once(erp: Erp) -> None:
+    answer = erp.post(
+        "/providers",
+        {
+            "name": " ",
+            "description": "x" * 2001,
+            "email": "sales@@halden.example",
+            "phone": 4930901820,
+            "paymentinfo": ["30 days"],
+        },
+    )
+
+    assert problems(answer) == {
+        "name": "must not be empty",
+        "description": "must have at most 2000 characters",
+        "email": "must be an e-mail address",
+        "phone": "must be a text",
+        "paymentinfo": "must be a text",
+    }
+    assert erp.walk("/providers") == []
+
+
+@pytest.mark.parametrize("body", [{}, {"name": None}, {"name": ""}, {"name": "x" * 201}])
+def test_a_name_is_required(erp: Erp, body: dict[str, object]) -> None:
+    assert set(problems(erp.post("/providers", body))) == {"name"}
+
+
+def test_names_need_not_be_unique(provider: Make) -> None:
+    assert [provider("Midland")["id"], provider("Midland")["id"]] == [1, 2]
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
+    before = erp.post("/providers", HALDEN).data
+
+    answer = erp.send(method, "/providers/1", {"name": "Halden AG", "paymentinfo": None})
+
+    assert answer.status == 200, answer.text
+    after = answer.data
+    changed = {"name": "Halden AG", "paymentinfo": None}
+    assert after["updated_at"] >= before["updated_at"]
+    assert after == {**before, **changed, "updated_at": after["updated_at"]}
+    assert erp.get("/providers/1").data == after
+    assert erp.walk("/providers", search="halden ag") == [after]
+    assert erp.walk("/providers", search="gmbh") == []
+
+
+def test_bad_changes_are_told_at_once(erp: Erp, provider: Make) -> None:
+    before = provider()
+
+    answer = erp.put("/providers/1", {"name": None, "email": "", "phone": "x" * 51})
+
+    assert problems(answer) == {
+        "name": "must be a text",
+        "email": "must be an e-mail address",
+        "phone": "must have at most 50 characters",
+    }
+    assert erp.get("/providers/1").data == before
+
+
+def test_a_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
+    created = provider(email="sales@midland.example")
+
+    answer = erp.delete("/providers/1")
+
+    assert (answer.status, answer.data) == (200, created)
+    for method in ("GET", "DELETE", "PATCH", "PUT"):
+        body = {"name": "x"} if method in {"PATCH", "PUT"} else None
+        answer = erp.send(method, "/providers/1", body)
+        assert (answer.status, answer.code) == (410, "gone")
+    for query in ({}, {"email": "sales@midland.example"}, {"search": "mid"}):
+        assert erp.walk("/providers", **query) == []
+    assert provider()["id"] == 2
+
+
+def test_clients_and_providers_are_apart(erp: Erp, client: Make, provider: Make) -> None:
+    client("Brindley", email="both@brindley.example")
+    provider("Brindley", email="both@brindley.example")
+
+    erp.delete("/providers/1")
+
+    assert ids(erp.walk("/clients", email="both@brindley.example")) == [1]
+    assert erp.get("/clients/1").status == 200
+
+
+def test_a_neighbour_finds_nothing(beta: Erp, provider: Make) -> None:
+    provider()
+
+    assert beta.get("/providers/1").code == "not_found"
+    assert beta.walk("/providers") == []
+
+
+def test_who_may_do_what(stack: Stack, provider: Make) -> None:
+    provider()
+    reader = stack.erp(scopes=["providers:read"])
+    assert reader.get("/providers/1").status == 200
+    for answer in (
+        reader.post("/providers", {}),
+        reader.put("/providers/1", {}),
+        reader.patch("/providers/1", {}),
+        reader.delete("/providers/1"),
+    ):
+        assert (answer.status, answer.json()["error"]["scope"]) == (403, "providers:write")
+    assert stack.erp(scopes=["clients:read"]).get("/providers").code == "missing_scope"
+
+    seller = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+    assert seller.get("/providers").status == 200
+    assert seller.delete("/providers/1").code == "forbidden"
+    buyer = Erp(stack.gateway, stack.user_token(permissions="entries.manage"))
+    assert buyer.delete("/providers/1").status == 200
