@@ -46,6 +46,8 @@ KINDS = (
     Kind("positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")),
     Kind("product categories", "product_categories.csv", "/product-categories", ("name",)),
     Kind("products", "products.csv", "/products", ("item_code",)),
+    Kind("clients", "clients.csv", "/clients", ("document_id",)),
+    Kind("providers", "providers.csv", "/providers", ("name",)),
     Kind("entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")),
     Kind("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
 )
@@ -125,8 +127,8 @@ def load(
 
     Args:
         base_url: address of the tenant, ending in `/api/v1`.
-        token: access token with the read and write scopes of warehouses, products, receipts
-            and pickings.
+        token: access token with the read and write scopes of warehouses, products, clients,
+            providers, receipts and pickings.
         progress: where to show the progress, already started; by default a bar on the terminal.
         folder: where the files of `KINDS` are.
 

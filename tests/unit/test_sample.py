@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from local.sample import ACME, read
+from shared.partners.models import ClientCreate, ProviderCreate
+from shared.validation import check
 
 WAREHOUSES = read(ACME / "warehouses.csv")
 POSITIONS = read(ACME / "warehouse_positions.csv")
@@ -56,7 +58,8 @@ def test_natural_keys_are_unique() -> None:
     assert not repeated(product["item_code"] for product in PRODUCTS)
     assert not repeated(product["name"] for product in PRODUCTS)
     assert not repeated(partner["code"] for partner in CLIENTS + PROVIDERS)
-    assert not repeated(client["document_id"] for client in CLIENTS if "document_id" in client)
+    assert not repeated(client["document_id"] for client in CLIENTS)
+    assert not repeated(provider["name"] for provider in PROVIDERS)
     assert not repeated((paper["type"], paper["external_ref"]) for paper in ENTRIES + EXITS)
 
 
@@ -126,15 +129,16 @@ def test_pick_faces_in_use_have_their_place_in_the_tour() -> None:
     assert not repeated((face["whs_code"], face["pick_sequence"]) for face in faces)
 
 
-def test_clients_have_a_one_letter_document_type_with_every_number() -> None:
+def test_partners_are_what_the_service_takes() -> None:
     for client in CLIENTS:
-        assert ("document_type" in client) == ("document_id" in client)
-        assert re.fullmatch(r"[A-Z]?", client.get("document_type", ""))
-        assert "@" in client["email"]
+        assert check(ClientCreate, client)[1] == []
+    for provider in PROVIDERS:
+        assert check(ProviderCreate, provider)[1] == []
 
 
-def test_providers_have_payment_terms() -> None:
-    assert all(provider["paymentinfo"] for provider in PROVIDERS)
+def test_clients_have_their_tax_document_and_providers_their_payment_terms() -> None:
+    assert all(client["document_type"] and client["email"] for client in CLIENTS)
+    assert all(provider["paymentinfo"] and provider["email"] for provider in PROVIDERS)
 
 
 def test_documents_are_of_the_types_of_the_interface() -> None:

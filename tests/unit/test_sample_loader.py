@@ -22,9 +22,10 @@ UNIQUE = {
     "/warehouses": ("whs_code",),
     "/warehouse-positions": ("whs_code", "bin_code"),
     "/products": ("item_code",),
+    "/clients": ("document_id",),
 }
 DOCUMENTS = ("/entry-documents", "/exit-documents")
-SIZES = [2, 4, 3, 130, 5, 6]
+SIZES = [2, 4, 3, 130, 4, 2, 5, 6]
 
 
 def refusal(status: int, code: str, field: str = "", **headers: str) -> httpx.Response:
@@ -121,6 +122,9 @@ def folder(tmp_path: Path) -> Path:
     )
     table("product_categories.csv", "name,description", ["Fixings,", "Cable,x", "Lighting,"])
     table("products.csv", "item_code,man_btch_num", [f"FIX-{n:03d},true" for n in range(130)])
+    clients = [f"C{n},Client {n},{999000100 + n}" for n in range(4)]
+    table("clients.csv", "code,name,document_id", clients)
+    table("providers.csv", "code,name,phone", ["P1,Midland,", "P2,Halden,+49 30 901820"])
     papers("entry_documents.json", "purchase_order", 5)
     papers("exit_documents.json", "sale_order", 6)
     return tmp_path
@@ -157,6 +161,7 @@ def test_cells_become_the_types_of_the_interface(
         "pick_sequence": 10,
         "capacity_volume_m3": 0.5,
     } in api.rows["/warehouse-positions"]
+    assert {"code": "C3", "name": "Client 3", "document_id": 999_000_103} in api.rows["/clients"]
 
 
 def test_another_run_creates_nothing_and_asks_little(
@@ -166,7 +171,7 @@ def test_another_run_creates_nothing_and_asks_little(
     api.requests.clear()
     assert run(client, folder) == [(0, size) for size in SIZES]
     assert api.counts() == SIZES
-    assert [request.method for request in api.requests] == ["GET"] * 7
+    assert [request.method for request in api.requests] == ["GET"] * 9
 
 
 def test_a_run_goes_on_where_the_last_one_stopped(
