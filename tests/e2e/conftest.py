@@ -1,9 +1,11 @@
 """The deployed stack over HTTP: who may be asked for in an end-to-end test.
 
-`make e2e` runs them, against the stack that runs or one that it starts.
+`make e2e` runs them, against the stack that runs or one that it starts. They can be run again
+and again on one stack: what they create carries a name of its own.
 """
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +14,10 @@ from typing import Any
 
 import httpx
 import pytest
+
+from local import deployment
+from local.settings import aws_environment
+from tests.stack import forget_everything
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
 HERE = Path(__file__).parent
@@ -108,3 +114,24 @@ def mini(stack: Deployed) -> Iterator[httpx.Client]:
     """mini's ERP: Essentials, no modules."""
     with stack.tenants["mini"].client() as client:
         yield client
+
+
+@pytest.fixture
+def run() -> str:
+    """Eight characters that no other test and no other run has."""
+    return uuid.uuid4().hex[:8].upper()
+
+
+@pytest.fixture
+def operator(
+    stack: Deployed, no_real_credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Lead `shared` to the deployed stack: its tenants, its clients, its signing key."""
+    assert no_real_credentials is None
+    for name, value in aws_environment(stack.endpoint_url).items():
+        monkeypatch.setenv(name, value)
+    forget_everything()
+    for name, value in deployment.operator_environment().items():
+        monkeypatch.setenv(name, value)
+    yield
+    forget_everything()

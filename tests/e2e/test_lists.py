@@ -1,0 +1,168 @@
+"""Lists on the deployed stack: sample data, pages, filters, orders."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.answers import data, fields, key, walk
+
+_SAMPLE = Path(__file__).parents[2] / "sample" / "acme"
+
+
+def _sample(file: str) -> list[dict[str, str]]:
+    with (_SAMPLE / file).open(newline="") as rows:
+        return list(csv.DictReader(rows))
+
+
+@pytest.fixture
+def shelves(acme: httpx.Client, run: str) -> dict[str, Any]:
+    """A warehouse of its own with 23 positions, A-11 to A-33; returns it."""
+    hall: dict[str, Any] = data(
+        acme.post("/warehouses", json={"whs_code": f"W{run}", "name": "Annex"}), 201
+    )
+    made = acme.post(
+        "/warehouse-positions/bulk",
+        json={
+            "whs_code": hall["whs_code"],
+            "naming_mask": "{aisle}-{slot}",
+            "aisles": ["A"],
+            "slots": {"from": 11, "to": 33},
+        },
+        headers=key(),
+    )
+    assert len(data(made, 201)) == 23
+    return hall
+
+
+def test_the_sample_data_is_all_there(acme: httpx.Client) -> None:
+    halls = {row["whs_code"]: row for row in walk(acme, "/warehouses", per_page=100)}
+    assert (halls["CEN"]["positions_count"], halls["DUB"]["positions_count"]) == (140, 60)
+
+    products = walk(acme, "/products", per_page=100)
+    expected = {row["item_code"]: row for row in _sample("products.csv")}
+    shown = {row["item_code"]: row for row in products if row["item_code"] in expected}
+    assert len(expected) == len(shown) == 500
+    for code, row in expected.items():
+        assert shown[code]["name"] == row["name"]
+        assert shown[code]["man_btch_num"] is (row["man_btch_num"] == "true")
+        assert shown[code]["man_ser_num"] is (row["man_ser_num"] == "true")
+
+    bins = {
+        (row["whs_code"], row["bin_code"])
+        for code in ("CEN", "DUB")
+        for row in walk(acme, "/warehouse-positions", warehouse=code, per_page=100)
+    }
+    expected_bins = {
+        (row["whs_code"], row["bin_code"]) for row in _sample("warehouse_positions.csv")
+    }
+    assert len(bins) == 200
+    assert bins == expected_bins
+    categories = {row["name"] for row in walk(acme, "/product-categories")}
+    assert {row["name"] for row in _sample("product_categories.csv")} <= categories
+
+
+def test_pages_say_where_they_are(acme: httpx.Client, shelves: dict[str, Any]) -> None:
+    query = {"warehouse": shelves["whs_code"], "per_page": 10}
+    page = acme.get("/warehouse-positions", params=query | {"page": 2})
+    assert [row["bin_code"] for row in data(page)] == [f"A-{n}" for n in range(21, 31)]
+
+    meta, links = page.json()["meta"], page.json()["links"]
+    assert (meta["current_page"], meta["last_page"], meta["per_page"]) == (2, 3, 10)
+    assert (meta["from"], meta["to"], meta["total"]) == (11, 20, 23)
+    assert meta["path"] == f"{str(acme.base_url).rstrip('/')}/warehouse-positions"
+    assert [link["active"] for link in meta["links"]].count(True) == 1
+    for name, first in {"first": "A-11", "prev": "A-11", "next": "A-31", "last": "A-31"}.items():
+        assert data(acme.get(links[name]))[0]["bin_code"] == first, name
+
+    ends = acme.get(links["last"]).json()
+    assert ends["links"]["next"] is None
+    assert (ends["meta"]["from"], ends["meta"]["to"]) == (21, 23)
+    assert acme.get(links["first"]).json()["links"]["prev"] is None
+    beyond = acme.get("/warehouse-positions", params=query | {"page": 9}).json()
+    assert (beyond["data"], beyond["meta"]["from"], beyond["meta"]["total"]) == ([], None, 23)
+
+
+def test_walking_by_links_and_by_page_shows_the_same(
+    acme: httpx.Client, shelves: dict[str, Any]
+) -> None:
+    query = {"warehouse": shelves["whs_code"], "per_page": 5, "sort": "-bin_code"}
+    by_links = walk(acme, "/warehouse-positions", **query)
+    by_page = [
+        row
+        for page in range(1, 6)
+        for row in data(acme.get("/warehouse-positions", params=query | {"page": page}))
+    ]
+    assert [row["bin_code"] for row in by_links] == [f"A-{n}" for n in range(33, 10, -1)]
+    assert by_page == by_links
+
+
+def test_a_whole_list_is_walked_without_a_gap(acme: httpx.Client) -> None:
+    by_number = [row["id"] for row in walk(acme, "/products", per_page=100)]
+    assert by_number == sorted(set(by_number))
+    by_name = walk(acme, "/products", per_page=1000, sort="name")
+    assert len({row["id"] for row in by_name}) == len(by_name) >= 500
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "column", "values"),
+    [
+        ("/products", {"item_code": "CAB-TE-1R0-50"}, "item_code", {"CAB-TE-1R0-50"}),
+        ("/products", {"sku": "CAB-TE-1R0-50"}, "sku", {"CAB-TE-1R0-50"}),
+        ("/products", {"barcode": "9520001040009"}, "item_code", {"CAB-TE-1R0-50"}),
+        ("/products", {"search": "6242y 1.0"}, "item_code", {"CAB-TE-1R0-50", "CAB-TE-1R0-100"}),
+        ("/products", {"type": "Cable and flex"}, "type", {"Cable and flex"}),
+        ("/product-categories", {"search": "circuit"}, "name", {"Circuit protection"}),
+        ("/warehouses", {"whs_code": "DUB"}, "name", {"Dublin regional warehouse"}),
+        ("/warehouses", {"search": "birmingham"}, "whs_code", {"CEN"}),
+        ("/warehouse-positions", {"warehouse": "DUB"}, "whs_code", {"DUB"}),
+        (
+            "/warehouse-positions",
+            {"warehouse": "DUB", "search": "rec-"},
+            "bin_code",
+            {"REC-01", "REC-02"},
+        ),
+        ("/entry-documents", {"external_ref": "PO-2026-04101"}, "card_code", {"P20001"}),
+        ("/entry-documents", {"card_code": "P20004", "type": "Orden de compra"}, "type",
+         {"purchase_order"}),
+        ("/entry-documents", {"source": "api", "per_page": 100}, "source", {"api"}),
+        ("/exit-documents", {"status": "open", "priority": "Alta"}, "priority", {1}),
+        ("/exit-documents", {"status": "open", "sort": "priority"}, "status", {"open"}),
+    ],
+)  # fmt: skip
+def test_filters_keep_what_they_name(
+    acme: httpx.Client, path: str, query: dict[str, str], column: str, values: set[Any]
+) -> None:
+    answer = acme.get(path, params=query)
+    assert {row[column] for row in data(answer)} == values
+    for row in data(answer)[:2]:
+        assert data(acme.get(f"{path}/{row['id']}"))["id"] == row["id"]
+
+
+def test_nothing_that_changed_is_missed_by_updated_since(acme: httpx.Client, run: str) -> None:
+    before = data(acme.post("/products", json={"item_code": f"E2E-{run}-1", "name": "A"}), 201)
+    after = data(acme.post("/products", json={"item_code": f"E2E-{run}-2", "name": "B"}), 201)
+    since = {"updated_since": after["updated_at"], "search": run}
+    assert [row["id"] for row in walk(acme, "/products", **since)] == [after["id"]]
+    touched = data(acme.patch(f"/products/{before['id']}", json={"name": "C"}))
+    assert touched["updated_at"] > after["updated_at"]
+    changed = {row["id"] for row in walk(acme, "/products", **since)}
+    assert changed == {before["id"], after["id"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "wrong"),
+    [
+        ("/products", {"page": "0"}, ["page"]),
+        ("/products", {"per_page": "x", "sort": "colour"}, ["per_page", "sort"]),
+        ("/products", {"updated_since": "2026-03-01T09:30:00"}, ["updated_since"]),
+        ("/entry-documents", {"status": "lost", "type": "gift"}, ["status", "type"]),
+        ("/warehouse-positions", {"warehouse_id": "-1"}, ["warehouse_id"]),
+    ],
+)
+def test_every_bad_parameter_is_named(
+    acme: httpx.Client, path: str, query: dict[str, str], wrong: list[str]
+) -> None:
+    assert sorted(fields(acme.get(path, params=query))) == wrong

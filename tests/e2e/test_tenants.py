@@ -1,0 +1,82 @@
+"""Tenants of one deployment: apart from one another, and each in its own state."""
+
+import httpx
+import pytest
+
+from shared.auth import tokens
+from shared.auth.scopes import SCOPES
+from shared.tenancy import provisioning
+from tests.e2e.answers import data, key, refused, walk
+from tests.e2e.conftest import Deployed
+
+_STATES = {
+    "suspended": (402, "tenant_suspended"),
+    "cancelled": (402, "tenant_cancelled"),
+    "moved": (410, "tenant_moved"),
+}
+
+_LISTS = (
+    "/products",
+    "/product-categories",
+    "/warehouses",
+    "/warehouse-positions",
+    "/entry-documents",
+    "/exit-documents",
+)
+
+
+@pytest.mark.parametrize("slug", _STATES)
+def test_a_tenant_that_is_not_served_gets_no_token(stack: Deployed, slug: str) -> None:
+    envelope = refused(stack.tenants[slug].ask_token(), *_STATES[slug])
+    if slug == "moved":
+        assert "https://wms.moved.example/api/v1" in envelope["message"]
+
+
+@pytest.mark.usefixtures("operator")
+@pytest.mark.parametrize("slug", _STATES)
+def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) -> None:
+    tenant = stack.tenants[slug]
+    token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
+    with tenant.client(token) as caller:
+        for path in (*_LISTS, "/products/1"):
+            refused(caller.get(path), *_STATES[slug])
+        refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
+
+
+def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
+    mine = data(acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Private"}), 201)
+    hers = {row["item_code"] for row in walk(beta, "/products", per_page=100)}
+    assert mine["item_code"] not in hers
+    assert not walk(beta, "/products", item_code=mine["item_code"])
+    for path in (*_LISTS, "/products"):
+        newest = max(row["id"] for row in walk(acme, path, per_page=100))
+        theirs = {row["id"] for row in walk(beta, path, per_page=100)}
+        assert newest not in theirs, "beta has fewer of everything than acme"
+        refused(beta.get(f"{path}/{newest}"), 404, "not_found")
+    number = mine["id"]
+    refused(beta.patch(f"/products/{number}", json={"name": "Mine now"}), 404, "not_found")
+    refused(beta.delete(f"/products/{number}"), 404, "not_found")
+    assert data(acme.get(f"/products/{number}")) == mine
+
+
+def test_the_same_codes_and_keys_are_each_tenants_own(
+    acme: httpx.Client, beta: httpx.Client, run: str
+) -> None:
+    product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
+    first = data(acme.post("/products", json=product, headers=key(run)), 201)
+    other = beta.post("/products", json={**product, "name": "Reel"}, headers=key(run))
+    assert "Idempotent-Replayed" not in other.headers
+    assert data(other, 201)["name"] == "Reel"
+    assert data(acme.get(f"/products/{first['id']}"))["name"] == "Cable drum"
+
+
+def test_the_smallest_plan_has_the_whole_of_the_public_interface(
+    mini: httpx.Client, run: str
+) -> None:
+    created = mini.post("/products", json={"item_code": f"E2E-{run}", "name": "Cable drum"})
+    product = data(created, 201)
+    assert data(mini.get(created.headers["Location"])) == product
+    for path in _LISTS:
+        data(mini.get(path))
+    assert data(mini.delete(f"/products/{product['id']}")) == product
+    refused(mini.get(f"/products/{product['id']}"), 410, "gone")
