@@ -63,17 +63,14 @@ class _Route:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(URLLib3Session, "send", connection.send)
             self._prove_equal(connection)
-            times: dict[bool, list[float]] = {True: [], False: []}
-            for run in range(2 * (runs + _WARM_UP)):
-                is_door = run % 2 == 0
-                handler = self.door if is_door else self.by_hand
-                began = time.perf_counter()
-                handler()
-                times[is_door].append((time.perf_counter() - began) * 1e6)
+            times: dict[str, list[float]] = {"door": [], "by hand": [], "botocore": []}
+            for _ in range(runs + _WARM_UP):
+                times["door"].append(_elapsed(self.door))
+                times["by hand"].append(_elapsed(self.by_hand))
+                times["botocore"].append(_inside_botocore(self.by_hand))
                 connection.requests.clear()
-            botocore = [_inside_botocore(self.by_hand) for _ in range(runs // 4)]
-        door, by_hand = (statistics.median(times[which][_WARM_UP:]) for which in (True, False))
-        return door, by_hand, statistics.median(botocore)
+        door, by_hand, botocore = (statistics.median(one[_WARM_UP:]) for one in times.values())
+        return door, by_hand, botocore
 
     def _prove_equal(self, connection: Connection) -> None:
         """Compare answers and requests, but for what differs in each request."""
@@ -86,6 +83,12 @@ class _Route:
             assert mine == theirs, f"{self.title}: {name} differs:\n{mine}\n{theirs}"
         for mine, theirs in zip(calls, other_calls, strict=True):
             assert mine == theirs, f"{self.title}: calls differ:\n{mine}\n{theirs}"
+
+
+def _elapsed(handler: _Handler) -> float:
+    began = time.perf_counter()
+    handler()
+    return (time.perf_counter() - began) * 1e6
 
 
 def _inside_botocore(handler: _Handler) -> float:
