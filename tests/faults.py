@@ -12,10 +12,12 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from botocore.endpoint import Endpoint
@@ -46,23 +48,25 @@ class Recording:
     """The calls made inside one `recorded` block."""
 
     calls: list[Call] = field(default_factory=list)
-    examined: int = 0
-    """Index entries and items that Query and Scan looked at."""
-    _intervals: list[tuple[float, float]] = field(default_factory=list)
+    entries_examined: int = 0
+    """Index entries that Query looked at."""
+    round_trips: int = 0
+    """Calls that waited for one another: the longest chain in which each call came after
+    the one before had ended. Calls of threads count beside those of who started them."""
 
     @property
     def operations(self) -> list[str]:
         """Names of the calls in the order of their beginning."""
         return [call.operation for call in self.calls]
 
-    @property
-    def round_trips(self) -> int:
-        """Calls that waited for one another: the longest chain without overlap."""
-        chain, free_from = 0, float("-inf")
-        for start, end in sorted(self._intervals, key=lambda interval: interval[1]):
-            if start >= free_from:
-                chain, free_from = chain + 1, end
-        return chain
+
+class _Chain(threading.local):
+    """How many calls, one after the other, lie behind this thread."""
+
+    length = 0
+
+
+_chain = _Chain()
 
 
 class Wire:
@@ -76,17 +80,18 @@ class Wire:
         self._recordings: list[Recording] = []
         self._applied: dict[str, str] = {}
         self.latency = 0.0
-        """Seconds that each call takes at least; calls made at once then surely overlap."""
+        """Seconds that each call takes at least, so that requests made at once meet."""
 
     @contextmanager
     def recorded(self) -> Iterator[Recording]:
         """Record the calls of the block."""
-        recording = Recording()
+        recording, before = Recording(), _chain.length
         self._recordings.append(recording)
         try:
             yield recording
         finally:
             self._recordings.remove(recording)
+            recording.round_trips = _chain.length - before
 
     @contextmanager
     def faulty(self, fault: Fault) -> Iterator[None]:
@@ -100,18 +105,13 @@ class Wire:
     def carry(self, send: _Forward, operation: str, body: Any) -> _Answer:
         """Carry one call, through the faults, to moto."""
         call = self._begin(operation, body)
-        start = time.monotonic()
         if self.latency:
             time.sleep(self.latency)
-        try:
-            answer = self._through(call, send)
-        finally:
-            end = time.monotonic()
+        answer = self._through(call, send)
+        _chain.length += 1
+        if answer[0] is not None and "IndexName" in call.request:
             for recording in self._recordings:
-                recording._intervals.append((start, end))
-        for recording in self._recordings:
-            if answer[0] is not None:
-                recording.examined += answer[0][1].get("ScannedCount", 0)
+                recording.entries_examined += answer[0][1].get("ScannedCount", 0)
         return answer
 
     def _begin(self, operation: str, body: Any) -> Call:
@@ -162,7 +162,38 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Wire:
         )
 
     monkeypatch.setattr(Endpoint, "_do_get_response", carried)
+    _follow_threads(monkeypatch)
     return wire
+
+
+def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let chains of calls go on in the threads of pools, and join again with their results."""
+    submit, result = ThreadPoolExecutor.submit, Future.result
+    lengths: WeakKeyDictionary[Future[Any], list[int]] = WeakKeyDictionary()
+
+    def followed_submit(
+        pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, **names: Any
+    ) -> Future[Any]:
+        ending, before = [0], _chain.length
+
+        def run() -> Any:
+            _chain.length = before
+            try:
+                return call(*args, **names)
+            finally:
+                ending[0] = _chain.length
+
+        future = submit(pool, run)
+        lengths[future] = ending
+        return future
+
+    def followed_result(future: Future[Any], timeout: float | None = None) -> Any:
+        value = result(future, timeout)
+        _chain.length = max(_chain.length, lengths.get(future, [0])[0])
+        return value
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", followed_submit)
+    monkeypatch.setattr(Future, "result", followed_result)
 
 
 # What AWS answers

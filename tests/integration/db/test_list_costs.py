@@ -1,0 +1,147 @@
+"""What lists may cost: round trips that wait for one another, and index entries examined."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from shared.db import bookmarks
+from shared.db.listing import ListQuery, Page, read_page
+from tests.clock import Clock
+from tests.faults import Recording, Wire
+from tests.integration.db.crates import CRATES, Crate, Yard
+
+_PER_PAGE = 10
+
+
+def _fill(yard: Yard, rows: int, *, special: int = 5) -> None:
+    """Crates, a few of which are closed, referenced, and younger than all others."""
+    for first in range(0, rows, 90):
+        yard.add(
+            {
+                "name": f"crate {number:04}",
+                "colour": "red",
+                "status": "open",
+                "updated_at": "2026-01-01",
+            }
+            for number in range(first, min(rows, first + 90))
+        )
+    if not special:
+        return
+    yard.add(
+        {
+            "name": f"special {number}",
+            "colour": "blue",
+            "status": "closed",
+            "reference": "R1",
+            "updated_at": "2026-06-01",
+        }
+        for number in range(special)
+    )
+
+
+_NARROW: dict[str, ListQuery] = {
+    "first page": ListQuery("id", descending=False, per_page=_PER_PAGE),
+    "first page, newest first": ListQuery("updated_at", descending=True, per_page=_PER_PAGE),
+    "one status": ListQuery("name", False, per_page=_PER_PAGE, equal={"status": "closed"}),
+    "a reference": ListQuery("name", False, per_page=_PER_PAGE, equal={"reference": "R1"}),
+    "updated since": ListQuery(
+        "id", False, per_page=_PER_PAGE, between={"updated_at": ("2026-05-01", None)}
+    ),
+    "one status, updated since": ListQuery(
+        "name",
+        False,
+        per_page=_PER_PAGE,
+        equal={"status": "closed"},
+        between={"updated_at": ("2026-05-01", None)},
+    ),
+    "one name": ListQuery("id", False, per_page=_PER_PAGE, equal={"name": "special 1"}),
+}
+
+
+@pytest.mark.parametrize("name", _NARROW)
+def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
+    name: str, yard: Yard, wire: Wire
+) -> None:
+    query = _NARROW[name]
+    costs = []
+    _fill(yard, 30)
+    for _ in range(2):
+        with wire.recorded() as seen:
+            page = read_page(yard.store, CRATES, query)
+        assert page.total == len(yard.expected(query))
+        assert seen.round_trips <= 2
+        costs.append(seen.entries_examined)
+        _fill(yard, 270, special=0)
+
+    assert costs[0] == costs[1]
+    assert costs[0] <= _PER_PAGE
+
+
+def _walk(
+    yard: Yard, query: ListQuery, wire: Wire, *, by_cursor: bool, each: Callable[[], None]
+) -> list[Recording]:
+    """Read a whole list page by page; what each page cost."""
+    costs, ids, number = [], list[int](), 1
+    page: Page[Crate] | None = None
+    while page is None or len(ids) < page.total:
+        each()
+        cursor = page.next_cursor if page and by_cursor else None
+        with wire.recorded() as seen:
+            page = read_page(yard.store, CRATES, replace(query, page=number, cursor=cursor))
+        ids += [record.id for record in page.records]
+        costs.append(seen)
+        number += 1
+    assert ids == yard.expected(query)
+    return costs
+
+
+_WALKS = {
+    "everything": ListQuery("name", descending=True, per_page=_PER_PAGE),
+    "one status": ListQuery("id", False, per_page=_PER_PAGE, equal={"status": "open"}),
+    "a search": ListQuery("id", False, per_page=_PER_PAGE, contains={"name": "crate"}),
+}
+
+
+@pytest.mark.parametrize("name", _WALKS)
+@pytest.mark.parametrize("environment", ["one", "another for each page"])
+def test_walking_by_links_next_examines_each_entry_once(
+    name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
+) -> None:
+    _fill(yard, 95)
+    clock.advance(3)
+
+    costs = _walk(yard, _WALKS[name], wire, by_cursor=True, each=_between(environment))
+
+    assert max(cost.round_trips for cost in costs) <= 2
+    assert sum(cost.entries_examined for cost in costs) <= 100
+
+
+@pytest.mark.parametrize("name", _WALKS)
+@pytest.mark.parametrize("environment", ["one", "another for each page"])
+def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
+    name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
+) -> None:
+    _fill(yard, 95)
+    clock.advance(3)
+
+    costs = _walk(yard, _WALKS[name], wire, by_cursor=False, each=_between(environment))
+
+    assert sum(cost.entries_examined for cost in costs) <= 200
+    assert max(cost.round_trips for cost in costs) <= 3
+
+
+def _between(environment: str) -> Callable[[], None]:
+    """What happens before each page: another environment answers it, or nothing."""
+    return bookmarks._remembered.clear if environment != "one" else lambda: None
+
+
+def test_the_last_page_is_read_from_the_end(yard: Yard, wire: Wire) -> None:
+    _fill(yard, 95)
+    last = ListQuery("id", descending=False, page=10, per_page=_PER_PAGE)
+
+    with wire.recorded() as seen:
+        page = read_page(yard.store, CRATES, last)
+
+    assert [record.id for record in page.records] == yard.expected(last)[90:]
+    assert seen.entries_examined == _PER_PAGE
