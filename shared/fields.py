@@ -79,6 +79,14 @@ type Phone = Annotated[
 """A telephone number as people write it: 1 to 50 characters."""
 type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), _ONE_LINE]
 """One line of free text, up to 255 characters."""
+type Term = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), _ONE_LINE
+]
+"""What a list is filtered by: 1 to 255 characters."""
+type Barcode = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), _ONE_LINE
+]
+"""A barcode as scanned: 1 to 64 characters."""
 type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
 """Free text of several lines, up to 2000 characters."""
 
@@ -191,6 +199,9 @@ type Day = Annotated[
     str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
 ]
 """A date, given as YYYY-MM-DD or dd/mm/yyyy, kept as YYYY-MM-DD."""
+
+type StoredDay = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
+"""A stored date, YYYY-MM-DD."""
 
 _MOMENT = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+ -]\d{2}:?\d{2})", re.ASCII

@@ -5,13 +5,13 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from shared.db.listing import ListQuery, Range
-from shared.fields import Line, Moment
+from shared.fields import Moment, Term
 
 _MOST_PER_PAGE = 100
 
-type Text = Annotated[Line, Field(min_length=1)]
-"""A filter value: 1 to 255 characters."""
-type Search = Annotated[Line, Field(min_length=1)]
+type Text = Term
+"""A filter that a value must equal."""
+type Search = Term
 """Part of a code or name, without regard to case and accents."""
 
 

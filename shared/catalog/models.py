@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
-from shared.fields import Code, Input, Line, Name, Note, Stored, Timestamp, Word
+from shared.fields import Barcode, Code, Input, Name, Note, Stored, Timestamp, Word
 from shared.parameters import ListParameters, Search, Text
 
 type ImageUrl = Annotated[
-    str, StringConstraints(max_length=2000, pattern=r"^https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+$")
+    str, StringConstraints(max_length=2000, pattern=r'^https?://[^\s\x00-\x20\x7f"<>\\^`{|}]+$')
 ]
 """An http or https address."""
-type Barcode = Annotated[Line, Field(min_length=1, max_length=64)]
 
 
 class ProductCreate(Input):

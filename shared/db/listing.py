@@ -159,12 +159,12 @@ class _List[E: BaseModel]:
     def result(
         self, records: list[Record[E]], total: int, shown: int, mark: str | int | None
     ) -> Page[E]:
+        """Make the page; `mark` is where the next one goes on, None where none follows."""
         query = self.query
-        more = query.offset + shown < total and shown > 0 and mark is not None
-        cursor = self._write_cursor(query.offset + shown, mark) if more else None
+        cursor = None if mark is None else self._write_cursor(query.offset + shown, mark)
         return Page(records, total, query.page, query.per_page, cursor)
 
-    def _write_cursor(self, offset: int, mark: str | int | None) -> str:
+    def _write_cursor(self, offset: int, mark: str | int) -> str:
         text = json.dumps([self.listing.rpartition("#")[2][:8], offset, mark])
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
@@ -185,14 +185,14 @@ class _OrderedList[E: BaseModel](_List[E]):
         query = self.query
         mark = self.read_cursor() if query.offset else None
         after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
-        if after is not None or not query.offset:
-            totals, keys = together(
-                self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
-            )
-            counting = False
-        else:
+        if after is not None:
+            return self._walk_on(after)
+        if query.offset:
             totals, keys = self._count_up()
-            counting = True
+        else:
+            totals, keys = together(
+                self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
+            )
         total = totals.of(self.access.total_name)
         ids = [id_of(key) for key in keys]
         if not keys:
@@ -201,14 +201,39 @@ class _OrderedList[E: BaseModel](_List[E]):
             query.offset + len(keys), keys[-1], totals.version, bookmarks.good_until(totals)
         )
         bookmarks.remember(self.store, self.listing, position)
-        if counting and position.offset < total:
+        if query.offset and position.offset < total:
             records, _ = together(
                 lambda: self.records(ids),
                 lambda: bookmarks.keep_position(self.store, self.listing, position),
             )
         else:
             records = self.records(ids)
-        return self.result(records, total, len(keys), keys[-1])
+        more = position.offset < total
+        return self.result(records, total, len(keys), keys[-1] if more else None)
+
+    def _walk_on(self, after: str) -> Page[E]:
+        """Read the page behind an entry.
+
+        What was created or deleted before it since the walk began has moved it away from the
+        page's number: this makes no position for those who count, and a total that says the
+        end is reached is not believed before nothing is found behind a full page.
+        """
+        query = self.query
+        totals, keys = together(
+            self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
+        )
+        total = totals.of(self.access.total_name)
+        if not keys:
+            return self.result([], total, 0, None)
+        ids, last = [id_of(key) for key in keys], keys[-1]
+        if query.offset + len(keys) < total or len(keys) < query.per_page:
+            records, more = self.records(ids), query.offset + len(keys) < total
+        else:
+            records, behind = together(
+                lambda: self.records(ids), lambda: self._scan(last, 0, 1, query.descending)
+            )
+            more = bool(behind)
+        return self.result(records, total, len(keys), last if more else None)
 
     def _count_up(self) -> tuple[Totals, list[str]]:
         """Find a page by its number, from the nearest known position or the nearer end."""
@@ -301,7 +326,8 @@ class _GatheredList[E: BaseModel](_List[E]):
             )
         else:
             records = self.records(shown)
-        return self.result(records, len(ids), len(shown), totals.version)
+        more = 0 < len(shown) < len(ids) - query.offset
+        return self.result(records, len(ids), len(shown), totals.version if more else None)
 
     def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
         first = self.query.offset - snapshot.first
@@ -312,7 +338,9 @@ class _GatheredList[E: BaseModel](_List[E]):
                 self.store, self.listing, self.query.offset + len(shown), snapshot.version
             )
             shown += rest.ids[:missing] if rest else []
-        return self.result(self.records(shown), snapshot.total, len(shown), snapshot.version)
+        more = 0 < len(shown) < snapshot.total - self.query.offset
+        version = snapshot.version if more else None
+        return self.result(self.records(shown), snapshot.total, len(shown), version)
 
     def _gather(self) -> list[int]:
         """Ids of every entry that passes the filters, in the order asked for."""

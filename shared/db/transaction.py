@@ -37,9 +37,17 @@ _TRANSIENT_ERRORS = frozenset(
         "RequestTimeout",
         "ServiceUnavailable",
         "ThrottlingException",
+        "TransactionConflictException",
         "TransactionInProgressException",
     }
 )
+
+
+def is_transient(error: Exception) -> bool:
+    """Tell errors of AWS that pass by themselves: throttling, conflicts, lost connections."""
+    if isinstance(error, ClientError):
+        return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
+    return isinstance(error, BotocoreConnectionError | HTTPClientError)
 
 
 class Overtaken(Exception):
@@ -199,11 +207,9 @@ class Transaction:
                 )
             except self.store.client.exceptions.TransactionCanceledException as error:
                 self._raise_if_final(error.response.get("CancellationReasons", []), error)
-            except ClientError as error:
-                if error.response["Error"]["Code"] not in _TRANSIENT_ERRORS:
+            except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
+                if not is_transient(error):
                     raise
-            except (BotocoreConnectionError, HTTPClientError):
-                pass
             else:
                 return
             attempt = self.store.pause(attempt)

@@ -15,6 +15,7 @@ from shared.fields import (
     Quantity,
     Reference,
     Stored,
+    StoredDay,
     Timestamp,
 )
 from shared.parameters import ListParameters, Text
@@ -141,8 +142,8 @@ class _DocumentView(Stored):
     status: str | None
     card_code: str | None
     card_name: str | None
-    doc_date: str | None
-    due_date: str | None
+    doc_date: StoredDay | None
+    due_date: StoredDay | None
     comments: str | None
 
 

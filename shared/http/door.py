@@ -16,7 +16,7 @@ from shared.auth.rules import authorize, ensure_not_revoked
 from shared.clock import Deadline
 from shared.config import config
 from shared.db.store import Store
-from shared.db.transaction import Transaction
+from shared.db.transaction import Transaction, is_transient
 from shared.db.unit_of_work import perform
 from shared.errors import (
     CODES,
@@ -25,6 +25,7 @@ from shared.errors import (
     NotFound,
     PayloadTooLarge,
     ServiceError,
+    ServiceUnavailable,
     Unauthenticated,
     ValidationFailed,
 )
@@ -77,9 +78,11 @@ class Door:
             reply = self._answer(event, context)
         except ServiceError as error:
             reply = _refusal(error, event)
-        except Exception:  # noqa: BLE001 - whatever it is, the caller gets the envelope
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
             logger.exception("unexpected error")
-            reply = _refusal(ServiceError("The service failed."), event)
+            busy = is_transient(error)
+            failure = ServiceUnavailable() if busy else ServiceError("The service failed.")
+            reply = _refusal(failure, event)
         logger.info(
             "answered",
             method=event["httpMethod"],

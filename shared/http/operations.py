@@ -60,6 +60,8 @@ class Operation:
     statuses: Sequence[int] = (200,)
     parameters: type[ListParameters] | None = None
     body: type[BaseModel] | None = None
+    several: bool = False
+    """`{data}` is the list of all that was made, not one of them."""
     collects_problems: bool = False
     """The handler takes an invalid body too, in order to add the problems of its rules."""
     idempotency: Idempotency | None = None

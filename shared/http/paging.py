@@ -21,7 +21,8 @@ def paging(  # noqa: PLR0913 - the facts of one page
     """Build `links` and `meta` of one page.
 
     `query` are the caller's parameters, kept in every link; the link to the next page
-    also carries the cursor, with which a walk goes on exactly where this page ends.
+    also carries the cursor, with which a walk goes on exactly where this page ends. A page
+    without a cursor is the last, whatever its number: a list may shrink under a walk.
     """
     last = max(1, -(-total // per_page))
     kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
@@ -31,7 +32,7 @@ def paging(  # noqa: PLR0913 - the facts of one page
         return f"{url}?{urlencode(kept | {'page': number} | more)}"
 
     before = link(min(page - 1, last)) if page > 1 else None
-    after = link(page + 1, next_cursor) if page < last else None
+    after = link(page + 1, next_cursor) if next_cursor else None
     first = (page - 1) * per_page + 1 if shown else None
     pages = [
         {"url": link(number), "label": str(number), "active": number == page}
