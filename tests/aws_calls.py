@@ -1,0 +1,165 @@
+"""Every AWS call with whom it is made for: the function, and the credentials it uses."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from botocore.endpoint import Endpoint
+
+from tests import gateway
+from tests.iam import Access
+
+_ITEM_ACTIONS = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+_PARTITION_KEYS = ("PK", "pk")
+_EQUALS = re.compile(r"^([#\w]+) = (:\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Credentials that STS gave out: the role's rights, narrowed by the session's policy."""
+
+    role: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One call: by the function with this handler, with its own rights or a session's."""
+
+    handler: str
+    session: Session | None
+    accesses: tuple[Access, ...]
+
+
+@dataclass(slots=True)
+class Arns:
+    """Writes the ARNs of what calls name."""
+
+    region: str
+    account: str
+
+    def table(self, name: str, index: str | None = None) -> str:
+        """ARN of a table, or of one of its indexes."""
+        arn = f"arn:aws:dynamodb:{self.region}:{self.account}:table/{name}"
+        return f"{arn}/index/{index}" if index else arn
+
+    def key(self, number: str) -> str:
+        """ARN of a KMS key."""
+        return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
+
+
+@dataclass(slots=True)
+class Watch:
+    """Notes the calls that functions make, as long as they run."""
+
+    arns: Arns
+    made: list[Made] = field(default_factory=list)
+    _running: list[str] = field(default_factory=list)
+    _sessions: dict[str, Session] = field(default_factory=dict)
+
+    def function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
+        """Note what `target` does as the deeds of `handler`."""
+
+        def handle(*arguments: Any) -> Any:
+            self._running.append(handler)
+            try:
+                return target(*arguments)
+            finally:
+                self._running.pop()
+
+        return handle
+
+    def call(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
+        """Note one call and carry it out."""
+        service, body = operation.service_model.service_name, _body(request)
+        answer = forward()
+        if service == "sts" and answer[0] is not None:
+            key_id = answer[0][1]["Credentials"]["AccessKeyId"]
+            self._sessions[key_id] = Session(body["RoleArn"], body["Policy"])
+        if self._running:
+            accesses = tuple(accesses_of(service, operation.name, body, self.arns))
+            session = self._sessions.get(_access_key(request))
+            self.made.append(Made(self._running[-1], session, accesses))
+        return answer
+
+
+@contextmanager
+def watched(arns: Arns) -> Iterator[Watch]:
+    """Note every AWS call that functions make inside the block."""
+    watch = Watch(arns)
+    send = Endpoint._do_get_response  # type: ignore[attr-defined]
+    function = gateway._function
+
+    def carried(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
+        return watch.call(operation, request, lambda: send(endpoint, request, operation, context))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Endpoint, "_do_get_response", carried)
+        patch.setattr(gateway, "_function", lambda name: watch.function(name, function(name)))
+        yield watch
+
+
+def _body(request: Any) -> dict[str, Any]:
+    text = request.body.decode() if isinstance(request.body, bytes) else request.body
+    if isinstance(text, str) and text.startswith("{"):
+        parsed: dict[str, Any] = json.loads(text)
+        return parsed
+    form = text if isinstance(text, dict) else parse_qs(text)
+    return {name: value[0] if isinstance(value, list) else value for name, value in form.items()}
+
+
+def _access_key(request: Any) -> str:
+    header = request.headers["Authorization"]
+    text = header.decode() if isinstance(header, bytes) else header
+    (found,) = re.findall(r"Credential=(\w+)/", text)
+    return str(found)
+
+
+def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
+    """Say what IAM is asked for by a call; a service that is new here fails."""
+    match service, operation:
+        case "dynamodb", "TransactWriteItems":
+            for action in body["TransactItems"]:
+                ((kind, target),) = action.items()
+                yield _item_access(_ITEM_ACTIONS[kind], target, arns)
+        case "dynamodb", "BatchGetItem":
+            for table, wanted in body["RequestItems"].items():
+                keys = tuple(_partition(key) for key in wanted["Keys"])
+                yield Access("dynamodb:BatchGetItem", arns.table(table), keys)
+        case "dynamodb", "Query":
+            arn = arns.table(body["TableName"], body.get("IndexName"))
+            yield Access("dynamodb:Query", arn, (_queried(body),))
+        case "dynamodb", "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
+            yield _item_access(operation, body, arns)
+        case "kms", _:
+            yield Access(f"kms:{operation}", arns.key(body["KeyId"]))
+        case "sts", "AssumeRole":
+            yield Access("sts:AssumeRole", body["RoleArn"])
+        case _:
+            raise AssertionError(f"which permission does {service}:{operation} need?")
+
+
+def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:
+    key = _partition(body["Key"] if "Key" in body else body["Item"])
+    return Access(f"dynamodb:{action}", arns.table(body["TableName"]), (key,))
+
+
+def _partition(key: dict[str, Any]) -> str:
+    (value,) = (key[name]["S"] for name in _PARTITION_KEYS if name in key)
+    return str(value)
+
+
+def _queried(body: dict[str, Any]) -> str:
+    found = _EQUALS.match(body["KeyConditionExpression"])
+    assert found, body["KeyConditionExpression"]
+    return str(body["ExpressionAttributeValues"][found[2]]["S"])
