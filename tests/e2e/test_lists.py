@@ -115,6 +115,8 @@ def test_a_whole_list_is_walked_without_a_gap(acme: httpx.Client) -> None:
         ("/products", {"search": "6242y 1.0"}, "item_code", {"CAB-TE-1R0-50", "CAB-TE-1R0-100"}),
         ("/products", {"type": "Cable and flex"}, "type", {"Cable and flex"}),
         ("/product-categories", {"search": "circuit"}, "name", {"Circuit protection"}),
+        ("/clients", {"document_id": "999000100"}, "name", {"Brindley Electrical Contractors Ltd"}),
+        ("/providers", {"search": "halden"}, "name", {"Halden Switchgear GmbH"}),
         ("/warehouses", {"whs_code": "DUB"}, "name", {"Dublin regional warehouse"}),
         ("/warehouses", {"search": "birmingham"}, "whs_code", {"CEN"}),
         ("/warehouse-positions", {"warehouse": "DUB"}, "whs_code", {"DUB"}),

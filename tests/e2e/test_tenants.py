@@ -18,6 +18,8 @@ _STATES = {
 _LISTS = (
     "/products",
     "/product-categories",
+    "/clients",
+    "/providers",
     "/warehouses",
     "/warehouse-positions",
     "/entry-documents",
