@@ -1,15 +1,29 @@
 """What products and product categories are."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from shared.fields import Barcode, Code, Input, Name, Note, Stored, Timestamp, Word
 from shared.parameters import ListParameters, Search, Text
 
+_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
+
+
+def _address(text: str) -> str:
+    if not _ADDRESS.fullmatch(text):
+        raise PydanticCustomError("web_address", "must be an http or https address")
+    return text
+
+
 type ImageUrl = Annotated[
-    str, StringConstraints(max_length=2000, pattern=r'^https?://[^\s\x00-\x20\x7f"<>\\^`{|}]+$')
+    str,
+    StringConstraints(max_length=2000),
+    AfterValidator(_address),
+    WithJsonSchema({"type": "string", "format": "uri", "maxLength": 2000}),
 ]
 """An http or https address."""
 
