@@ -1,0 +1,87 @@
+"""Walking by links through a list that changes behind the walker: nothing missed, nothing twice."""
+
+from dataclasses import replace
+
+import pytest
+
+from shared.db.bookmarks import LAG_MS
+from shared.db.listing import ListQuery, Page, read_page
+from tests.clock import Clock
+from tests.integration.db.crates import CRATES, Crate, Draft, Yard
+
+_BY_NAME = ListQuery("name", descending=False, per_page=3)
+_OPEN = replace(_BY_NAME, equal={"status": "open"})
+
+
+@pytest.fixture
+def twelve(yard: Yard, clock: Clock) -> Yard:
+    """Twelve open crates."""
+    yard.add(_draft(f"crate {n:02d}") for n in range(12))
+    clock.advance(LAG_MS / 1000 + 1)
+    return yard
+
+
+def _draft(name: str, status: str = "open") -> Draft:
+    return {"name": name, "colour": "red", "status": status}
+
+
+def _names(page: Page[Crate]) -> list[str]:
+    return [record.entity.name for record in page.records]
+
+
+@pytest.mark.parametrize("query", [_BY_NAME, _OPEN])
+def test_deleting_what_was_read_hides_nothing_of_the_rest(twelve: Yard, query: ListQuery) -> None:
+    read = list[str]()
+    page = read_page(twelve.store, CRATES, query)
+    for number in range(2, 9):
+        read += _names(page)
+        for record in page.records:
+            twelve.remove(record.id)
+        if page.next_cursor is None:
+            break
+        turn = replace(query, page=number, cursor=page.next_cursor)
+        page = read_page(twelve.store, CRATES, turn)
+
+    assert read == [f"crate {n:02d}" for n in range(12)]
+
+
+def test_closing_what_was_read_hides_nothing_of_the_rest(twelve: Yard) -> None:
+    read = list[str]()
+    page = read_page(twelve.store, CRATES, _OPEN)
+    for number in range(2, 9):
+        read += _names(page)
+        for record in page.records:
+            twelve.change(record.id, {"status": "closed"})
+        if page.next_cursor is None:
+            break
+        page = read_page(twelve.store, CRATES, replace(_OPEN, page=number, cursor=page.next_cursor))
+
+    assert read == [f"crate {n:02d}" for n in range(12)]
+
+
+def test_what_is_created_before_the_place_brings_nothing_twice(twelve: Yard) -> None:
+    page = read_page(twelve.store, CRATES, _BY_NAME)
+    twelve.add(_draft(f"a first one {n}") for n in range(7))
+    read = _names(page)
+    for number in range(2, 9):
+        if page.next_cursor is None:
+            break
+        turn = replace(_BY_NAME, page=number, cursor=page.next_cursor)
+        page = read_page(twelve.store, CRATES, turn)
+        read += _names(page)
+
+    assert read == [f"crate {n:02d}" for n in range(12)]
+    assert page.next_cursor is None
+
+
+def test_a_walk_through_a_changed_list_does_not_mislead_those_who_count(
+    twelve: Yard, clock: Clock
+) -> None:
+    first = read_page(twelve.store, CRATES, _BY_NAME)
+    twelve.add([_draft("a first one"), _draft("another one")])
+    clock.advance(LAG_MS / 1000 + 1)
+    read_page(twelve.store, CRATES, replace(_BY_NAME, page=2, cursor=first.next_cursor))
+
+    third = read_page(twelve.store, CRATES, replace(_BY_NAME, page=3))
+
+    assert [record.id for record in third.records] == twelve.expected(_BY_NAME)[6:9]
