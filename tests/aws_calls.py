@@ -13,6 +13,7 @@ from botocore.endpoint import Endpoint
 
 from tests import gateway
 from tests.iam import Access
+from tests.stack import forget_everything
 
 _ITEM_ACTIONS = {
     "Put": "PutItem",
@@ -68,10 +69,15 @@ class Watch:
     _sessions: dict[str, Session] = field(default_factory=dict)
 
     def function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
-        """Note what `target` does as the deeds of `handler`."""
+        """Note what `target` does as the deeds of `handler`.
+
+        Each time it begins as a new execution environment: what one function has read and
+        kept must not spare another, which runs elsewhere in the cloud, the same call here.
+        """
 
         def handle(*arguments: Any) -> Any:
             self._running.append(handler)
+            forget_everything()
             try:
                 return target(*arguments)
             finally:
