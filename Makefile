@@ -11,7 +11,7 @@ export UV_PYTHON_PREFERENCE := system
 
 READY := .local/setup.stamp
 LAYER := layers/dependencies/requirements.txt
-SOURCES := $(shell find shared functions -name '*.py' | sort)
+SOURCES := $(shell find -L shared functions -type f -not -name '*.pyc' | sort)
 SOURCE_LIST := .aws-sam/sources.txt
 BUILT_FROM := template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)
 # Compiled packages must fit the processor: this machine's here, arm64 in the cloud.
@@ -66,6 +66,8 @@ check: $(READY) ## Format, lint, types, template, and the layer against the lock
 	mypy
 	sam validate --lint
 	cfn-lint template.yaml
+	python -m tools.openapi --check
+	python -m tools.error_page --check
 	@diff -u $(LAYER) <(tools/export_layer.sh) || \
 		{ echo "$(LAYER) is not what uv.lock says: run 'make lock'." >&2; exit 1; }
 

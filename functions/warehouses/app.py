@@ -143,6 +143,7 @@ def create_position(tx: Transaction, request: Request) -> Answer:
     "Create positions by naming mask",
     answer=Position,
     body=PositionBulk,
+    several=True,
     collects_problems=True,
     statuses=(201,),
     errors=("conflict",),

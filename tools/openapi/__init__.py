@@ -1,0 +1,1 @@
+"""The description of the interface, generated from the declarations of the routes."""

@@ -1,0 +1,38 @@
+"""Write docs/openapi.json and docs/interface-operations.md, or tell whether they are current."""
+
+import argparse
+import json
+import sys
+import tomllib
+
+from tools.openapi.declared import ROOT
+from tools.openapi.document import build
+from tools.openapi.table import table
+
+
+def texts() -> dict[str, str]:
+    """File below docs/ → what belongs in it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    document = json.dumps(build(project["version"]), indent=1, ensure_ascii=False)
+    return {"openapi.json": document + "\n", "interface-operations.md": table()}
+
+
+def main() -> int:
+    """Write the files; with --check compare instead, and answer 1 when one differs."""
+    parser = argparse.ArgumentParser(prog="python -m tools.openapi", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    check = parser.parse_args().check
+    stale = []
+    for name, text in texts().items():
+        path = ROOT / "docs" / name
+        if check and (not path.exists() or path.read_text() != text):
+            stale.append(name)
+        elif not check:
+            path.write_text(text)
+    for name in stale:
+        print(f"docs/{name} is not what the routes declare: run python -m tools.openapi")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

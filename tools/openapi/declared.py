@@ -1,0 +1,75 @@
+"""Every route as declared, found where doors are: `functions/*/app.py`."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+from shared.errors import CODES
+from shared.http.door import Door
+from shared.http.operations import Idempotency, Operation
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_ANYWHERE = (
+    "bad_request",
+    "unauthenticated",
+    "feature_not_in_plan",
+    "tenant_suspended",
+    "tenant_cancelled",
+    "tenant_moved",
+    "payload_too_large",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable",
+)
+"""Codes that any route with a token may answer."""
+
+_OF_MODULES = {
+    "transfer_orders": "transfer_orders_disabled",
+    "bulk_import": "bulk_import_disabled",
+}
+
+
+def operations() -> list[Operation]:
+    """Every operation of every door, doors by name, routes in the order of declaration."""
+    found: list[Operation] = []
+    for path in sorted((ROOT / "functions").glob("*/app.py")):
+        handler = importlib.import_module(f"functions.{path.parent.name}.app").lambda_handler
+        if isinstance(handler, Door):
+            found += handler.operations
+    return found
+
+
+def operation_id(operation: Operation) -> str:
+    """Name of the operation for generated clients; PUT is the other way to say PATCH."""
+    name: str = operation.handler.__name__.lstrip("_")
+    return f"{name}_by_put" if operation.method == "PUT" else name
+
+
+def description(operation: Operation) -> str:
+    """What the operation does: the declaration's words, or those of its handler."""
+    handler = inspect.getdoc(operation.handler) or ""
+    return "\n\n".join(text for text in (handler, operation.description) if text)
+
+
+def honours_if_match(operation: Operation) -> bool:
+    """Whether a write can be bound to the state that was read."""
+    return operation.writes and "{id}" in operation.path
+
+
+def codes(operation: Operation) -> list[str]:
+    """Every error code that the operation may answer, in the order of the Errors table."""
+    applies = {
+        "idempotency_key_required": operation.idempotency is Idempotency.REQUIRED,
+        "missing_scope": bool(operation.scope),
+        "forbidden": bool(operation.permission),
+        "client_not_allowed": not operation.open_to_mobile,
+        "not_found": "{" in operation.path or operation.module is not None,
+        "duplicate_in_flight": operation.writes,
+        "idempotency_key_reused": operation.writes,
+        "stale_state": honours_if_match(operation),
+        "validation_failed": operation.body is not None or operation.parameters is not None,
+        _OF_MODULES.get(operation.module or "", ""): True,
+    }
+    named = {*_ANYWHERE, *operation.errors, *(code for code, does in applies.items() if does)}
+    return [code for code in CODES if code in named]

@@ -1,0 +1,256 @@
+"""The OpenAPI document: every route of every function, put together from the declarations."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.auth.scopes import SCOPES
+from shared.db.facets import MAX_ID
+from shared.http.operations import Idempotency, Operation
+from tools.openapi import declared, open_routes
+from tools.openapi.answers import (
+    BASE,
+    ENVELOPES,
+    HEADERS,
+    Refusals,
+    all_made,
+    body,
+    headers,
+    page,
+    single,
+)
+from tools.openapi.schemas import Schema, component_schemas, query_parameters, ref
+
+_EXAMPLES = Path(__file__).parent / "examples.json"
+
+_INTRODUCTION = """\
+Read and write the catalog, warehouses, documents and work of a warehouse.
+
+All paths are relative to the address of your instance. Bodies are JSON. One resource is answered
+as `{data}`, a list as `{data, links, meta}`, every error in one envelope whose `error.code` tells
+what happened. Walk a list by `links.next`. Send an `Idempotency-Key` with every write and repeat it
+on retries: the work is done once, and the retry gets the first answer. Fields that a request does
+not know are ignored; new fields may appear in answers.
+
+Integration clients get a token with `client_credentials` and need the scope of a route; users need
+its permission (`x-scope`, `x-permission`). Unknown methods on a known path answer 405 with `Allow`.
+"""
+
+_PARAMETERS: Mapping[str, str] = {
+    "page": "Page number, counted from 1.",
+    "per_page": "Items per page; more than 100 is taken as 100.",
+    "sort": "Field to sort by; `-` before it: descending.",
+    "updated_since": "Only what changed at or after this instant.",
+    "cursor": "Where the page before ended; part of `links.next`, not for writing by hand.",
+    "search": "Part of the code or name, without regard to case and accents.",
+    "from": "Created on this day or later, in the tenant's time zone.",
+    "to": "Created on this day or earlier, in the tenant's time zone.",
+}
+"""What the query parameters do that are not simply the exact value of a field."""
+
+_ID: Schema = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "Id given by the service.",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_ID},
+    "example": 1,
+}
+
+_HEADER_PARAMETERS: Mapping[str, Schema] = {
+    "IdempotencyKeyRequired": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": True,
+        "description": "A UUID v4 per business operation, repeated on retries within 24 hours.",
+        "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+        "example": "7f6cb3a2-58f4-4d2c-9a0b-2c1f6f3f9e11",
+    },
+    "IfNoneMatch": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "Tag of the answer already known; 304 when it is still the same.",
+        "schema": {"type": "string"},
+    },
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "Tag of the answer the change is based on; 409 stale_state otherwise.",
+        "schema": {"type": "string"},
+    },
+}
+
+
+@cache
+def examples() -> Mapping[str, Any]:
+    """Read the examples: name of a body or answer → its JSON."""
+    found: Mapping[str, Any] = json.loads(_EXAMPLES.read_text())
+    return found
+
+
+def example(model: type[BaseModel]) -> Any:
+    """Return the example of a body or answer.
+
+    Raises:
+        KeyError: It has none yet.
+    """
+    if model.__name__ not in examples():
+        raise KeyError(f"tools/openapi/examples.json has no example of {model.__name__}")
+    return examples()[model.__name__]
+
+
+def build(version: str) -> Schema:
+    """Build the whole document; `version` is that of the service."""
+    operations = declared.operations()
+    refusals = Refusals()
+    paths: dict[str, Schema] = {}
+    for operation in operations:
+        item = paths.setdefault(operation.path, {})
+        item[operation.method.lower()] = _operation(operation, refusals)
+    paths |= open_routes.paths(refusals)
+    tags = dict.fromkeys(_tag(path) for path in paths)
+    bodies = [operation.body for operation in operations if operation.body]
+    answers = [operation.answer for operation in operations]
+    schemas = {**component_schemas(bodies, answers), **ENVELOPES, **open_routes.SCHEMAS}
+    optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Stowage",
+            "summary": "Warehouse management over REST.",
+            "description": _INTRODUCTION,
+            "version": version,
+        },
+        "servers": [
+            {
+                "url": "https://{instance}/api/v1",
+                "description": "The address of your instance.",
+                "variables": {"instance": {"default": BASE.split("/")[2]}},
+            }
+        ],
+        "tags": [{"name": tag} for tag in tags],
+        "paths": paths,
+        "components": {
+            "securitySchemes": _security_schemes(),
+            "parameters": {**_HEADER_PARAMETERS, "IdempotencyKey": optional_key, "Id": _ID},
+            "headers": dict(HEADERS),
+            "responses": refusals.components,
+            "schemas": schemas,
+        },
+    }
+
+
+def _security_schemes() -> Schema:
+    grant = {
+        "tokenUrl": f"{BASE}/oauth/token",
+        "scopes": dict(SCOPES),
+    }
+    return {
+        "client": {
+            "type": "oauth2",
+            "description": "An integration client, with the scopes it was given.",
+            "flows": {"clientCredentials": grant},
+        },
+        "user": {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "The access token of a user, with the permissions of the user's roles.",
+        },
+        "clientSecret": {
+            "type": "http",
+            "scheme": "basic",
+            "description": "Id and secret of an integration client, at the token routes.",
+        },
+    }
+
+
+def _tag(path: str) -> str:
+    group = path.split("/")[1]
+    return open_routes.TAGS.get(group) or group.replace("-", " ").capitalize()
+
+
+def _operation(operation: Operation, refusals: Refusals) -> Schema:
+    described: Schema = {
+        "operationId": declared.operation_id(operation),
+        "tags": [_tag(operation.path)],
+        "summary": operation.summary,
+        "description": declared.description(operation),
+        "security": [{"client": [operation.scope]}, {"user": []}],
+        "x-scope": operation.scope,
+        "x-permission": operation.permission,
+        "parameters": _parameters(operation),
+    }
+    if operation.body:
+        described["requestBody"] = {
+            "required": True,
+            "content": body(ref(operation.body.__name__), example(operation.body)),
+        }
+    described["responses"] = {
+        **{str(status): _success(operation, status) for status in operation.statuses},
+        **({} if operation.writes else {"304": _not_modified()}),
+        **refusals.by_status(declared.codes(operation)),
+    }
+    return described
+
+
+def _parameters(operation: Operation) -> list[Schema]:
+    names = re.findall(r"\{(\w+)\}", operation.path)
+    found = [_path_parameter(name) for name in names]
+    if operation.parameters:
+        found += [
+            {
+                "name": name,
+                "in": "query",
+                "description": _PARAMETERS.get(name, f"Only those with exactly this `{name}`."),
+                "schema": schema,
+            }
+            for name, schema in query_parameters(operation.parameters).items()
+        ]
+    if operation.writes:
+        required = operation.idempotency is Idempotency.REQUIRED
+        found.append(_parameter("IdempotencyKeyRequired" if required else "IdempotencyKey"))
+    else:
+        found.append(_parameter("IfNoneMatch"))
+    if declared.honours_if_match(operation):
+        found.append(_parameter("IfMatch"))
+    return found
+
+
+def _parameter(name: str) -> Schema:
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+def _path_parameter(name: str) -> Schema:
+    if name == "id":
+        return _parameter("Id")
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _success(operation: Operation, status: int) -> Schema:
+    name, shown = operation.answer.__name__, example(operation.answer)
+    if operation.parameters:
+        content = page(name, shown, operation.path)
+    elif operation.several:
+        content = all_made(name, shown)
+    else:
+        content = single(name, shown)
+    sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
+    if status == 201:  # noqa: PLR2004 - Created
+        sent.append("Location")
+    return {"description": _MEANINGS[status], "headers": headers(*sent), "content": content}
+
+
+_MEANINGS = {200: "Done.", 201: "Created.", 202: "Accepted; the work goes on."}
+
+
+def _not_modified() -> Schema:
+    return {
+        "description": "Nothing has changed since the answer that If-None-Match names.",
+        "headers": headers("ETag"),
+    }

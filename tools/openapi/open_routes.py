@@ -1,0 +1,252 @@
+"""The routes that need no token: tokens themselves, the keys, this description."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.auth import tokens
+from shared.auth.scopes import SCOPES
+from tools.openapi.answers import BASE, Refusals, body, headers, strict
+from tools.openapi.schemas import Schema, ref
+
+_TEXT: Schema = {"type": "string"}
+_URI: Schema = {"type": "string", "format": "uri"}
+_WORDS: Schema = {"type": "array", "items": _TEXT}
+
+TAGS: Mapping[str, str] = {
+    "oauth": "Tokens",
+    ".well-known": "Tokens",
+    "openapi.json": "Description",
+    "docs": "Description",
+}
+"""First part of the path → tag."""
+
+_OAUTH_CODES = [
+    "invalid_request",
+    "invalid_client",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+]
+
+_CLIENT = {
+    "client_id": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
+    "client_secret": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
+}
+
+SCHEMAS: Mapping[str, Schema] = {
+    "TokenRequest": {
+        "type": "object",
+        "properties": {
+            "grant_type": {"type": "string", "const": "client_credentials"},
+            **_CLIENT,
+            "scope": {
+                **_TEXT,
+                "description": "Scopes separated by spaces; all that the client has when left out.",
+            },
+        },
+        "required": ["grant_type"],
+    },
+    "Token": strict(
+        {
+            "access_token": _TEXT,
+            "token_type": {"type": "string", "const": "Bearer"},
+            "expires_in": {"type": "integer", "description": "Seconds."},
+            "scope": _TEXT,
+        }
+    ),
+    "RevocationRequest": {
+        "type": "object",
+        "properties": {"token": _TEXT, **_CLIENT},
+        "required": ["token"],
+    },
+    "OAuthError": strict(
+        {"error": {"type": "string", "enum": _OAUTH_CODES}, "error_description": _TEXT},
+        description="The body of a refusal at the token routes (RFC 6749, section 5.2).",
+    ),
+    "KeySet": strict(
+        {
+            "keys": {
+                "type": "array",
+                "items": strict(
+                    dict.fromkeys(("kty", "crv", "x", "y", "use", "alg", "kid"), _TEXT)
+                ),
+            }
+        },
+        description="Public keys of the tokens (RFC 7517).",
+    ),
+    "ServerMetadata": strict(
+        {
+            "issuer": _URI,
+            "token_endpoint": _URI,
+            "revocation_endpoint": _URI,
+            "jwks_uri": _URI,
+            "grant_types_supported": _WORDS,
+            "response_types_supported": _WORDS,
+            "token_endpoint_auth_methods_supported": _WORDS,
+            "revocation_endpoint_auth_methods_supported": _WORDS,
+            "scopes_supported": _WORDS,
+        },
+        description="Where tokens are had (RFC 8414).",
+    ),
+}
+
+_METHODS = ["client_secret_basic", "client_secret_post"]
+_EXAMPLES: Mapping[str, Any] = {
+    "Token": {
+        "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln",
+        "token_type": "Bearer",
+        "expires_in": tokens.LIFETIME,
+        "scope": "products:read products:write",
+    },
+    "KeySet": {
+        "keys": [
+            {
+                "kty": "EC",
+                "crv": "P-256",
+                "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+                "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+                "use": "sig",
+                "alg": "ES256",
+                "kid": "0b6f2a4e",
+            }
+        ]
+    },
+    "ServerMetadata": {
+        "issuer": BASE,
+        "token_endpoint": f"{BASE}/oauth/token",
+        "revocation_endpoint": f"{BASE}/oauth/revoke",
+        "jwks_uri": f"{BASE}/.well-known/jwks.json",
+        "grant_types_supported": ["client_credentials"],
+        "response_types_supported": [],
+        "token_endpoint_auth_methods_supported": _METHODS,
+        "revocation_endpoint_auth_methods_supported": _METHODS,
+        "scopes_supported": list(SCOPES),
+    },
+}
+
+_ALWAYS = ("rate_limited", "internal_error", "service_unavailable")
+_OF_CLIENTS = ("tenant_suspended", "tenant_cancelled", "feature_not_in_plan", "tenant_moved")
+
+
+def paths(refusals: Refusals) -> dict[str, Schema]:
+    """Describe the routes, path → method → operation."""
+    return {
+        "/oauth/token": {"post": _token(refusals)},
+        "/oauth/revoke": {"post": _revoke(refusals)},
+        "/.well-known/jwks.json": {
+            "get": _read("get_keys", "Get the public keys", "KeySet", refusals.by_status(_ALWAYS))
+        },
+        "/.well-known/oauth-authorization-server": {
+            "get": _read(
+                "get_server_metadata",
+                "Get the addresses of the token routes",
+                "ServerMetadata",
+                refusals.by_status(("not_found", *_ALWAYS)),
+            )
+        },
+        "/openapi.json": {
+            "get": _file(
+                "get_openapi", "Get this description", "application/json", {"type": "object"}
+            )
+        },
+        "/docs": {"get": _file("get_docs", "Read this description", "text/html", _TEXT)},
+    }
+
+
+def _token(refusals: Refusals) -> Schema:
+    asked = {"grant_type": "client_credentials", "scope": "products:read products:write"}
+    return {
+        "operationId": "issue_token",
+        "tags": ["Tokens"],
+        "summary": "Get an access token",
+        "description": "For integration clients; the token is good for an hour.",
+        "security": [{"clientSecret": []}, {}],
+        "requestBody": _form("TokenRequest", asked),
+        "responses": {
+            "200": {
+                "description": "The token.",
+                "headers": headers(),
+                "content": body(ref("Token"), _EXAMPLES["Token"]),
+            },
+            **_refused(refusals),
+        },
+    }
+
+
+def _revoke(refusals: Refusals) -> Schema:
+    return {
+        "operationId": "revoke_token",
+        "tags": ["Tokens"],
+        "summary": "Revoke an access token",
+        "description": "Takes effect within 10 seconds; 200 also for a token that is none.",
+        "security": [{"clientSecret": []}, {}],
+        "requestBody": _form("RevocationRequest", {"token": _EXAMPLES["Token"]["access_token"]}),
+        "responses": {
+            "200": {"description": "It is good no longer.", "headers": headers()},
+            **_refused(refusals),
+        },
+    }
+
+
+def _form(name: str, shown: Any) -> Schema:
+    content = {"schema": ref(name), "example": shown}
+    return {
+        "required": True,
+        "content": {"application/x-www-form-urlencoded": content, "application/json": content},
+    }
+
+
+def _refused(refusals: Refusals) -> dict[str, Schema]:
+    codes = {"400": "invalid_request", "401": "invalid_client", "413": "invalid_request"}
+    descriptions = {
+        "400": "The request, the grant or the scope is not acceptable.",
+        "401": "The client is unknown or its secret is wrong; which of the two is not told.",
+        "413": "The body is too large.",
+    }
+    return {
+        status: {
+            "description": descriptions[status],
+            "headers": headers(*(["WWW-Authenticate"] if status == "401" else [])),
+            "content": body(
+                ref("OAuthError"), {"error": code, "error_description": descriptions[status]}
+            ),
+        }
+        for status, code in codes.items()
+    } | refusals.by_status((*_OF_CLIENTS, *_ALWAYS))
+
+
+def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -> Schema:
+    return {
+        "operationId": name,
+        "tags": ["Tokens"],
+        "summary": summary,
+        "description": SCHEMAS[answer]["description"],
+        "security": [],
+        "responses": {
+            "200": {
+                "description": "Done.",
+                "headers": headers(),
+                "content": body(ref(answer), _EXAMPLES[answer]),
+            },
+            **refused,
+        },
+    }
+
+
+def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
+    return {
+        "operationId": name,
+        "tags": ["Description"],
+        "summary": summary,
+        "description": "Open to everyone.",
+        "security": [],
+        "parameters": [{"$ref": "#/components/parameters/IfNoneMatch"}],
+        "responses": {
+            "200": {
+                "description": "The file.",
+                "headers": headers("ETag"),
+                "content": {media: {"schema": schema}},
+            },
+            "304": {"description": "It has not changed.", "headers": headers("ETag")},
+        },
+    }

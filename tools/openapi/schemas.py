@@ -1,0 +1,128 @@
+"""From pydantic models to the schemas of the document: strict, named, without repetition."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+type Schema = dict[str, Any]
+
+_REF = "#/components/schemas/"
+
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+"""Names that pydantic leaves as they are on a field with a validator of its own."""
+
+
+class _EveryFieldAnswered(GenerateJsonSchema):
+    """An answer always has every field, also one whose model has a default."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: FBT001 - pydantic's
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+
+def ref(name: str) -> Schema:
+    """Refer to a schema of the document."""
+    return {"$ref": _REF + name}
+
+
+def nullable(schema: Schema) -> Schema:
+    """Allow null as well, in one `type` where the schema has one."""
+    if isinstance(schema.get("type"), str):
+        widened = schema | {"type": [schema["type"], "null"]}
+        if "enum" in schema:
+            widened["enum"] = [*schema["enum"], None]
+        return widened
+    if "anyOf" in schema:
+        return schema | {"anyOf": [*schema["anyOf"], {"type": "null"}]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def component_schemas(
+    bodies: Iterable[type[BaseModel]], answers: Iterable[type[BaseModel]]
+) -> dict[str, Schema]:
+    """Make the schema of every body and answer and of the models inside them, by name.
+
+    Raises:
+        ValueError: Two models share a name, which generated clients would mix up.
+    """
+    schemas: dict[str, Schema] = {}
+    for mode, models in (("validation", bodies), ("serialization", answers)):
+        for name, schema in _schemas(models, mode).items():  # type: ignore[arg-type]
+            if "__" in name or schemas.setdefault(name, schema) != schema:
+                raise ValueError(f"Two models are called {name.rpartition('__')[2]}.")
+    return dict(sorted(schemas.items()))
+
+
+def query_parameters(model: type[BaseModel]) -> dict[str, Schema]:
+    """Make the schema of each query parameter, by name; none is ever null."""
+    definitions = _definitions([model], "validation")
+    fields = definitions[model.__name__]["properties"]
+    return {
+        name: _clean(_not_null(field), definitions, defaults=True) for name, field in fields.items()
+    }
+
+
+def _definitions(
+    models: Iterable[type[BaseModel]], mode: Literal["validation", "serialization"]
+) -> dict[str, Schema]:
+    wanted = [(model, mode) for model in dict.fromkeys(models)]
+    _, schema = models_json_schema(
+        wanted, ref_template=_REF + "{model}", schema_generator=_EveryFieldAnswered
+    )
+    found: dict[str, Schema] = schema.get("$defs", {})
+    return found
+
+
+def _schemas(
+    models: Iterable[type[BaseModel]], mode: Literal["validation", "serialization"]
+) -> dict[str, Schema]:
+    definitions = _definitions(models, mode)
+    return {
+        name: _clean(schema, definitions)
+        for name, schema in definitions.items()
+        if "properties" in schema
+    }
+
+
+def _not_null(schema: Schema) -> Schema:
+    alternatives = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(alternatives) != 1:
+        return schema
+    return {**{key: value for key, value in schema.items() if key != "anyOf"}, **alternatives[0]}
+
+
+def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = False) -> Any:
+    """Write kinds of value out in full, and null as one more type; drop what says nothing."""
+    if isinstance(schema, list):
+        return [_clean(entry, definitions, defaults=defaults) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), {})
+    if target and "properties" not in target:
+        more = {key: value for key, value in schema.items() if key != "$ref"}
+        return _clean({**target, **more}, definitions, defaults=defaults)
+    clean = {
+        _BOUNDS.get(key, key): (
+            {name: _clean(field, definitions, defaults=defaults) for name, field in value.items()}
+            if key == "properties"
+            else _clean(value, definitions, defaults=defaults)
+        )
+        for key, value in sorted(schema.items(), key=lambda pair: pair[0] != "type")
+        if not _says_nothing(key, value, defaults=defaults)
+    }
+    if clean.get("format") == "date-time":
+        clean["pattern"] = "Z$|[+-][0-9]{2}:?[0-9]{2}$"
+    alternatives = clean.get("anyOf", [])
+    if len(alternatives) == 2 and {"type": "null"} in alternatives:  # noqa: PLR2004 - T | None
+        (other,) = (one for one in alternatives if one != {"type": "null"})
+        rest = {key: value for key, value in clean.items() if key != "anyOf"}
+        return {**nullable(other), **rest}
+    return clean
+
+
+def _says_nothing(key: str, value: Any, *, defaults: bool) -> bool:
+    """Titles repeat the name; a body field left out is not the same as its model's default."""
+    return (key == "title" and isinstance(value, str)) or (
+        key == "default" and (value is None or not defaults)
+    )

@@ -1,0 +1,39 @@
+"""The operation table for people: method, path, who may, what it answers."""
+
+from tools.openapi import declared
+
+_HEAD = """# Operations
+
+Every route that needs a token, generated from the declarations by `python -m tools.openapi`.
+Fields, parameters and examples: [openapi.json](openapi.json), or `GET {base_url}/docs` of a running
+instance. Error codes: [errors.md](errors.md).
+
+Not repeated in each row, since every route may answer them: """
+
+_COLUMNS = """
+
+| Operation | Method and path | Scope | User permission | Answers | Error codes |
+|---|---|---|---|---|---|
+"""
+
+
+def table() -> str:
+    """Return the text of the page."""
+    operations = declared.operations()
+    common = [
+        code
+        for code in declared.codes(operations[0])
+        if all(code in declared.codes(operation) for operation in operations)
+    ]
+    rows = []
+    for operation in operations:
+        cells = (
+            operation.summary,
+            f"`{operation.method} {operation.path}`",
+            f"`{operation.scope}`",
+            f"`{operation.permission}`" if operation.permission else "valid token",
+            " ".join(str(status) for status in operation.statuses),
+            " ".join(f"`{code}`" for code in declared.codes(operation) if code not in common),
+        )
+        rows.append(f"| {' | '.join(cells)} |\n")
+    return _HEAD + ", ".join(f"`{code}`" for code in common) + "." + _COLUMNS + "".join(rows)
