@@ -1,0 +1,93 @@
+"""The description of the interface, open to everyone.
+
+GET /openapi.json   the OpenAPI document
+GET /docs           the same for people; what the page loads lies below it
+"""
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shared.config import config
+from shared.errors import MethodNotAllowed, NotFound, ServiceError
+from shared.http.conditional import fresh
+from shared.http.envelope import Reply, error_reply
+from shared.observability import bind, flush, logger
+
+_FILES = Path(__file__).parent
+
+_SECONDS = 3600
+"""How long a copy is good before it is asked for again, by its tag."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Everything comes from our own address; the only inline content is the renderer's icons."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    media: str
+
+
+_ROUTES: Mapping[str, _File] = {
+    "/openapi.json": _File("openapi.json", "application/json"),
+    "/docs": _File("page/index.html", "text/html; charset=utf-8"),
+    "/docs/start.js": _File("page/start.js", "text/javascript; charset=utf-8"),
+    "/docs/style.css": _File("page/style.css", "text/css; charset=utf-8"),
+    "/docs/swagger-ui-bundle.js": _File(
+        "page/swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"
+    ),
+    "/docs/swagger-ui.css": _File("page/swagger-ui.css.gz", "text/css; charset=utf-8"),
+}
+
+
+def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+    """Answer one request of API Gateway (REST proxy event)."""
+    request_id = event["requestContext"]["requestId"]
+    # behind a custom domain the path also carries the domain's base path
+    path = event["path"].partition("/v1")[2].rstrip("/")
+    bind(request_id=request_id, route=path if path in _ROUTES else "unknown")
+    try:
+        reply = _answer(event, path)
+    except ServiceError as error:
+        refused = error_reply(error, request_id, config().docs_base)
+        own = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+        reply = replace(refused, headers={**own, **refused.headers})
+    logger.info("answered", status=reply.status)
+    flush()
+    return {
+        "statusCode": reply.status,
+        "headers": {"X-Request-Id": request_id, "X-Content-Type-Options": "nosniff"}
+        | dict(reply.headers),
+        "body": reply.body,
+    }
+
+
+def _answer(event: Mapping[str, Any], path: str) -> Reply:
+    if path not in _ROUTES:
+        raise NotFound("The route")
+    if event["httpMethod"] != "GET":
+        raise MethodNotAllowed(event["httpMethod"], ["GET"])
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    return fresh(_reply(path), headers)
+
+
+@cache
+def _reply(path: str) -> Reply:
+    file = _ROUTES[path]
+    content = (_FILES / file.path).read_bytes()
+    if file.path.endswith(".gz"):
+        content = gzip.decompress(content)
+    headers = {
+        "Content-Type": file.media,
+        "Cache-Control": f"public, max-age={_SECONDS}",
+        "Content-Security-Policy": _POLICY,
+        "Referrer-Policy": "no-referrer",
+    }
+    return Reply(200, content.decode(), headers)
