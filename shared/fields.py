@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 from shared.clock import instant_of
 
 MAX_QUANTITY = Decimal(999_999_999)
-_DECIMALS = 6
+_SMALLEST = Decimal("0.000001")
 _MAX_ID = 10**12 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -125,10 +125,11 @@ def _number(value: Any) -> Decimal:
 
 
 def _decimals(number: Decimal) -> Decimal:
-    exponent = number.normalize().as_tuple().exponent
-    if isinstance(exponent, int) and exponent < -_DECIMALS:
+    # normalize() alone would round to 28 digits, and what is next to nothing to 0.
+    rounded = number.quantize(_SMALLEST)
+    if rounded != number:
         raise PydanticCustomError("number_decimals", "must have at most 6 decimals")
-    return number
+    return rounded.normalize()
 
 
 def _positive(number: Decimal) -> Decimal:
