@@ -7,7 +7,7 @@ plan and module, headers, body and query, idempotency, and only then the service
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import BaseModel
 
@@ -154,9 +154,13 @@ class Door:
         request = _with_body(operation, request, raw)
         tenant = request.tenant
         if request.problems:
-            operation.handler(Transaction(store, caller=request.caller), request)
-            message = f"{operation.name} accepted an invalid body"
-            raise AssertionError(message)
+
+            def refuse(tx: Transaction) -> NoReturn:
+                operation.handler(tx, request)
+                message = f"{operation.name} accepted an invalid body"
+                raise AssertionError(message)
+
+            perform(store, refuse, caller=request.caller)
 
         def run(claim: Claim | None) -> Reply:
             def use_case(tx: Transaction) -> Reply:
