@@ -15,7 +15,8 @@ def now_ms() -> int:
 def instant(milliseconds: int) -> Instant:
     """Write milliseconds since the epoch as an Instant."""
     moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    # %Y alone leaves out the zeros of years before 1000, and they would sort last.
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
 
 
 def instant_of(moment: datetime) -> Instant:
