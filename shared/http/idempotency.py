@@ -178,6 +178,9 @@ def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
         # Ours already: the first answer was lost, and botocore asked again.
         if held is None or held.get("owner") != mine.owner:
             return _held(held, request, now)
+    except store.client.exceptions.TransactionConflictException:
+        # At this very moment the first request commits its answer.
+        raise DuplicateInFlight(1) from None
     return mine
 
 

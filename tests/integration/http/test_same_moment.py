@@ -1,0 +1,25 @@
+"""The same request again in the moment in which the first one commits."""
+
+from typing import Any
+
+from tests.faults import Call, Wire, refusal
+from tests.gateway import Erp
+from tests.integration.write_routes import BOLT
+
+
+def test_a_claim_that_meets_the_commit_of_the_first_is_told_to_come_again(
+    erp: Erp, wire: Wire
+) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+
+    def meets_transaction(call: Call, forward: Any) -> Any:
+        if call.operation == "PutItem":
+            return refusal("TransactionConflictException")
+        return forward()
+
+    with wire.faulty(meets_transaction):
+        meanwhile = erp.post("/products", BOLT, key="k1")
+
+    assert (meanwhile.status, meanwhile.code) == (409, "duplicate_in_flight")
+    assert meanwhile.headers["Retry-After"] == "1"
+    assert erp.post("/products", BOLT, key="k1").text == first.text
