@@ -11,6 +11,9 @@ from shared.json_text import dumps
 _MAX_BODY = 5_900_000
 """Bytes; Lambda refuses answers above 6 291 456 with headers and escapes."""
 
+_MAX_PROBLEMS = 5_000
+"""Listed in one answer, so that it fits; a body of 1 MB can have more wrong values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -38,7 +41,8 @@ def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str
             **error.extra,
         },
         "errors": [
-            {"field": problem.field, "message": problem.message} for problem in error.problems
+            {"field": problem.field, "message": problem.message}
+            for problem in error.problems[:_MAX_PROBLEMS]
         ],
         "message": error.message,
     }
