@@ -1,0 +1,114 @@
+"""Real answers of every route, good and bad, against the OpenAPI document."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from shared.tenancy.provisioning import create_client
+from tests.gateway import Erp, Response
+from tests.integration.doors import operations
+from tests.integration.write_routes import EXAMPLES, resource_of
+from tests.openapi import complaints
+from tests.stack import Stack
+
+OPERATIONS = operations()
+LISTS = [name for name, operation in OPERATIONS.items() if operation.parameters]
+DETAILS = [name for name in OPERATIONS if name.startswith("GET ") and name.endswith("/{id}")]
+WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.body]
+BOUND = {"id": 999_999}
+
+
+def judged(name: str, answer: Response, status: int) -> None:
+    method, _, path = name.partition(" ")
+    assert answer.status == status, answer.text
+    assert complaints(method, path, answer) == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
+    method, _, path = name.partition(" ")
+    example = EXAMPLES[name]
+    values = example.prepare(erp)
+
+    answer = erp.send(method, path.format(**values), example.body, key="once")
+    again = erp.send(method, path.format(**values), example.body, key="once")
+
+    judged(name, answer, example.status)
+    judged(name, again, example.status)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    resource, _ = resource_of(path, answer)
+    group = "/" + resource.split("/")[1]
+    if f"GET {group}/{{id}}" in OPERATIONS:
+        judged(f"GET {group}/{{id}}", erp.get(resource), example.afterwards)
+    if f"GET {group}" in OPERATIONS:
+        judged(f"GET {group}", erp.get(group), 200)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_empty_lists_unchanged_lists_and_wrong_parameters(erp: Erp, name: str) -> None:
+    path = name.removeprefix("GET ")
+    first = erp.get(path)
+
+    judged(name, first, 200)
+    judged(name, erp.get(path, headers={"If-None-Match": first.headers["ETag"]}), 304)
+    judged(name, erp.get(path, query={"page": 7}), 200)
+    judged(name, erp.get(path, query={"per_page": "abc", "sort": "colour"}), 422)
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_what_is_not_there(erp: Erp, name: str) -> None:
+    path = name.removeprefix("GET ")
+    judged(name, erp.get(path.format(**BOUND)), 404)
+
+
+@pytest.mark.parametrize("name", WITH_BODY)
+def test_bodies_that_are_no_json_or_not_valid(erp: Erp, name: str) -> None:
+    method, _, path = name.partition(" ")
+    target = path.format(**EXAMPLES[name].prepare(erp))
+
+    judged(name, erp.send(method, target, raw="{", key="broken"), 400)
+    wrong = {"name": 5, "whs_code": 5, "bin_code": 5, "lines": 5, "polygon": 5}
+    judged(name, erp.send(method, target, wrong, key="wrong"), 422)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_callers_who_may_not(stack: Stack, name: str) -> None:
+    method, _, path = name.partition(" ")
+    target = path.format(**BOUND)
+
+    judged(name, Erp(stack.gateway, None).send(method, target), 401)
+    judged(name, stack.erp(scopes=()).send(method, target), 403)
+    if OPERATIONS[name].permission:
+        judged(name, Erp(stack.gateway, stack.user_token()).send(method, target), 403)
+
+
+def test_the_judge_sees_what_is_wrong(erp: Erp) -> None:
+    good = erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
+    assert complaints("POST", "/products", good) == []
+
+    for change in ({"colour": "red"}, {"id": "1"}, {"name": None}, {"created_at": "yesterday"}):
+        text = json.dumps({"data": good.data | change})
+        assert len(complaints("POST", "/products", replace(good, text=text))) >= 1
+    missing = {name: value for name, value in good.data.items() if name != "barcode"}
+    bad = replace(good, text=json.dumps({"data": missing}))
+    assert complaints("POST", "/products", bad) == ["data: 'barcode' is a required property"]
+    headers = type(good.headers)({"X-Request-Id": "1"})
+    assert complaints("POST", "/products", replace(good, headers=headers)) == [
+        "header Location is missing"
+    ]
+    assert "not declared" in complaints("POST", "/products", replace(good, status=202))[0]
+
+
+def test_the_token_routes(stack: Stack) -> None:
+    stranger = Erp(stack.gateway, None)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    asked = "grant_type=client_credentials&client_id=nobody&client_secret=x"
+    client_id, secret = create_client("acme", "ERP")
+    right = f"grant_type=client_credentials&client_id={client_id}&client_secret={secret}"
+
+    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw="", headers=form), 400)
+    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw=asked, headers=form), 401)
+    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw=right, headers=form), 200)
+    for path in ("/.well-known/jwks.json", "/.well-known/oauth-authorization-server"):
+        judged(f"GET {path}", stranger.get(path), 200)

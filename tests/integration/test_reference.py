@@ -1,0 +1,96 @@
+"""The description of the interface: open to everyone, shipped with the service."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.gateway import LAMBDA_LIMIT, Erp
+from tests.stack import Stack
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def reader(stack: Stack) -> Erp:
+    """Someone without a token."""
+    return Erp(stack.gateway, None)
+
+
+def test_the_document_is_the_one_in_the_docs(reader: Erp) -> None:
+    answer = reader.get("/openapi.json")
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["X-Request-Id"]
+    assert answer.json() == json.loads((ROOT / "docs" / "openapi.json").read_text())
+
+
+def test_the_page_and_all_that_it_loads_come_from_here(reader: Erp) -> None:
+    page = reader.get("/docs")
+    assert page.status == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+
+    sources = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    loaded = [source for source in sources if not source.startswith("data:")]
+    assert "docs/swagger-ui-bundle.js" in loaded
+    for source in loaded:
+        answer = reader.get(f"/{source}")
+        assert answer.status == 200, source
+        assert answer.headers["Cache-Control"] == "public, max-age=3600"
+        assert len(json.dumps(answer.text)) < LAMBDA_LIMIT / 2
+
+
+@pytest.mark.parametrize(
+    ("path", "media"),
+    [
+        ("/docs/start.js", "text/javascript; charset=utf-8"),
+        ("/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
+        ("/docs/swagger-ui.css", "text/css; charset=utf-8"),
+    ],
+)
+def test_files_have_their_types(reader: Erp, path: str, media: str) -> None:
+    answer = reader.get(path)
+    assert answer.headers["Content-Type"] == media
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_page_may_run_nothing_that_is_not_ours(reader: Erp) -> None:
+    page = reader.get("/docs")
+    rules = dict(rule.split(" ", 1) for rule in page.headers["Content-Security-Policy"].split("; "))
+
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == rules["connect-src"] == "'self'"
+    assert rules["frame-ancestors"] == "'none'"
+    assert re.findall(r"<script(?! src=)|<style|\sstyle=|\son\w+=", page.text) == []
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/swagger-ui.css"])
+def test_what_is_known_is_not_sent_again(reader: Erp, path: str) -> None:
+    tag = reader.get(path).headers["ETag"]
+    again = reader.get(path, headers={"If-None-Match": tag})
+    assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/start.js"])
+def test_it_can_only_be_read(reader: Erp, method: str, path: str) -> None:
+    answer = reader.send(method, path)
+    assert (answer.status, answer.code, answer.headers["Allow"]) == (
+        405,
+        "method_not_allowed",
+        "GET",
+    )
+
+
+@pytest.mark.parametrize("path", ["/docs/nothing", "/docs/../app.py", "/docs/app.py"])
+def test_nothing_else_is_served(reader: Erp, path: str) -> None:
+    answer = reader.get(path)
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"]
+
+
+def test_a_proxy_with_a_base_path_changes_nothing(stack: Stack) -> None:
+    behind_a_domain = Erp(type(stack.gateway)(stack.template, "acme.stowage.test", "/api"), None)
+    assert behind_a_domain.get("/docs").status == 200

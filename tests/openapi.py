@@ -1,0 +1,68 @@
+"""The committed OpenAPI document as a judge of real answers."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+from tests.gateway import Response
+
+_PATH = Path(__file__).parents[1] / "docs" / "openapi.json"
+
+
+def _closed(node: Any) -> Any:
+    """Let no object have a property that the document does not name."""
+    if isinstance(node, list):
+        return [_closed(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    closed = {name: _closed(inner) for name, inner in node.items()}
+    if node.get("type") == "object" and "properties" in node:
+        closed["additionalProperties"] = False
+    return closed
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Read the document, with objects closed."""
+    found: dict[str, Any] = _closed(json.loads(_PATH.read_text()))
+    return found
+
+
+def _resolve(node: Any) -> Any:
+    while isinstance(node, dict) and "$ref" in node:
+        found: Any = document()
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        node = found
+    return node
+
+
+def complaints(method: str, path: str, answer: Response) -> list[str]:
+    """Say what in an answer is not as the document has it; `path` is the template."""
+    declared = document()["paths"][path][method.lower()]["responses"]
+    if str(answer.status) not in declared:
+        return [f"status {answer.status} is not declared: {answer.text[:300]}"]
+    response = _resolve(declared[str(answer.status)])
+    found = []
+    for name, reference in response["headers"].items():
+        header = _resolve(reference)
+        if name not in answer.headers:
+            found += [f"header {name} is missing"] if header.get("required") else []
+        elif (pattern := header["schema"].get("pattern")) and not re.search(
+            pattern, answer.headers[name]
+        ):
+            found.append(f"header {name} is {answer.headers[name]}")
+    if "content" not in response:
+        return found + (["a body was not declared"] if answer.text else [])
+    schema = response["content"]["application/json"]["schema"]
+    judge = Draft202012Validator(
+        {**schema, "components": document()["components"]}, format_checker=FormatChecker()
+    )
+    return found + [
+        f"{'.'.join(map(str, error.absolute_path))}: {error.message}"
+        for error in judge.iter_errors(answer.json())
+    ]

@@ -1,0 +1,177 @@
+"""The OpenAPI document: valid, current, complete, and its examples true."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+from openapi_spec_validator import validate
+from pydantic import BaseModel
+
+from shared.auth.scopes import PERMISSIONS, SCOPES
+from shared.errors import CODES
+from shared.http.operations import Idempotency, Operation
+from shared.json_text import loads
+from shared.validation import check
+from tools.openapi import declared
+from tools.openapi.__main__ import texts
+from tools.openapi.document import example
+from tools.openapi.schemas import component_schemas
+
+ROOT = Path(__file__).parents[2]
+OPERATIONS = {operation.name: operation for operation in declared.operations()}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(texts()["openapi.json"])
+    return found
+
+
+def of(document: dict[str, Any], operation: Operation) -> dict[str, Any]:
+    found: dict[str, Any] = document["paths"][operation.path][operation.method.lower()]
+    return found
+
+
+def resolve(document: dict[str, Any], node: Any) -> Any:
+    while isinstance(node, dict) and "$ref" in node:
+        found: Any = document
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        node = found
+    return node
+
+
+def test_it_is_valid_openapi(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1.")
+    validate(document)
+
+
+@pytest.mark.parametrize("name", ["openapi.json", "interface-operations.md"])
+def test_the_committed_file_is_what_the_routes_declare(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text() == texts()[name], "run python -m tools.openapi"
+
+
+def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
+    names = [
+        operation["operationId"]
+        for item in document["paths"].values()
+        for operation in item.values()
+    ]
+    assert len(names) == len(set(names)) > len(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+def test_an_operation_says_all_that_its_declaration_does(
+    document: dict[str, Any], operation: Operation
+) -> None:
+    shown = of(document, operation)
+    parameters = [resolve(document, node) for node in shown["parameters"]]
+    named = {(node["in"], node["name"]): node for node in parameters}
+
+    assert shown["summary"] == operation.summary
+    assert shown["description"]
+    assert shown["security"] == [{"client": [operation.scope]}, {"user": []}]
+    assert operation.scope in SCOPES
+    assert (shown["x-scope"], shown["x-permission"]) == (operation.scope, operation.permission)
+    assert operation.permission is None or operation.permission in PERMISSIONS
+    assert {str(status) for status in operation.statuses} <= shown["responses"].keys()
+    assert all(node.get("description") for node in parameters)
+    if operation.parameters:
+        fields = operation.parameters.model_fields
+        queries = {name for place, name in named if place == "query"}
+        assert queries == {info.alias or name for name, info in fields.items()}
+    if operation.writes:
+        key = named["header", "Idempotency-Key"]
+        assert key["required"] is (operation.idempotency is Idempotency.REQUIRED)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+def test_every_code_has_its_status_and_an_example(
+    document: dict[str, Any], operation: Operation
+) -> None:
+    responses = of(document, operation)["responses"]
+
+    for code in (*operation.errors, "unauthenticated", "tenant_suspended", "rate_limited"):
+        answer = resolve(document, responses[str(CODES[code].status)])
+        assert f"`{code}`" in answer["description"]
+        shown = answer["content"]["application/json"]["examples"][code]["value"]
+        assert shown["error"]["code"] == code
+    if "{id}" in operation.path:
+        assert "404" in responses
+
+
+def _contents(document: dict[str, Any], node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every media type object below a node, with where it stands."""
+    if isinstance(node, dict):
+        if "schema" in node and ("example" in node or "examples" in node) and "in" not in node:
+            yield path, node
+        for name, inner in node.items():
+            yield from _contents(document, inner, f"{path}/{name}")
+
+
+def test_every_example_satisfies_its_schema(document: dict[str, Any]) -> None:
+    contents = list(_contents(document, {key: document[key] for key in ("paths", "components")}))
+    assert len(contents) > 2 * len(OPERATIONS)
+
+    for where, content in contents:
+        checker = Draft202012Validator(
+            {**content["schema"], "components": document["components"]},
+            format_checker=FormatChecker(),
+        )
+        shown = [content["example"]] if "example" in content else []
+        shown += [named["value"] for named in content.get("examples", {}).values()]
+        for value in shown:
+            assert [error.message for error in checker.iter_errors(value)] == [], where
+
+
+def test_every_example_of_a_body_is_accepted() -> None:
+    for operation in OPERATIONS.values():
+        if operation.body:
+            raw = loads(json.dumps(example(operation.body)))
+            assert check(operation.body, raw)[1] == [], operation.name
+
+
+def test_every_field_of_an_answer_is_always_there(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    answers = component_schemas([], {operation.answer for operation in OPERATIONS.values()})
+    for name in answers:
+        assert schemas[name]["required"] == list(schemas[name]["properties"]), name
+
+
+def test_null_is_one_more_type(document: dict[str, Any]) -> None:
+    product = document["components"]["schemas"]["Product"]["properties"]
+    assert product["barcode"] == {"type": ["string", "null"]}
+    assert product["man_btch_num"] == {"type": "boolean"}
+    change = document["components"]["schemas"]["ProductChange"]
+    assert "required" not in change
+    assert change["properties"]["name"] == {"type": "string", "minLength": 1, "maxLength": 200}
+
+
+def test_parameters_have_defaults_words_and_bounds(document: dict[str, Any]) -> None:
+    shown = of(document, OPERATIONS["GET /products"])["parameters"]
+    schemas = {node["name"]: node["schema"] for node in shown if "name" in node}
+    assert schemas["page"] == {"type": "integer", "default": 1, "minimum": 1}
+    assert schemas["per_page"] == {"type": "integer", "default": 25, "minimum": 1}
+    assert schemas["sort"]["default"] == "id"
+    assert {"name", "-name"} <= set(schemas["sort"]["enum"])
+    assert schemas["updated_since"]["format"] == "date-time"
+
+
+def test_two_models_of_one_name_are_refused() -> None:
+    first = type("Pallet", (BaseModel,), {"__annotations__": {"height": int}, "__module__": "a"})
+    second = type("Pallet", (BaseModel,), {"__annotations__": {"width": int}, "__module__": "b"})
+
+    with pytest.raises(ValueError, match="Pallet"):
+        component_schemas([], [first, second])
+    with pytest.raises(ValueError, match="Pallet"):
+        component_schemas([first], [second])
+
+
+def test_a_model_without_an_example_is_named() -> None:
+    model = type("Forklift", (BaseModel,), {"__annotations__": {"id": int}})
+
+    with pytest.raises(KeyError, match="Forklift"):
+        example(model)
