@@ -37,9 +37,10 @@ class Call:
     request: dict[str, Any]
 
 
-type _Answer = tuple[Any, Exception | None]
-type _Forward = Callable[[], _Answer]
-type Fault = Callable[[Call, _Forward], _Answer]
+type Answer = tuple[Any, Exception | None]
+"""(HTTP response, parsed answer) and None, or None and what broke the connection."""
+type Forward = Callable[[], Answer]
+type Fault = Callable[[Call, Forward], Answer]
 """Decides what becomes of a call; `forward()` carries it out."""
 
 
@@ -102,7 +103,7 @@ class Wire:
         finally:
             self._faults.remove(fault)
 
-    def carry(self, send: _Forward, operation: str, body: Any) -> _Answer:
+    def carry(self, send: Forward, operation: str, body: Any) -> Answer:
         """Carry one call, through the faults, to moto."""
         call = self._begin(operation, body)
         if self.latency:
@@ -127,15 +128,15 @@ class Wire:
                 recording.calls.append(call)
         return call
 
-    def _through(self, call: Call, send: _Forward) -> _Answer:
-        def forward() -> _Answer:
+    def _through(self, call: Call, send: Forward) -> Answer:
+        def forward() -> Answer:
             with self._lock:
                 return self._once(call, send)
 
         fault = self._faults[-1] if self._faults else None
         return fault(call, forward) if fault else forward()
 
-    def _once(self, call: Call, send: _Forward) -> _Answer:
+    def _once(self, call: Call, send: Forward) -> Answer:
         """Apply a transaction once per ClientRequestToken."""
         token = call.request.get("ClientRequestToken")
         if call.operation != "TransactWriteItems" or token is None:
@@ -156,7 +157,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Wire:
     wire = Wire()
     original = Endpoint._do_get_response  # type: ignore[attr-defined]
 
-    def carried(endpoint: Any, request: Any, model: Any, context: Any) -> _Answer:
+    def carried(endpoint: Any, request: Any, model: Any, context: Any) -> Answer:
         return wire.carry(
             lambda: original(endpoint, request, model, context), model.name, request.body
         )
@@ -199,13 +200,13 @@ def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 # What AWS answers
 
 
-def success() -> _Answer:
+def success() -> Answer:
     """An answer without content."""
     parsed = {"ResponseMetadata": {"HTTPStatusCode": 200, "RequestId": "r", "HTTPHeaders": {}}}
     return (_http(200), parsed), None
 
 
-def refusal(code: str, *, status: int = 400, **members: Any) -> _Answer:
+def refusal(code: str, *, status: int = 400, **members: Any) -> Answer:
     """An error of AWS, as botocore has it after reading the answer."""
     parsed = {
         "Error": {"Code": code, "Message": code},
@@ -219,14 +220,14 @@ def _http(status: int) -> SimpleNamespace:
     return SimpleNamespace(status_code=status, headers={}, content=b"", raw=None)
 
 
-def cancelled(call: Call, reason: str) -> _Answer:
+def cancelled(call: Call, reason: str) -> Answer:
     """A transaction cancelled because of its first action."""
     others = [{"Code": "None"}] * (len(call.request["TransactItems"]) - 1)
     reasons = [{"Code": reason, "Message": reason}, *others]
     return refusal("TransactionCanceledException", CancellationReasons=reasons)
 
 
-def lost() -> _Answer:
+def lost() -> Answer:
     """No answer: the connection broke."""
     return None, ReadTimeoutError(endpoint_url="https://dynamodb")
 
@@ -238,7 +239,7 @@ def kill_before(at: int) -> Fault:
     """Die before the `at`-th call, counted from 0, reaches AWS."""
     turn = _turns()
 
-    def fault(call: Call, forward: _Forward) -> _Answer:
+    def fault(call: Call, forward: Forward) -> Answer:
         if turn() == at:
             raise Killed(f"before {call.operation}")
         return forward()
@@ -250,7 +251,7 @@ def kill_after(at: int) -> Fault:
     """Die after the `at`-th call took effect, before its answer is seen."""
     turn = _turns()
 
-    def fault(call: Call, forward: _Forward) -> _Answer:
+    def fault(call: Call, forward: Forward) -> Answer:
         answer = forward()
         if turn() == at:
             raise Killed(f"after {call.operation}")
@@ -263,7 +264,7 @@ def lose_answer(at: int) -> Fault:
     """The `at`-th call takes effect, but its answer is lost."""
     turn = _turns()
 
-    def fault(_call: Call, forward: _Forward) -> _Answer:
+    def fault(_call: Call, forward: Forward) -> Answer:
         answer = forward()
         return lost() if turn() == at else answer
 
@@ -274,7 +275,7 @@ def throttle(at: int, times: int = 1) -> Fault:
     """AWS throttles `times` calls from the `at`-th on."""
     turn = _turns()
 
-    def fault(_call: Call, forward: _Forward) -> _Answer:
+    def fault(_call: Call, forward: Forward) -> Answer:
         if at <= turn() < at + times:
             return refusal("ThrottlingException")
         return forward()
@@ -286,7 +287,7 @@ def conflict(times: int = 1) -> Fault:
     """The first `times` transactions meet another one (TransactionConflict)."""
     turn = _turns()
 
-    def fault(call: Call, forward: _Forward) -> _Answer:
+    def fault(call: Call, forward: Forward) -> Answer:
         if call.operation == "TransactWriteItems" and turn() < times:
             return cancelled(call, "TransactionConflict")
         return forward()

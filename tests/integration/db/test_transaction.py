@@ -1,0 +1,218 @@
+"""One transaction per change: what a failed condition means, and how long to try."""
+
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+
+from shared.clock import Deadline
+from shared.db.items import Item
+from shared.db.transaction import MAX_ACTIONS, Overtaken, Transaction
+from shared.db.unit_of_work import perform
+from shared.errors import Conflict, ServiceUnavailable
+from tests.clock import Clock
+from tests.faults import Answer, Call, Forward, Wire, cancelled, conflict, lost, refusal
+from tests.integration.db.crates import Yard
+
+
+def _item(name: str, **attributes: object) -> Item:
+    return {"PK": name, "SK": "HEAD", **attributes}
+
+
+@pytest.fixture
+def store_with_pallet(yard: Yard) -> Yard:
+    """A table that holds the pallet, in version 1."""
+    tx = Transaction(yard.store)
+    tx.insert(_item("pallet", version=1))
+    tx.commit()
+    return yard
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2, 3])
+def test_each_action_says_what_its_failed_condition_means(
+    store_with_pallet: Yard, failing: int
+) -> None:
+    store = store_with_pallet.store
+    wrong = [number == failing for number in range(4)]
+    tx = Transaction(store)
+    tx.insert(
+        _item("pallet" if wrong[0] else "crate"), otherwise=lambda: Conflict("the code is taken")
+    )
+    tx.put(
+        _item("box"),
+        condition="attribute_exists(PK)" if wrong[1] else None,
+        otherwise=lambda: Conflict("the box is gone"),
+    )
+    tx.update(
+        ("shelf", "HEAD"),
+        "SET #n = :n",
+        names={"#n": "n"},
+        values={":n": 1},
+        condition="attribute_exists(PK)" if wrong[2] else None,
+        otherwise=lambda: Conflict("the shelf is gone"),
+    )
+    tx.delete(
+        ("dock", "HEAD"),
+        condition="attribute_exists(PK)" if wrong[3] else None,
+        otherwise=lambda: Conflict("the dock is gone"),
+    )
+    meanings = ["the code is taken", "the box is gone", "the shelf is gone", "the dock is gone"]
+
+    with pytest.raises(Conflict, match=meanings[failing]):
+        tx.commit()
+
+    for name in ("crate", "box", "shelf"):
+        assert store.get((name, "HEAD")) is None
+
+
+def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: Yard) -> None:
+    tx = Transaction(store_with_pallet.store)
+    tx.insert(_item("pallet"), otherwise=lambda: Conflict("first"))
+    tx.delete(("x", "HEAD"), condition="attribute_exists(PK)", otherwise=lambda: Conflict("second"))
+
+    with pytest.raises(Conflict, match="first"):
+        tx.commit()
+
+
+_PASSING: dict[str, Callable[[Call], Answer]] = {
+    "throttling": lambda _: refusal("ThrottlingException"),
+    "the same token in progress": lambda _: refusal("TransactionInProgressException"),
+    "a failure of AWS": lambda _: refusal("InternalServerError", status=500),
+    "a conflict": lambda call: cancelled(call, "TransactionConflict"),
+    "throttling of one action": lambda call: cancelled(call, "ThrottlingError"),
+    "no answer": lambda _: lost(),
+}
+
+
+@pytest.mark.parametrize("name", _PASSING)
+@pytest.mark.usefixtures("clock")
+def test_what_passes_by_itself_is_tried_again(yard: Yard, wire: Wire, name: str) -> None:
+    turns = count()
+
+    def four_times(call: Call, forward: Forward) -> Answer:
+        return _PASSING[name](call) if next(turns) < 4 else forward()
+
+    tx = Transaction(yard.store)
+    tx.insert(_item("crate"))
+    with wire.faulty(four_times):
+        tx.commit()
+
+    assert yard.store.get(("crate", "HEAD"))
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
+    yard: Yard, wire: Wire
+) -> None:
+    turns = count()
+    tx = Transaction(yard.store)
+    tx.update(("n", "HEAD"), "ADD #n :one", names={"#n": "n"}, values={":one": 1})
+
+    def lose_five(_call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        return lost() if next(turns) < 5 else answer
+
+    with wire.faulty(lose_five):
+        tx.commit()
+
+    item = yard.store.get(("n", "HEAD"))
+    assert item is not None
+    assert item["n"] == 1
+
+
+def test_after_the_deadline_the_service_is_unavailable(
+    yard: Yard, wire: Wire, clock: Clock
+) -> None:
+    yard.store.deadline = Deadline(5_000)
+    began = clock.monotonic()
+    tx = Transaction(yard.store)
+    tx.insert(_item("crate"))
+
+    with wire.faulty(conflict(times=10_000)), pytest.raises(ServiceUnavailable) as refused:
+        tx.commit()
+
+    assert refused.value.headers["Retry-After"] == "1"
+    assert clock.monotonic() - began <= 5
+
+
+@pytest.mark.usefixtures("clock")
+def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, wire: Wire) -> None:
+    tx = Transaction(yard.store)
+    tx.insert(_item("crate"))
+    with (
+        wire.recorded() as seen,
+        wire.faulty(lambda _call, _forward: refusal("AccessDeniedException")),
+        pytest.raises(Exception, match="AccessDenied"),
+    ):
+        tx.commit()
+
+    assert len(seen.calls) == 1
+
+
+def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
+    yard: Yard, wire: Wire
+) -> None:
+    tx = Transaction(yard.store)
+    for number in range(MAX_ACTIONS):
+        tx.insert(_item(f"crate {number}"))
+    tx.count("crate", {"n": MAX_ACTIONS})
+    with wire.recorded() as seen, pytest.raises(AssertionError, match="101 actions"):
+        tx.commit()
+
+    assert seen.calls == []
+
+
+def test_nothing_staged_is_nothing_sent(yard: Yard, wire: Wire) -> None:
+    with wire.recorded() as seen:
+        Transaction(yard.store).commit()
+
+    assert seen.calls == []
+
+
+@pytest.mark.usefixtures("clock")
+def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: Yard) -> None:
+    decided: list[int] = []
+
+    def store_crate(tx: Transaction) -> int:
+        number = tx.next_id("crate")
+        if not decided:
+            other = Transaction(yard.store)
+            other.insert(_item("place 1"))
+            other.commit()
+        decided.append(number)
+        tx.insert(_item(f"place {len(decided)}"))
+        return number
+
+    assert perform(yard.store, store_crate) == 1
+    assert decided == [1, 1]
+    assert yard.store.get(("place 2", "HEAD"))
+
+
+def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(yard: Yard, clock: Clock) -> None:
+    yard.store.deadline = Deadline(5_000)
+    began = clock.monotonic()
+
+    def never(_tx: Transaction) -> None:
+        raise Overtaken
+
+    with pytest.raises(ServiceUnavailable):
+        perform(yard.store, never)
+    assert clock.monotonic() - began <= 5
+
+
+@pytest.mark.usefixtures("clock")
+def test_retired_master_data_overtakes_work_that_has_read_it(yard: Yard) -> None:
+    turns = count(1)
+
+    def receive(tx: Transaction) -> int:
+        tx.guard("entry")
+        turn = next(turns)
+        if turn == 1:  # someone deletes the product between our reading and our commit
+            retiring = Transaction(yard.store)
+            retiring.retire_epoch("entry")
+            retiring.commit()
+        tx.count("entry", {"n": 1})
+        tx.put(_item("entry", turn=turn))
+        return turn
+
+    assert perform(yard.store, receive) == 2

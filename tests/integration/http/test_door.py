@@ -1,0 +1,346 @@
+"""The way through a door: the order of its checks, its answers to bad input, its envelope."""
+
+import base64
+import importlib
+import json
+from typing import Any
+
+import pytest
+
+from shared.config import config
+from shared.errors import CODES
+from shared.tenancy import provisioning
+from shared.tenancy.directory import directory
+from tests.gateway import Erp, Headers, LambdaContext, Response
+from tests.integration.doors import operations
+from tests.integration.write_routes import BOLT, EXAMPLES
+from tests.stack import Stack
+
+_READS_AND_WRITES = sorted(operations())
+
+
+def _assert_envelope(answer: Response, status: int, code: str) -> None:
+    """The error envelope, exactly, and the headers that every answer has."""
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert status == CODES[code].status
+    body = answer.json()
+    assert set(body) == {"error", "errors", "message"}
+    assert body["message"] == body["error"]["message"]
+    assert body["error"]["doc_url"] == f"{config().docs_base}/errors#{code}"
+    assert body["error"]["request_id"] == answer.headers["X-Request-Id"]
+    assert all(set(problem) == {"field", "message"} for problem in body["errors"])
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Type"] == "application/json"
+
+
+# The order of the checks: each request is wrong in every way that comes later, too
+
+
+def _worst_request(erp: Erp) -> Response:
+    return erp.send("POST", "/products", raw="{", key=" ")
+
+
+def test_a_suspended_tenant_comes_before_everything_else(stack: Stack) -> None:
+    erp = stack.erp(scopes=["products:read"])
+    for state, status, code in (
+        ("suspended", 402, "tenant_suspended"),
+        ("cancelled", 402, "tenant_cancelled"),
+    ):
+        provisioning.set_state("acme", state)  # type: ignore[arg-type]
+        directory.forget()
+        _assert_envelope(_worst_request(erp), status, code)
+    provisioning.set_state("acme", "moved", moved_to="https://wms.acme.test")
+    directory.forget()
+    _assert_envelope(_worst_request(erp), 410, "tenant_moved")
+
+
+def test_a_revoked_client_comes_before_its_scope(stack: Stack) -> None:
+    credentials = provisioning.create_client("acme", "ERP", ["products:read"])
+    erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
+    provisioning.revoke_client(credentials.client_id)
+    directory.forget()
+
+    _assert_envelope(_worst_request(erp), 401, "unauthenticated")
+
+
+def test_a_scope_comes_before_key_and_body(stack: Stack) -> None:
+    answer = _worst_request(stack.erp(scopes=["products:read"]))
+
+    _assert_envelope(answer, 403, "missing_scope")
+    assert answer.json()["error"]["scope"] == "products:write"
+
+
+def test_a_users_permission_comes_before_key_and_body(stack: Stack) -> None:
+    user = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+
+    _assert_envelope(_worst_request(user), 403, "forbidden")
+    assert user.get("/products").status == 200
+
+
+@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}])
+def test_a_token_without_second_factor_reaches_only_the_products(
+    stack: Stack, claims: dict[str, Any]
+) -> None:
+    user = Erp(stack.gateway, stack.user_token(**claims, permissions="inventory.manage"))
+
+    assert user.get("/products").status == 200
+    _assert_envelope(user.get("/products/1"), 403, "client_not_allowed")
+    _assert_envelope(_worst_request(user), 403, "client_not_allowed")
+
+
+def test_the_key_comes_before_the_body(erp: Erp) -> None:
+    answer = erp.send("POST", "/entry-documents", raw="{")
+
+    _assert_envelope(answer, 400, "idempotency_key_required")
+
+
+def test_the_body_comes_before_the_state(erp: Erp) -> None:
+    assert erp.patch("/products/999", {"name": 5}).code in {"validation_failed", "not_found"}
+    _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
+
+
+# Every route
+
+
+@pytest.mark.parametrize("name", _READS_AND_WRITES)
+def test_every_route_asks_for_its_scope(stack: Stack, name: str) -> None:
+    method, _, path = name.partition(" ")
+    erp = stack.erp(scopes=["settings:manage"])
+
+    answer = erp.send(method, path.format(id=1), EXAMPLES[name].body if method != "GET" else None)
+
+    _assert_envelope(answer, 403, "missing_scope")
+    assert answer.json()["error"]["scope"] == operations()[name].scope
+
+
+@pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
+def test_every_path_tells_the_methods_it_admits(erp: Erp, path: str) -> None:
+    admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:
+        answer = erp.send(method, path.format(id=1))
+        if path.endswith("/bulk"):  # also the path of a position that cannot be
+            continue
+        _assert_envelope(answer, 405, "method_not_allowed")
+        assert set(answer.headers["Allow"].split(", ")) == admitted
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/products/1/nothing", "/products//", "/product-categories/1/2/3", "/nothing", "/",
+        "/products/%2e%2e/1/2", "/warehouses/1/nothing",
+    ],
+)  # fmt: skip
+def test_an_unknown_path_is_404(erp: Erp, path: str) -> None:
+    _assert_envelope(erp.get(path), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["0", "-1", "1.0", "1e3", "abc", "%20", "0x1", "\u0661", "9" * 12, "9" * 13, "9" * 5000, "1;2"],
+)
+def test_what_is_no_id_is_404(erp: Erp, number: str) -> None:
+    for path in (f"/products/{number}", f"/warehouses/{number}", f"/entry-documents/{number}"):
+        _assert_envelope(erp.get(path), 404, "not_found")
+
+
+# Bodies
+
+
+_NOT_JSON = {
+    "empty": "",
+    "half": "{",
+    "array": "[]",
+    "array of objects": '[{"item_code":"A","name":"B"}]',
+    "null": "null",
+    "text": '"x"',
+    "number": "1",
+    "NaN": '{"qty":NaN}',
+    "Infinity": '{"qty":-Infinity}',
+    "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "deep array": "[" * 400_000,
+    "digits": '{"id":' + "9" * 5000 + "}",
+    "control character": '{"name":"a\nb"}',
+    "trailing": '{"name":"a"} x',
+    "single quotes": "{'name':'a'}",
+    "two BOMs": '\ufeff\ufeff{"name":"a"}',
+}
+
+
+@pytest.mark.parametrize("name", _NOT_JSON)
+def test_what_is_no_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
+    answer = erp.send("POST", "/products", raw=_NOT_JSON[name])
+
+    _assert_envelope(answer, 400, "bad_request")
+    assert stack.items() == []
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "text/json", "application/xml", "multipart/form-data; boundary=x", "json",
+     "application/x-www-form-urlencoded", "application/json; charset=utf-16", "*/*"],
+)  # fmt: skip
+def test_another_content_type_is_refused(erp: Erp, content_type: str) -> None:
+    answer = erp.post("/products", BOLT, headers={"Content-Type": content_type})
+
+    _assert_envelope(answer, 400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "application/json; charset=UTF-8", "APPLICATION/JSON ;charset=utf-8",
+     "application/merge-patch+json"],
+)  # fmt: skip
+def test_json_under_any_of_its_names_is_read(erp: Erp, content_type: str) -> None:
+    assert erp.post("/products", BOLT, headers={"Content-Type": content_type}).status == 201
+
+
+def test_a_byte_order_mark_is_no_mistake(erp: Erp) -> None:
+    raw = ("\ufeff" + json.dumps(BOLT)).encode()
+
+    assert erp.send("POST", "/products", raw=raw).status == 201
+
+
+def test_of_a_repeated_name_the_last_counts(erp: Erp) -> None:
+    raw = '{"item_code":"A","name":"first","name":"last"}'
+
+    assert erp.send("POST", "/products", raw=raw).data["name"] == "last"
+
+
+def test_a_body_of_a_megabyte_is_read_and_a_byte_more_is_not(erp: Erp) -> None:
+    body = json.dumps(BOLT)
+    fits = body[:-1] + " " * (2**20 - len(body)) + "}"
+
+    _assert_envelope(erp.send("POST", "/products", raw=fits + " "), 413, "payload_too_large")
+    assert erp.send("POST", "/products", raw=fits).status == 201
+
+
+@pytest.mark.parametrize("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
+def test_bytes_that_are_no_utf_8_are_refused(stack: Stack, body: bytes) -> None:
+    answer = _knock(stack, body=base64.b64encode(body).decode(), isBase64Encoded=True)
+
+    _assert_envelope(answer, 400, "bad_request")
+
+
+@pytest.mark.parametrize("body", ["%", "A", "eyJ9\u00e9"])
+def test_what_is_no_base64_is_refused(stack: Stack, body: str) -> None:
+    _assert_envelope(_knock(stack, body=body, isBase64Encoded=True), 400, "bad_request")
+
+
+@pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\u001b", "\\u2028", "\\udfff\\ud800"])
+def test_characters_that_are_no_text_are_named(erp: Erp, escape: str) -> None:
+    answer = erp.send("POST", "/products", raw=f'{{"item_code":"A{escape}A","name":"B{escape}B"}}')
+
+    _assert_envelope(answer, 422, "validation_failed")
+    assert {problem["field"] for problem in answer.json()["errors"]} == {"item_code", "name"}
+
+
+def test_every_problem_of_a_body_is_told_at_once(stack: Stack, erp: Erp) -> None:
+    wrong = {
+        "item_code": 5,
+        "barcode": "x" * 65,
+        "type": ["a"],
+        "man_btch_num": "yes",
+        "image_url": "ftp://x",
+    }
+    answer = erp.post("/products", wrong)
+
+    _assert_envelope(answer, 422, "validation_failed")
+    fields = [problem["field"] for problem in answer.json()["errors"]]
+    assert sorted(fields) == sorted([*wrong, "name"])
+    assert answer.json()["error"]["field"] in fields
+    assert stack.items() == []
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"page": "0"}, "page"), ({"page": "-1"}, "page"), ({"page": "x"}, "page"),
+        ({"page": "1.0"}, "page"), ({"page": "9" * 5000}, "page"), ({"page": "\u0661"}, "page"),
+        ({"per_page": "0"}, "per_page"), ({"per_page": ""}, "per_page"),
+        ({"sort": "qty"}, "sort"), ({"sort": "--id"}, "sort"), ({"sort": ""}, "sort"),
+        ({"updated_since": "2026-03-01T09:30:00"}, "updated_since"),
+        ({"updated_since": "2026-13-01T09:30:00Z"}, "updated_since"),
+        ({"updated_since": "0000-00-00T00:00:00Z"}, "updated_since"),
+        ({"updated_since": "0001-01-01T00:00:00+14:00"}, "updated_since"),
+        ({"item_code": "x" * 256}, "item_code"), ({"search": "\x00"}, "search"),
+    ],
+)  # fmt: skip
+def test_a_bad_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+    answer = erp.get("/products", query=query)
+
+    _assert_envelope(answer, 422, "validation_failed")
+    assert answer.json()["error"]["field"] == field
+    assert [problem["field"] for problem in answer.json()["errors"]] == [field]
+
+
+def test_a_larger_page_is_taken_as_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
+    answer = erp.get("/products", query={"per_page": 1000, "colour": "red", "page": 10**9})
+
+    assert answer.status == 200
+    assert answer.json()["meta"]["per_page"] == 100
+    assert answer.json()["data"] == []
+    assert answer.json()["meta"]["from"] is None
+
+
+# What goes wrong inside
+
+
+def test_an_unexpected_failure_tells_nothing_of_itself(
+    erp: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret of table acme")
+
+    monkeypatch.setattr("shared.catalog.service.repository.list_products", fail)
+
+    answer = erp.get("/products")
+
+    _assert_envelope(answer, 500, "internal_error")
+    assert "secret" not in answer.text
+
+
+def test_an_answer_that_lambda_cannot_carry_is_413(
+    erp: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = erp.post("/products", BOLT).data
+    monkeypatch.setattr("shared.http.door.dumps", lambda _: '"' * 3_100_000)
+
+    _assert_envelope(erp.get(f"/products/{product['id']}"), 413, "payload_too_large")
+
+
+def test_a_custom_domain_has_its_base_path_before_the_resource(stack: Stack, erp: Erp) -> None:
+    product = erp.post("/products", BOLT).data
+
+    answer = _knock(stack, httpMethod="GET", path=f"/api/v1/products/{product['id']}", body=None)
+
+    assert answer.data == product
+
+
+def _knock(stack: Stack, **event: Any) -> Response:
+    """Hand the catalog's door an event as the gateway would, with some entries replaced."""
+    door = importlib.import_module("functions.catalog.app").lambda_handler
+    authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
+    headers = {
+        "Authorization": f"Bearer {stack.token()}",
+        "Host": "api.stowage.test",
+        "Content-Type": "application/json",
+    }
+    arn = "arn:aws:execute-api:eu-west-1:123456789012:api/api/GET/v1"
+    context = authorizer({"headers": headers, "methodArn": arn}, None)["context"]
+    answer = door(
+        {
+            "httpMethod": "POST",
+            "path": "/v1/products",
+            "headers": headers,
+            "queryStringParameters": None,
+            "requestContext": {"requestId": "r1", "authorizer": context},
+            "isBase64Encoded": False,
+            **event,
+        },
+        LambdaContext(),
+    )
+    return Response(answer["statusCode"], Headers(answer["headers"]), answer["body"])

@@ -1,0 +1,169 @@
+"""Idempotency-Key: the same request again gets the same answer, and is done once."""
+
+import json
+
+import pytest
+
+from tests.clock import Clock
+from tests.faults import Killed, Wire, kill_before, throttle
+from tests.gateway import Erp
+from tests.integration.write_routes import BOLT, NORTH, PURCHASE
+from tests.stack import Stack
+
+_NUT = {"item_code": "NUT-M8", "name": "Nut M8"}
+
+
+def test_the_same_request_again_gets_the_same_answer(stack: Stack, erp: Erp) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+    again = erp.post("/products", BOLT, key="k1")
+
+    assert (again.status, again.text) == (first.status, first.text)
+    assert again.headers["Location"] == first.headers["Location"]
+    assert "Idempotent-Replayed" not in first.headers
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["X-Request-Id"] != first.headers["X-Request-Id"]
+    assert len(stack.events()) == 1
+
+
+def test_the_answer_is_the_first_ones_even_when_the_product_has_changed(erp: Erp) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+    erp.patch(f"/products/{first.data['id']}", {"name": "Bolt M8 long"})
+    erp.delete(f"/products/{first.data['id']}")
+
+    assert erp.post("/products", BOLT, key="k1").text == first.text
+
+
+def test_order_and_spacing_of_json_do_not_make_another_request(erp: Erp) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+    backwards = json.dumps(dict(reversed(BOLT.items())), indent=4)
+
+    assert erp.send("POST", "/products", raw=backwards, key="k1").text == first.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/products", {**BOLT, "name": "Bolt M9"}),
+        ("POST", "/products", {**BOLT, "unknown": 1}),
+        ("POST", "/product-categories", {"name": "Fasteners"}),
+        ("PATCH", "/products/1", BOLT),
+        ("DELETE", "/products/1", None),
+    ],
+)
+def test_a_key_belongs_to_one_request(erp: Erp, method: str, path: str, body: object) -> None:
+    erp.post("/products", BOLT, key="k1")
+
+    answer = erp.send(method, path, body, key="k1")
+
+    assert (answer.status, answer.code) == (422, "idempotency_key_reused")
+    assert erp.get("/products/1").data["name"] == BOLT["name"]
+    assert erp.walk("/product-categories") == []
+
+
+def test_invalid_data_can_be_corrected_under_the_same_key(erp: Erp) -> None:
+    assert erp.post("/products", {**BOLT, "name": ""}, key="k1").status == 422
+    erp.post("/products", BOLT)
+    assert erp.post("/products", BOLT, key="k1").code == "validation_failed"
+
+    assert erp.post("/products", _NUT, key="k1").status == 201
+
+
+def test_a_refusal_of_the_state_stays_the_answer(erp: Erp) -> None:
+    missing = erp.delete("/products/1", key="k1")
+    assert missing.code == "not_found"
+    erp.post("/products", BOLT)
+
+    again = erp.delete("/products/1", key="k1")
+
+    assert (again.status, again.text) == (404, missing.text)
+    assert erp.get("/products/1").status == 200
+
+
+def test_a_conflict_stays_the_answer_until_another_key_asks(erp: Erp) -> None:
+    erp.post("/warehouses", NORTH)
+    erp.post("/warehouse-positions", {"whs_code": "NORTH", "bin_code": "A-01-1"})
+    erp.post("/products", BOLT)
+    erp.post("/entry-documents", PURCHASE, key="po")
+    first = erp.delete("/products/1", key="k1")
+    assert (first.status, first.code) == (409, "conflict")
+    assert erp.post("/entry-documents/1/close").status == 200
+
+    assert erp.delete("/products/1", key="k1").text == first.text
+    assert erp.delete("/products/1", key="k2").status == 200
+
+
+def test_the_key_of_another_credential_is_another_key(stack: Stack, erp: Erp, beta: Erp) -> None:
+    shop = stack.erp(client="shop")
+    erp.post("/products", BOLT, key="k1")
+
+    assert shop.post("/products", _NUT, key="k1").status == 201
+    assert beta.post("/products", _NUT, key="k1").status == 201
+
+
+def test_the_second_token_of_a_client_knows_the_key(stack: Stack, erp: Erp) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+
+    assert stack.erp().post("/products", BOLT, key="k1").text == first.text
+
+
+def test_a_dead_request_keeps_its_key_until_it_can_no_longer_be_alive(
+    erp: Erp, wire: Wire, clock: Clock
+) -> None:
+    erp.get("/products")
+    clock.freeze()
+    with pytest.raises(Killed), wire.faulty(kill_before(1)):
+        erp.post("/products", BOLT, key="k1")
+
+    waiting = erp.post("/products", BOLT, key="k1")
+    assert (waiting.status, waiting.code) == (409, "duplicate_in_flight")
+    assert waiting.headers["Retry-After"] == "2"
+    clock.advance(27)
+    assert erp.post("/products", BOLT, key="k1").code == "duplicate_in_flight"
+    clock.advance(3)
+    assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+def test_a_key_is_forgotten_after_a_day(erp: Erp, clock: Clock) -> None:
+    erp.post("/products", BOLT, key="k1")
+    clock.advance(24 * 3600 - 60)
+    assert erp.post("/products", _NUT, key="k1").code == "idempotency_key_reused"
+    clock.advance(120)
+
+    assert erp.post("/products", _NUT, key="k1").status == 201
+
+
+def test_a_failure_of_aws_frees_the_key(erp: Erp, wire: Wire, clock: Clock) -> None:
+    assert clock
+    erp.get("/products")
+    with wire.faulty(throttle(1, times=3)):  # as often as botocore tries
+        answer = erp.post("/products", BOLT, key="k1")
+    assert (answer.status, answer.code) == (503, "service_unavailable")
+    assert int(answer.headers["Retry-After"]) >= 1
+
+    assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+@pytest.mark.parametrize(
+    "key", ["", " ", "a b", "é", "a\n", "\x00", "\x7f", "x" * 256, "\ud800", "\u200b"]
+)
+def test_a_key_is_printable_ascii_of_at_most_255(stack: Stack, erp: Erp, key: str) -> None:
+    answer = erp.post("/products", BOLT, key=key)
+
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert stack.items() == []
+
+
+@pytest.mark.parametrize("key", ["x" * 255, "#HEAD", "../..", "{}", "idempotency#erp#k"])
+def test_a_strange_key_is_a_key(erp: Erp, key: str) -> None:
+    first = erp.post("/products", BOLT, key=key)
+
+    assert first.status == 201
+    assert erp.post("/products", BOLT, key=key).text == first.text
+
+
+@pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
+def test_documents_need_a_key(stack: Stack, erp: Erp, path: str) -> None:
+    answer = erp.post(path, PURCHASE)
+
+    assert (answer.status, answer.code) == (400, "idempotency_key_required")
+    assert stack.items() == []
