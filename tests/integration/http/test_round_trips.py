@@ -1,0 +1,89 @@
+"""How often a request waits for AWS, in a warm function."""
+
+import importlib
+
+import pytest
+
+from tests.faults import Recording, Wire
+from tests.gateway import Erp
+from tests.integration.doors import operations
+from tests.integration.write_routes import EXAMPLES
+from tests.stack import Stack
+
+_LISTS = sorted(name for name, found in operations().items() if found.parameters)
+_DETAILS = sorted(
+    name
+    for name, found in operations().items()
+    if not found.writes and not found.parameters and "{id}" in found.path
+)
+_PREPARED_BY = {
+    "/products": "PATCH /products/{id}",
+    "/product-categories": "PATCH /product-categories/{id}",
+    "/warehouses": "PATCH /warehouses/{id}",
+    "/warehouse-positions": "PATCH /warehouse-positions/{id}",
+    "/clients": "PATCH /clients/{id}",
+    "/providers": "PATCH /providers/{id}",
+    "/entry-documents": "POST /entry-documents/{id}/close",
+    "/exit-documents": "POST /exit-documents/{id}/close",
+}
+"""Collection → the write example that leaves one resource in it."""
+
+_OF_DETAIL = {"/warehouses/{id}": 2}
+"""A warehouse shows its positions, which are a list."""
+
+
+def _resource(erp: Erp, collection: str) -> str:
+    values = EXAMPLES[_PREPARED_BY[collection]].prepare(erp)
+    return f"{collection}/{values['id']}"
+
+
+def _warm(erp: Erp, path: str, wire: Wire) -> Recording:
+    assert erp.get(path).status == 200
+    with wire.recorded() as seen:
+        assert erp.get(path).status == 200
+    return seen
+
+
+@pytest.mark.parametrize("name", _DETAILS)
+def test_a_detail_waits_once(name: str, erp: Erp, wire: Wire) -> None:
+    path = name.partition(" ")[2]
+    resource = _resource(erp, path.partition("/{")[0])
+
+    assert _warm(erp, resource, wire).round_trips <= _OF_DETAIL.get(path, 1)
+
+
+@pytest.mark.parametrize("name", _LISTS)
+def test_a_list_waits_twice(name: str, erp: Erp, wire: Wire) -> None:
+    collection = name.partition(" ")[2]
+    _resource(erp, collection)
+
+    assert _warm(erp, collection, wire).round_trips <= 2
+
+
+@pytest.mark.parametrize("route", ["POST /entry-documents", "POST /exit-documents"])
+def test_a_new_document_waits_four_times(route: str, erp: Erp, wire: Wire) -> None:
+    example = EXAMPLES[route]
+    example.prepare(erp)
+    path = route.partition(" ")[2]
+    assert example.body is not None
+
+    for turn in range(2):
+        body = {**example.body, "external_ref": f"ref-{turn}"}
+        with wire.recorded() as seen:
+            assert erp.post(path, body, key=f"key-{turn}").status == 201
+
+    assert seen.round_trips <= 4
+
+
+def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, wire: Wire) -> None:
+    authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
+    event = {
+        "headers": {"authorization": f"Bearer {stack.token()}", "host": "api.stowage.test"},
+        "methodArn": "arn:aws:execute-api:eu-west-1:123456789012:api/api/GET/v1/products",
+    }
+    assert erp.get("/products").status == 200
+
+    with wire.recorded() as seen:
+        assert authorizer(event, None)["context"]["tenant"] == "acme"
+
+    assert seen.calls == []

@@ -1,0 +1,56 @@
+"""Which entries a list reads: the narrowest that cover it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from shared.db.listing import ListQuery, _plan
+from tests.integration.db.crates import CRATES
+
+
+def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
+    access, ordered = _plan(CRATES, ListQuery(sort="name", descending=False, **asked))
+    return access.index, access.partition, ordered, access.total_name
+
+
+@pytest.mark.parametrize(
+    ("asked", "plan"),
+    [
+        # its own order, of all or of one status, is read straight from the index
+        ({}, (2, "crate", True, None)),
+        ({"equal": {"status": "open"}}, (5, "crate#status#open", True, "status=open")),
+        # whatever few entities share comes first
+        ({"equal": {"reference": "R1"}}, (7, "crate#reference#R1", False, None)),
+        ({"equal": {"status": "open", "reference": "R1"}}, (7, "crate#reference#R1", False, None)),
+        # then a value or range of an order, inside the status if there is one
+        ({"equal": {"name": "a"}}, (2, "crate", False, None)),
+        ({"equal": {"name": "a", "status": "open"}}, (5, "crate#status#open", False, None)),
+        ({"between": {"updated_at": ("2", None)}}, (3, "crate", False, None)),
+        (
+            {"between": {"updated_at": ("2", None)}, "equal": {"status": "open"}},
+            (6, "crate#status#open", False, None),
+        ),
+    ],
+)
+def test_a_list_reads_the_narrowest_entries(
+    asked: Mapping[str, Any], plan: tuple[int, str, bool, str | None]
+) -> None:
+    assert _planned(**asked) == plan
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        ({"equal": {"colour": "red"}}, 2),
+        ({"contains": {"name": "a"}}, 2),
+        ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
+    ],
+)
+def test_any_other_filter_gathers_from_the_narrowest_order(
+    asked: Mapping[str, Any], index: int
+) -> None:
+    planned = _planned(**asked)
+
+    assert planned[0] == index
+    assert planned[2] is False

@@ -1,0 +1,77 @@
+"""Codes and statuses: the Errors table of the interface."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from shared import errors
+from shared.errors import CODES, Problem, ServiceError
+from shared.http.envelope import Reply, error_body
+
+_TABLE = {
+    "bad_request": 400, "idempotency_key_required": 400, "unauthenticated": 401,
+    "feature_not_in_plan": 402, "limit_reached": 402, "tenant_suspended": 402,
+    "tenant_cancelled": 402, "forbidden": 403, "missing_scope": 403, "client_not_allowed": 403,
+    "not_found": 404, "transfer_orders_disabled": 404, "bulk_import_disabled": 404,
+    "method_not_allowed": 405, "conflict": 409, "duplicate_in_flight": 409,
+    "approval_required": 409, "order_in_wave": 409, "stale_state": 409,
+    "validation_failed": 422, "idempotency_key_reused": 422, "rule_blocked": 422,
+    "import_refused": 422, "tenant_moved": 410, "gone": 410, "payload_too_large": 413,
+    "rate_limited": 429,
+}  # fmt: skip
+_OUR_OWN = {"internal_error": 500, "service_unavailable": 503}
+
+_ARGUMENTS: dict[str, Any] = {
+    "message": "text", "address": "https://x.test", "feature": "webhooks.enabled",
+    "upgrade_url": "https://x.test/plans", "permission": "exits.manage", "scope": "stocks:read",
+    "method": "PUT", "allowed": ["GET", "POST"], "retry_after": 3, "what": "The product",
+    "problems": [Problem("name", "is required"), Problem("qty", "must be a number")],
+}  # fmt: skip
+_KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, ServiceError) and kind is not ServiceError
+]
+
+
+def test_every_code_has_the_status_of_the_interface() -> None:
+    assert {code: row.status for code, row in CODES.items()} == _TABLE | _OUR_OWN
+
+
+def _raised(kind: type[ServiceError]) -> ServiceError:
+    needed = inspect.signature(kind).parameters
+    return kind(**{name: _ARGUMENTS[name] for name in needed if name in _ARGUMENTS})
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_every_refusal_is_told_in_the_envelope(kind: type[ServiceError]) -> None:
+    error = _raised(kind)
+
+    body = error_body(error, "r1", "https://docs.test")
+
+    assert error.status == CODES[error.code].status
+    assert f"{error.status} {error.code}" in (kind.__doc__ or "")
+    assert body["message"] == body["error"]["message"] == str(error)
+    assert body["error"]["doc_url"] == f"https://docs.test/errors#{error.code}"
+    assert body["error"]["request_id"] == "r1"
+    assert [problem["field"] for problem in body["errors"]] == [p.field for p in error.problems]
+
+
+def test_each_code_brings_what_the_interface_promises_with_it() -> None:
+    extras = {kind.__name__: set(_raised(kind).extra) for kind in _KINDS}
+
+    assert extras["MissingScope"] == {"scope"}
+    assert extras["FeatureNotInPlan"] == {"feature", "upgrade_url"}
+    assert extras["ValidationFailed"] == {"field"}
+    assert _raised(errors.MethodNotAllowed).headers == {"Allow": "GET, POST"}
+    assert _raised(errors.DuplicateInFlight).headers == {"Retry-After": "3"}
+    assert _raised(errors.ServiceUnavailable).headers == {"Retry-After": "3"}
+    assert errors.DuplicateInFlight(-5).headers == {"Retry-After": "1"}
+
+
+def test_an_answer_fits_as_long_as_lambda_can_carry_it() -> None:
+    assert Reply(200, "x" * 5_800_000).fits
+    assert not Reply(200, "x" * 5_900_000).fits
+    assert not Reply(200, '"' * 2_950_000).fits
+    assert not Reply(200, "\u20ac" * 2_000_000).fits
