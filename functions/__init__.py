@@ -1,0 +1,1 @@
+"""The doors: one package per group of routes, with its Lambda handler in `app.py`."""
