@@ -72,7 +72,7 @@ def test_an_operation_says_all_that_its_declaration_does(
     named = {(node["in"], node["name"]): node for node in parameters}
 
     assert shown["summary"] == operation.summary
-    assert shown["description"]
+    assert f"`{operation.scope}`" in shown["description"]
     assert shown["security"] == [{"client": [operation.scope]}, {"user": []}]
     assert operation.scope in SCOPES
     assert (shown["x-scope"], shown["x-permission"]) == (operation.scope, operation.permission)

@@ -47,9 +47,11 @@ def operation_id(operation: Operation) -> str:
 
 
 def description(operation: Operation) -> str:
-    """What the operation does: the declaration's words, or those of its handler."""
+    """What the operation does, in its handler's words and the declaration's, and who may ask."""
     handler = inspect.getdoc(operation.handler) or ""
-    return "\n\n".join(text for text in (handler, operation.description) if text)
+    users = f"the permission `{operation.permission}`" if operation.permission else "a valid token"
+    who = f"Integration clients need the scope `{operation.scope}`, users {users}."
+    return "\n\n".join(text for text in (handler, operation.description, who) if text)
 
 
 def honours_if_match(operation: Operation) -> bool:

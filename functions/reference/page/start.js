@@ -11,7 +11,7 @@ async function start() {
     spec,
     dom_id: "#reference",
     deepLinking: true,
-    docExpansion: "none",
+    docExpansion: "list",
     filter: true,
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
