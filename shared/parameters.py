@@ -3,7 +3,9 @@
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
+from shared.db.facets import searchable
 from shared.db.listing import ListQuery, Range
 from shared.fields import Moment, Term
 
@@ -11,7 +13,16 @@ _MOST_PER_PAGE = 100
 
 type Text = Term
 """A filter that a value must equal."""
-type Search = Term
+
+
+def _searched(text: str) -> str:
+    folded = searchable(text)
+    if not folded:
+        raise PydanticCustomError("search", "must have a letter, digit or sign")
+    return folded
+
+
+type Search = Annotated[Term, AfterValidator(_searched)]
 """Part of a code or name, without regard to case and accents."""
 
 

@@ -8,7 +8,7 @@ from shared.catalog.models import (
     ProductParameters,
 )
 from shared.db.collection import Collection
-from shared.db.facets import Facets, fold, id_text
+from shared.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.db.items import Item, Key
 from shared.db.listing import Page, read_page
 from shared.db.references import alias_key
@@ -24,7 +24,7 @@ def _product_facets(product: Product) -> Facets:
         "name": fold(product.name),
         "barcode": product.barcode,
         "type": product.type,
-        "search": fold(f"{product.item_code} {product.name}"),
+        "search": searchable(f"{product.item_code}{SEPARATOR}{product.name}"),
         "created_at": product.created_at,
         "updated_at": product.updated_at,
     }
@@ -43,7 +43,7 @@ PRODUCTS = Collection(
 def _category_facets(category: Category) -> Facets:
     return {
         "name": fold(category.name),
-        "search": fold(category.name),
+        "search": searchable(category.name),
         "updated_at": category.updated_at,
     }
 
@@ -66,15 +66,15 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
             "barcode": parameters.barcode,
             "type": parameters.type,
         },
-        contains={"search": fold(parameters.search) if parameters.search else None},
+        contains={"search": parameters.search},
     )
     return read_page(store, PRODUCTS, query)
 
 
 def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
     """Read a page of product categories."""
-    search = fold(parameters.search) if parameters.search else None
-    return read_page(store, CATEGORIES, parameters.list_query(contains={"search": search}))
+    query = parameters.list_query(contains={"search": parameters.search})
+    return read_page(store, CATEGORIES, query)
 
 
 def code_key(code: str) -> Key:

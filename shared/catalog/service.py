@@ -150,7 +150,7 @@ def known_products(
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}
-    ensure_stays(aliases.values(), tx.now_ms)
+    ensure_stays(tx, aliases.values())
     return {code: repository.known_product(alias) for code, alias in aliases.items()}
 
 

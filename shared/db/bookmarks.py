@@ -20,8 +20,10 @@ from shared.db.items import Item, to_attributes
 from shared.db.store import Store
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 
-LAG_MS = 2_000
+LAG_MS = 5_000
 _LIFE_MS = 15 * 60_000
+_WALK_MS = 24 * 3_600_000
+"""How long a walk by `links.next` may rest on a snapshot."""
 _CHUNK = 50_000
 """Ids per snapshot item; compressed they stay well under 400 KB."""
 _REMEMBERED = 512
@@ -154,7 +156,7 @@ def keep_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals
                 "total": len(ids),
                 "version": totals.version,
                 "good_until": good_until(totals),
-                EXPIRY: (now_ms() + _LIFE_MS) // 1000,
+                EXPIRY: (now_ms() + _WALK_MS) // 1000,
             },
         )
 

@@ -14,11 +14,13 @@ from shared.db.items import Item, Key, pack, unpack
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys
 from shared.db.transaction import Transaction
-from shared.errors import Gone, NotFound
+from shared.errors import Gone, NotFound, ServiceUnavailable
 
 HEAD = "HEAD"
 
 _UNCHANGED = "version = :seen"
+_TRIES = 5
+"""Reads of an entity in parts that others keep replacing, before giving up."""
 
 type IndexBySort = Mapping[str, int]
 """Sort name → number of the index that holds the entries in that order."""
@@ -60,34 +62,45 @@ class Collection[E: BaseModel]:
     def get(self, store: Store, number: int) -> Record[E]:
         """Read one entity; NotFound when it never was, Gone when it was deleted."""
         noun = f"{self.noun} {number}"
-        item = store.get(self.key(number)) if 0 < number <= MAX_ID else None
-        if item is None:
-            raise NotFound(noun)
-        if item.get("deleted"):
-            raise Gone(noun)
-        return self._record(store, item)
+        head = store.get(self.key(number)) if 0 < number <= MAX_ID else None
+        for _ in range(_TRIES):
+            if head is None:
+                raise NotFound(noun)
+            if head.get("deleted"):
+                raise Gone(noun)
+            record = self._decode(head, store.get_many(self._tail_keys_of(head)))
+            if record:
+                return record
+            head = store.get_many([self.key(number)]).get(self.key(number))
+        raise ServiceUnavailable
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
         """Read entities in the order of their ids given; those that are not there are left out."""
         keys = [self.key(number) for number in numbers]
         items = store.get_many(keys)
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
-        tails = store.get_many(
-            [key for head in heads for key in self._tail_keys(int(head["id"]), int(head["parts"]))]
-        )
-        return [self._decode(head, tails) for head in heads]
+        tails = store.get_many([key for head in heads for key in self._tail_keys_of(head)])
+        records = [self._decode(head, tails) or self._again(store, head) for head in heads]
+        return [record for record in records if record]
 
-    def _record(self, store: Store, head: Item) -> Record[E]:
-        return self._decode(
-            head, store.get_many(self._tail_keys(int(head["id"]), int(head["parts"])))
-        )
+    def _again(self, store: Store, head: Item) -> Record[E] | None:
+        """Read an entity that was being replaced while its parts were read."""
+        try:
+            return self.get(store, int(head["id"]))
+        except (NotFound, Gone):
+            return None
 
-    def _decode(self, head: Item, tails: Mapping[Key, Item]) -> Record[E]:
-        number, count = int(head["id"]), int(head["parts"])
-        parts = [head["data"]]
-        parts += [tails[key]["data"] for key in self._tail_keys(number, count)]
-        entity = self.model.model_validate_json(unpack(parts))
-        return Record(number, int(head["version"]), entity, count)
+    def _decode(self, head: Item, tails: Mapping[Key, Item]) -> Record[E] | None:
+        """Put an entity together; None when head and parts are of different versions."""
+        rest = [tails.get(key) for key in self._tail_keys_of(head)]
+        if any(tail is None or tail["version"] != head["version"] for tail in rest):
+            return None
+        data = [head["data"], *(tail["data"] for tail in rest if tail)]
+        entity = self.model.model_validate_json(unpack(data))
+        return Record(int(head["id"]), int(head["version"]), entity, int(head["parts"]))
+
+    def _tail_keys_of(self, head: Item) -> list[Key]:
+        return self._tail_keys(int(head["id"]), int(head["parts"]))
 
     def _tail_keys(self, number: int, parts: int) -> list[Key]:
         partition = self.key(number)[0]
@@ -153,7 +166,7 @@ class Collection[E: BaseModel]:
             **self._index_attributes(number, facets),
         }
         tails = [
-            {PARTITION_KEY: key[0], SORT_KEY: key[1], "data": data}
+            {PARTITION_KEY: key[0], SORT_KEY: key[1], "version": version, "data": data}
             for key, data in zip(self._tail_keys(number, 1 + len(others)), others, strict=True)
         ]
         return head, tails

@@ -42,10 +42,13 @@ class CounterChange:
 
     changes: dict[str, int] = field(default_factory=dict)
     guard: Guard | None = None
+    counts: bool = False
+    """Whether anything changed; a guard alone binds nothing."""
     shard: int = field(default_factory=lambda: random.randrange(SHARDS))  # noqa: S311
 
     def add(self, changes: Mapping[str, int]) -> None:
         """Add differences; several of one name add up."""
+        self.counts = True
         for name, difference in changes.items():
             self.changes[name] = self.changes.get(name, 0) + difference
 

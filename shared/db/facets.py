@@ -12,6 +12,7 @@ type Facets = Mapping[str, str | None]
 """Facet name → its text, None where the entity has no value (sorts first)."""
 
 _FOLDED_LENGTH = 200
+_SEARCHED_LENGTH = 600
 _ID_DIGITS = 12
 MAX_ID = 10**_ID_DIGITS - 1
 _UNITS = 18
@@ -24,10 +25,19 @@ AFTER_SEPARATOR = "\x20"
 
 
 def fold(text: str) -> str:
-    """Text for sorting and searching without regard to case and accents."""
+    """Text for sorting and comparing without regard to case and accents."""
+    return _folded(text)[:_FOLDED_LENGTH]
+
+
+def searchable(text: str) -> str:
+    """Text to search in, or for, without regard to case and accents."""
+    return _folded(text)[:_SEARCHED_LENGTH]
+
+
+def _folded(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text)
     plain = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return plain.casefold()[:_FOLDED_LENGTH]
+    return plain.casefold()
 
 
 def id_text(number: int) -> str:

@@ -31,6 +31,7 @@ from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys, index_name
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
+_MARK_BYTES = 1024
 """A sort key, as far as a cursor (which the caller may have made up) is believed."""
 _MAX_VERSION = 10**15
 _MAX_OFFSET_PAGES = 10**9
@@ -185,7 +186,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         query = self.query
         mark = self.read_cursor() if query.offset else None
         after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
-        if after is not None:
+        if after is not None and len(after.encode()) <= _MARK_BYTES:
             return self._walk_on(after)
         if query.offset:
             totals, keys = self._count_up()

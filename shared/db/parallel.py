@@ -3,18 +3,27 @@
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from threading import current_thread
 from typing import Any
 
 _WORKERS = 8
+_NAME = "aws"
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_WORKERS, thread_name_prefix="aws")
+    return ThreadPoolExecutor(_WORKERS, thread_name_prefix=_NAME)
+
+
+def _inside() -> bool:
+    # A worker that waited for other workers could wait for ever.
+    return current_thread().name.startswith(_NAME)
 
 
 def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
     """Run two calls at once; the first error is raised after both have ended."""
+    if _inside():
+        return first(), second()
     other = _pool().submit(second)
     try:
         result = first()
@@ -26,7 +35,7 @@ def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, 
 
 def each[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
     """Call once per argument, at once; results in the order of the arguments."""
-    if len(arguments) <= 1:
+    if len(arguments) <= 1 or _inside():
         return [call(argument) for argument in arguments]
     futures: list[Future[Any]] = [_pool().submit(call, argument) for argument in arguments[1:]]
     first = call(arguments[0])

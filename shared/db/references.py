@@ -14,10 +14,13 @@ from shared.db.items import Item, Key
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Overtaken, Transaction
+from shared.errors import ServiceUnavailable
 
 _REGISTER = "open"
-_MARK_MS = 60_000
+_MARK_MS = 30_000
 """Longer than any invocation, so that a mark outlives the use case that set it."""
+_PATIENCE_MS = 3_000
+"""How long a use case waits for the outcome; only a retirement that died takes longer."""
 
 NAMING_KINDS = ("entry", "exit", "position")
 """Kinds that name master data and are guarded with `Transaction.guard`: work, and positions,
@@ -98,7 +101,14 @@ def restore(tx: Transaction, alias: Key, mark: str) -> None:
         undo.commit()
 
 
-def ensure_stays(aliases: Iterable[Item], now_ms: int) -> None:
-    """Wait for the outcome, by deciding again, when something named is about to go."""
-    if any(int(alias.get("retired_until", 0)) >= now_ms for alias in aliases):
-        raise Overtaken
+def ensure_stays(tx: Transaction, aliases: Iterable[Item]) -> None:
+    """Wait for the outcome, by deciding again, when something named is about to go.
+
+    Raises ServiceUnavailable when there is no outcome within seconds.
+    """
+    until = max((int(alias.get("retired_until", 0)) for alias in aliases), default=0)
+    if until < tx.now_ms:
+        return
+    if tx.waited_ms > _PATIENCE_MS:
+        raise ServiceUnavailable(1 + (until - tx.now_ms) // 1000)
+    raise Overtaken

@@ -19,6 +19,8 @@ _BATCH = 100
 """Keys that one BatchGetItem takes."""
 
 _DEFAULT_DEADLINE_MS = 25_000
+_ANSWER_SECONDS = 0.5
+"""Time that must be left for one more call; long reads end with 503 rather than cut off."""
 
 
 def key_attributes(key: Key) -> AttributeMap:
@@ -112,6 +114,8 @@ class Store:
 
     def query(self, **arguments: Any) -> QueryPage:
         """Make one Query on the table; `values` are plain and are encoded here."""
+        if self.deadline.remaining < _ANSWER_SECONDS:
+            raise ServiceUnavailable
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
         answer = self.client.query(
             TableName=self.table, ExpressionAttributeValues=values, **arguments
@@ -127,7 +131,7 @@ class Store:
         Raises ServiceUnavailable when the deadline leaves no time for another try.
         """
         wait = random.uniform(0, min(1.0, 0.02 * 2**attempt))  # noqa: S311 - jitter, no secret
-        if self.deadline.remaining < wait + 0.5:
+        if self.deadline.remaining < wait + _ANSWER_SECONDS:
             raise ServiceUnavailable
         time.sleep(wait)
         return attempt + 1

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shared.auth.caller import Caller
 
 MAX_ACTIONS = 100
+_STALE_MS = 3_000
 
 _TRANSIENT_REASONS = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -66,8 +67,9 @@ class _Action:
 
 @dataclass(slots=True)
 class Memory:
-    """What survives when a use case is decided again: ids already drawn, its own name."""
+    """What survives when a use case is decided again: its start, its ids, its own name."""
 
+    began: int = field(default_factory=now_ms)
     ids: dict[tuple[str, int], int] = field(default_factory=dict)
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -180,6 +182,11 @@ class Transaction:
         return self._memory.ids[kind, turn]
 
     @property
+    def waited_ms(self) -> int:
+        """How long this use case has been running, over all times it was decided."""
+        return now_ms() - self._memory.began
+
+    @property
     def mark(self) -> str:
         """Name of this run of a use case, the same each time it is decided again."""
         return self._memory.mark
@@ -189,7 +196,9 @@ class Transaction:
 
         Raises what the first failed condition stands for, ServiceUnavailable when
         conflicts or throttling outlast the deadline. A call whose answer was lost is
-        sent again under the same token, so it is applied once.
+        sent again under the same token, so it is applied once. When conflicts last, the
+        use case is decided again, so that what appears does not bear an old time: those
+        who follow `updated_at` would miss it.
         """
         requests = [action.request for action in self._all_actions()]
         if not requests:
@@ -207,6 +216,8 @@ class Transaction:
                 )
             except self.store.client.exceptions.TransactionCanceledException as error:
                 self._raise_if_final(error.response.get("CancellationReasons", []), error)
+                if now_ms() - self.now_ms > _STALE_MS:
+                    raise Overtaken from error
             except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
                 if not is_transient(error):
                     raise
@@ -226,7 +237,8 @@ class Transaction:
         return self._counters.setdefault(kind, CounterChange())
 
     def _all_actions(self) -> list[_Action]:
-        return [*self._actions, *(self._count_action(*entry) for entry in self._counters.items())]
+        counts = [self._count_action(*entry) for entry in self._counters.items() if entry[1].counts]
+        return [*self._actions, *counts]
 
     def _count_action(self, kind: str, change: CounterChange) -> _Action:
         body = {

@@ -1,7 +1,7 @@
 """The items of the partners. Keys and indexes: see the table in docs/storage.md."""
 
 from shared.db.collection import Collection
-from shared.db.facets import SEPARATOR, Facets, fold, id_text
+from shared.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.db.items import Key
 from shared.db.listing import Page, read_page
 from shared.db.references import alias_key
@@ -24,7 +24,7 @@ def _client_facets(client: Client) -> Facets:
         "document_id": str(client.document_id),
         "email": _email_text(client.email),
         # The separator, so that no search matches the end of one and the beginning of the other.
-        "search": f"{client.document_id}{SEPARATOR}{name}",
+        "search": f"{client.document_id}{SEPARATOR}{searchable(client.name)}",
         "created_at": client.created_at,
         "updated_at": client.updated_at,
     }
@@ -46,7 +46,7 @@ def _provider_facets(provider: Provider) -> Facets:
         "id": id_text(provider.id),
         "name": name,
         "email": _email_text(provider.email),
-        "search": name,
+        "search": searchable(provider.name),
         "created_at": provider.created_at,
         "updated_at": provider.updated_at,
     }
@@ -70,7 +70,7 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
             "document_id": None if number is None else str(number),
             "email": _email_text(parameters.email),
         },
-        contains={"search": fold(parameters.search) if parameters.search else None},
+        contains={"search": parameters.search},
     )
     return read_page(store, CLIENTS, query)
 
@@ -79,7 +79,7 @@ def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provide
     """Read a page of providers."""
     query = parameters.list_query(
         equal={"email": _email_text(parameters.email)},
-        contains={"search": fold(parameters.search) if parameters.search else None},
+        contains={"search": parameters.search},
     )
     return read_page(store, PROVIDERS, query)
 

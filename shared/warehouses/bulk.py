@@ -55,7 +55,7 @@ class _Step:
 
     def make_missing(self, tx: Transaction) -> None:
         aliases = _aliases(tx.store, self.warehouse, self.named)
-        ensure_stays(aliases.values(), tx.now_ms)
+        ensure_stays(tx, aliases.values())
         missing = [position for position in self.named if position.bin_code not in aliases]
         if not missing:
             return

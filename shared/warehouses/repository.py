@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.db.collection import Collection
 from shared.db.counters import Totals, read_totals
-from shared.db.facets import Facets, flag_text, fold, id_text, integer_text
+from shared.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, integer_text, searchable
 from shared.db.items import Item, Key
 from shared.db.listing import ListQuery, Page, read_page
 from shared.db.references import alias_key
@@ -32,7 +32,7 @@ def _warehouse_facets(warehouse: StoredWarehouse) -> Facets:
         "whs_code": warehouse.whs_code,
         "name": fold(warehouse.name),
         "is_virtual": flag_text(warehouse.is_virtual),
-        "search": fold(f"{warehouse.whs_code} {warehouse.name}"),
+        "search": searchable(f"{warehouse.whs_code}{SEPARATOR}{warehouse.name}"),
         "updated_at": warehouse.updated_at,
     }
 
@@ -52,7 +52,7 @@ def _position_facets(position: StoredPosition) -> Facets:
         "whs_code": position.whs_code,
         "bin_code": position.bin_code,
         "pick_sequence": integer_text(position.pick_sequence),
-        "search": fold(position.bin_code),
+        "search": searchable(position.bin_code),
         "updated_at": position.updated_at,
     }
 
@@ -83,7 +83,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Store
             "whs_code": parameters.whs_code,
             "is_virtual": None if virtual is None else flag_text(virtual),
         },
-        contains={"search": fold(parameters.search) if parameters.search else None},
+        contains={"search": parameters.search},
     )
     return read_page(store, WAREHOUSES, query)
 
@@ -97,7 +97,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredP
             "whs_code": parameters.warehouse,
             "bin_code": parameters.bin_code,
         },
-        contains={"search": fold(parameters.search) if parameters.search else None},
+        contains={"search": parameters.search},
     )
     return read_page(store, POSITIONS, query)
 

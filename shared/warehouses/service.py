@@ -284,7 +284,7 @@ def known_warehouses(
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
-    ensure_stays(aliases.values(), tx.now_ms)
+    ensure_stays(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
 
 
@@ -301,5 +301,5 @@ def known_positions(
     The items are those of `position_key`; otherwise as `known_warehouses`.
     """
     aliases = {pair: found[key] for pair in pairs if (key := position_key(*pair)) in found}
-    ensure_stays(aliases.values(), tx.now_ms)
+    ensure_stays(tx, aliases.values())
     return {pair: repository.known_position(alias) for pair, alias in aliases.items()}
