@@ -21,7 +21,11 @@ def _inside() -> bool:
 
 
 def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """Run two calls at once; the first error is raised after both have ended."""
+    """Run two calls at once; the first error is raised after both have ended.
+
+    Only `first` may itself use this module to good effect: inside `second` everything
+    runs in turn.
+    """
     if _inside():
         return first(), second()
     other = _pool().submit(second)

@@ -116,9 +116,9 @@ def _code_taken(store: Store, draft: WarehouseCreate | WarehouseChange) -> list[
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
     """Read a warehouse with its first 2000 positions; NotFound, or Gone when it was deleted."""
-    record, page = together(
-        lambda: WAREHOUSES.get(store, number),
+    page, record = together(
         lambda: repository.first_positions(store, number, _IN_DETAIL),
+        lambda: WAREHOUSES.get(store, number),
     )
     warehouse = record.entity
     shown_as = WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
