@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from shared.db import bookmarks
+from shared.db.bookmarks import LAG_MS
 from shared.db.listing import ListQuery, Page, read_page
 from tests.clock import Clock
 from tests.faults import Recording, Wire
@@ -109,7 +110,7 @@ def test_walking_by_links_next_examines_each_entry_once(
     name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
 ) -> None:
     _fill(yard, 95)
-    clock.advance(3)
+    clock.advance(LAG_MS / 1000 + 1)
 
     costs = _walk(yard, _WALKS[name], wire, by_cursor=True, each=_between(environment))
 
@@ -123,7 +124,7 @@ def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
     name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
 ) -> None:
     _fill(yard, 95)
-    clock.advance(3)
+    clock.advance(LAG_MS / 1000 + 1)
 
     costs = _walk(yard, _WALKS[name], wire, by_cursor=False, each=_between(environment))
 
