@@ -14,6 +14,7 @@ from shared.db.items import Item, Key
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Overtaken, Transaction
+from shared.db.unit_of_work import perform
 from shared.errors import ServiceUnavailable
 
 _REGISTER = "open"
@@ -64,6 +65,10 @@ def alias_key(facet: str, code: str) -> Key:
     return (f"{facet}#{code}", "ALIAS")
 
 
+class _NotOurs(Exception):
+    """The mark was taken back already, or ran out and was set by someone else."""
+
+
 def retire(tx: Transaction, alias: Key) -> str:
     """Mark master data as about to go, at once; return the mark.
 
@@ -89,16 +94,18 @@ def retire(tx: Transaction, alias: Key) -> str:
 
 def restore(tx: Transaction, alias: Key, mark: str) -> None:
     """Take a mark back, at once, since the master data stays."""
-    undo = Transaction(tx.store)
-    undo.update(
-        alias,
-        "REMOVE retired_by, retired_until",
-        condition="retired_by = :mark",
-        values={":mark": mark},
-    )
-    # Overtaken: taken back already, or run out and set by someone else.
-    with suppress(Overtaken):
-        undo.commit()
+
+    def undo(unmarking: Transaction) -> None:
+        unmarking.update(
+            alias,
+            "REMOVE retired_by, retired_until",
+            condition="retired_by = :mark",
+            values={":mark": mark},
+            otherwise=_NotOurs,
+        )
+
+    with suppress(_NotOurs):
+        perform(tx.store, undo)
 
 
 def ensure_stays(tx: Transaction, aliases: Iterable[Item]) -> None:
