@@ -58,7 +58,12 @@ def complaints(method: str, path: str, answer: Response) -> list[str]:
             found.append(f"header {name} is {answer.headers[name]}")
     if "content" not in response:
         return found + (["a body was not declared"] if answer.text else [])
-    schema = response["content"]["application/json"]["schema"]
+    media = answer.headers.get("Content-Type", "application/json")
+    if media not in response["content"]:
+        return [*found, f"content type {media} is not declared"]
+    if media != "application/json":
+        return found
+    schema = response["content"][media]["schema"]
     judge = Draft202012Validator(
         {**schema, "components": document()["components"]}, format_checker=FormatChecker()
     )

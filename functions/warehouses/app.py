@@ -1,5 +1,6 @@
-"""Warehouses and their positions."""
+"""Warehouses and their positions; their maps: `layout`."""
 
+from functions.warehouses import layout
 from shared.db.collection import Record
 from shared.db.store import Store
 from shared.db.transaction import Transaction
@@ -203,4 +204,4 @@ def delete_position(tx: Transaction, request: Request) -> Answer:
     return Answer(service.delete_position(tx, request.id).entity)
 
 
-lambda_handler = Door(routes)
+lambda_handler = Door(routes, layout.routes)

@@ -32,7 +32,15 @@ from shared.errors import (
 from shared.http import conditional, idempotency
 from shared.http.envelope import Reply, error_reply
 from shared.http.idempotency import Claim
-from shared.http.operations import Answer, Idempotency, ListAnswer, Match, Operation, Routes
+from shared.http.operations import (
+    Answer,
+    Idempotency,
+    ListAnswer,
+    Match,
+    Operation,
+    Routes,
+    TextAnswer,
+)
 from shared.http.paging import paging
 from shared.http.request import Request, read_json_object
 from shared.json_text import dumps
@@ -94,11 +102,15 @@ class Door:
         flush()
         return _respond(reply, event)
 
-    def _find(self, event: Mapping[str, Any]) -> Match:
-        path, method = _path(event), event["httpMethod"]
+    def _at(self, path: str) -> dict[str, Match]:
         found: dict[str, Match] = {}
         for group in self._groups:
             found |= group.at(path)
+        return found
+
+    def _find(self, event: Mapping[str, Any]) -> Match:
+        path, method = _path(event), event["httpMethod"]
+        found = self._at(path)
         if not found:
             raise NotFound("This route")
         if method not in found:
@@ -130,17 +142,27 @@ class Door:
         with span(operation.name, tenant=tenant.slug):
             if operation.writes:
                 return self._write(operation, store, request, event)
-            reply = _shape(operation.handler(store, request), tenant, event)
+            answer = operation.handler(store, request)
+            if isinstance(answer, TextAnswer):
+                reply = Reply(
+                    200, answer.text, {"Content-Type": str(operation.answer), **answer.headers}
+                )
+            else:
+                reply = _shape(answer, tenant, event)
             return conditional.fresh(reply, _headers(event))
 
     def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
-        """Honour If-Match: compare with what GET of the resource would answer now."""
+        """Honour If-Match: compare with what GET would answer now.
+
+        GET of the very path where there is one (a part of a resource, such as its map),
+        otherwise of the resource that the path begins with.
+        """
         if_match = _headers(event).get("if-match")
         if if_match is None or "id" not in request.path_values:
             return
-        resource = "/".join(_path(event).split("/")[:3])
-        reads = [found["GET"] for group in self._groups if "GET" in (found := group.at(resource))]
-        for read in reads:
+        path = _path(event)
+        read = self._at(path).get("GET") or self._at("/".join(path.split("/")[:3])).get("GET")
+        if read:
             shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
             conditional.ensure_match(shown, if_match)
 

@@ -17,7 +17,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.clock import now_ms
-from shared.db.items import Item, encode, from_attributes, to_attributes
+from shared.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
 from shared.db.store import Store, key_attributes
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
@@ -65,13 +65,16 @@ class Claim:
 
     def complete(self, tx: Transaction, reply: Reply) -> None:
         """Stage the answer into the transaction that makes the change."""
+        head, tails = self._completed(reply)
         tx.put(
-            self._completed(reply),
+            head,
             condition="#owner = :owner",
             names={"#owner": "owner"},
             values={":owner": self.owner},
             otherwise=lambda: DuplicateInFlight(1),
         )
+        for tail in tails:
+            tx.put(tail)
 
     def settle(self, error: ServiceError, reply: Reply) -> None:
         """End the claim of a refused request: keep the refusal, or free the key.
@@ -89,8 +92,8 @@ class Claim:
         client, table = self.store.client, self.store.table
         try:
             if kept and error.code not in _NOT_STORED:
-                item = to_attributes(self._completed(reply))
-                client.put_item(TableName=table, Item=item, **condition)
+                head, _ = self._completed(reply)  # no refusal that is kept needs a second item
+                client.put_item(TableName=table, Item=to_attributes(head), **condition)
             else:
                 key = key_attributes((self.partition, "HEAD"))
                 client.delete_item(TableName=table, Key=key, **condition)
@@ -100,16 +103,29 @@ class Claim:
             # The refusal itself matters more; the claim runs out by itself.
             logger.warning("idempotency claim not settled", exc_info=True)
 
-    def _completed(self, reply: Reply) -> Item:
-        return {
+    def _completed(self, reply: Reply) -> tuple[Item, list[Item]]:
+        body = zlib.compress(reply.body.encode(), 6)
+        first, *others = [body[at : at + PART_SIZE] for at in range(0, len(body), PART_SIZE)]
+        expiry = now_ms() // 1000 + WINDOW_SECONDS
+        head = {
             PARTITION_KEY: self.partition,
             SORT_KEY: "HEAD",
             "fingerprint": self.fingerprint,
             "status": reply.status,
             "headers": dict(reply.headers),
-            "body": zlib.compress(reply.body.encode(), 6),
-            EXPIRY: now_ms() // 1000 + WINDOW_SECONDS,
+            "body": first,
+            "parts": 1 + len(others) if others else None,
+            EXPIRY: expiry,
         }
+        tails = [
+            {PARTITION_KEY: key[0], SORT_KEY: key[1], "body": data, EXPIRY: expiry}
+            for key, data in zip(_tail_keys(head), others, strict=True)
+        ]
+        return head, tails
+
+
+def _tail_keys(head: Item) -> list[Key]:
+    return [(head[PARTITION_KEY], f"PART#{part:03d}") for part in range(1, head.get("parts") or 1)]
 
 
 def partition(credential: str, key: str) -> str:
@@ -177,14 +193,14 @@ def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
         held = from_attributes(found) if found else store.get((partition, "HEAD"))
         # Ours already: the first answer was lost, and botocore asked again.
         if held is None or held.get("owner") != mine.owner:
-            return _held(held, request, now)
+            return _held(store, held, request, now)
     except store.client.exceptions.TransactionConflictException:
         # At this very moment the first request commits its answer.
         raise DuplicateInFlight(1) from None
     return mine
 
 
-def _held(held: Item | None, request: str, now: int) -> Reply:
+def _held(store: Store, held: Item | None, request: str, now: int) -> Reply:
     if held is None:  # freed since the put was refused
         raise DuplicateInFlight(1)
     if held["fingerprint"] != request:
@@ -192,4 +208,7 @@ def _held(held: Item | None, request: str, now: int) -> Reply:
     if "owner" in held:
         raise DuplicateInFlight(min(_RETRY_SECONDS, (int(held["lease_until"]) - now) // 1000))
     headers = {**held["headers"], "Idempotent-Replayed": "true"}
-    return Reply(int(held["status"]), zlib.decompress(held["body"]).decode(), headers)
+    keys = _tail_keys(held)
+    tails = store.get_many(keys)
+    body = b"".join([held["body"], *(tails[key]["body"] for key in keys)])
+    return Reply(int(held["status"]), zlib.decompress(body).decode(), headers)

@@ -33,6 +33,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class TextAnswer:
+    """What a handler answers that is not JSON: a text of the media type that its route declares."""
+
+    text: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class ListAnswer[E]:
     """What a list handler answers: the page as read, and how a record is shown."""
 
@@ -46,7 +54,8 @@ class Operation:
 
     `path` is relative to the base address, with `{id}` for the id of the resource.
     `scope` is what an integration client needs, `permission` what a user needs (None:
-    a valid token is enough). `errors` are the codes it answers besides those that
+    a valid token is enough). `answer` is the model of what is in `data`, or the media
+    type of an answer that is not JSON. `errors` are the codes it answers besides those that
     every route may answer.
     """
 
@@ -55,7 +64,7 @@ class Operation:
     summary: str
     handler: Callable[..., Any]
     scope: str
-    answer: type[BaseModel]
+    answer: type[BaseModel] | str
     permission: str | None = None
     statuses: Sequence[int] = (200,)
     parameters: type[ListParameters] | None = None
@@ -130,4 +139,4 @@ class Routes:
 
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", path))
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.db.collection import Collection
+from shared.db.collection import Collection, Record
 from shared.db.counters import Totals, read_totals
 from shared.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, integer_text, searchable
 from shared.db.items import Item, Key
@@ -12,6 +12,8 @@ from shared.db.references import alias_key
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
+from shared.errors import NotFound
+from shared.warehouses.layout_models import StoredLayout
 from shared.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -71,6 +73,15 @@ POSITIONS = Collection(
     },
 )
 
+LAYOUTS = Collection(
+    kind="layout",
+    noun="The map of warehouse",
+    model=StoredLayout,
+    facets=lambda _: {},
+    # Read under the id of its warehouse only.
+    sorts={},
+)
+
 
 # Lists
 
@@ -121,6 +132,17 @@ def position_totals(store: Store) -> Totals:
 def count_in(totals: Totals, warehouse_id: int) -> int:
     """Tell how many positions a warehouse has."""
     return totals.of(f"warehouse_id={id_text(warehouse_id)}")
+
+
+# Maps
+
+
+def published_layout(store: Store, warehouse_id: int) -> Record[StoredLayout] | None:
+    """Read the published map of a warehouse, if there is one."""
+    try:
+        return LAYOUTS.get(store, warehouse_id)
+    except NotFound:
+        return None
 
 
 # Aliases of warehouses

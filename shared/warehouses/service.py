@@ -27,7 +27,7 @@ from shared.warehouses.models import (
     WarehouseParameters,
     WarehouseReference,
 )
-from shared.warehouses.repository import POSITIONS, WAREHOUSES, Register, known_in
+from shared.warehouses.repository import LAYOUTS, POSITIONS, WAREHOUSES, Register, known_in
 
 _IN_DETAIL = 2000
 """Positions that the detail of a warehouse shows; they fit into one answer."""
@@ -88,6 +88,9 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
     repository.drop_alias(tx, warehouse_key(record.entity.whs_code), mark)
+    layout = repository.published_layout(tx.store, number)
+    if layout:
+        LAYOUTS.remove(tx, layout)
     WAREHOUSES.remove(tx, record)
     return _counted(record, 0)
 

@@ -37,9 +37,11 @@ class Example:
 def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     """What an answer is about: the path of the resource, and how the answer shows it.
 
-    Of several resources the last one.
+    Of several resources the last one; what has no id of its own lives where it was sent.
     """
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
+    if "id" not in shown:
+        return path, shown
     return f"/{path.split('/')[1]}/{shown['id']}", shown
 
 
@@ -67,6 +69,26 @@ SALE = {
     "warehouse_code": "NORTH",
     "priority": "Alta",
     "lines": [{"item_code": "BOLT-M8", "qty": 12}],
+}
+MAP = {
+    "width_m": 40,
+    "depth_m": 25.5,
+    "depot": {"x": 1, "y": 0.5},
+    "zones": [{"code": "S", "polygon": [[0, 0], [40, 0], [40, 20], [0, 20]], "color": "#2f855a"}],
+    "aisles": [{"number": "A", "x1": 5, "y1": 10, "x2": 35, "y2": 10, "zone": "S"}],
+    "bays": [
+        {
+            "side": "left",
+            "number": 1,
+            "x": 5,
+            "y": 11.5,
+            "w": 2.7,
+            "d": 1.1,
+            "aisle": "A",
+            "levels": [{"level_no": 1, "z_from_m": 0, "height_m": 1.8, "golden": True}],
+        }
+    ],
+    "points": [{"code": "D1", "kind": "dock", "x": 0, "y": 12.5}],
 }
 
 
@@ -138,6 +160,9 @@ EXAMPLES: Mapping[str, Example] = {
     "PUT /warehouses/{id}": _RENAMED_HALL,
     "PATCH /warehouses/{id}": _RENAMED_HALL,
     "DELETE /warehouses/{id}": Example(200, prepare=_hall, grows={"warehouse": -1}, afterwards=410),
+    "PUT /warehouses/{id}/layout": Example(
+        200, body=MAP, prepare=_hall, grows={"layout": 1}, event="layout.published"
+    ),
     "POST /warehouse-positions": Example(201, body=SHELF, prepare=_hall, grows={"position": 1}),
     "POST /warehouse-positions/bulk": Example(
         201,

@@ -136,7 +136,8 @@ def test_every_example_of_a_body_is_accepted() -> None:
 
 def test_every_field_of_an_answer_is_always_there(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
-    answers = component_schemas([], {operation.answer for operation in OPERATIONS.values()})
+    models = {found.answer for found in OPERATIONS.values() if not isinstance(found.answer, str)}
+    answers = component_schemas([], models)
     for name in answers:
         assert schemas[name]["required"] == list(schemas[name]["properties"]), name
 

@@ -115,7 +115,7 @@ def build(version: str) -> Schema:
     paths |= open_routes.paths(refusals)
     tags = dict.fromkeys(_tag(path) for path in paths)
     bodies = [operation.body for operation in operations if operation.body]
-    answers = [operation.answer for operation in operations]
+    answers = [found.answer for found in operations if not isinstance(found.answer, str)]
     schemas = {**component_schemas(bodies, answers), **ENVELOPES, **open_routes.SCHEMAS}
     optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
     return {
@@ -233,17 +233,22 @@ def _path_parameter(name: str) -> Schema:
 
 
 def _success(operation: Operation, status: int) -> Schema:
-    name, shown = operation.answer.__name__, example(operation.answer)
-    if operation.parameters:
-        content = page(name, shown, operation.path)
-    elif operation.several:
-        content = all_made(name, shown)
-    else:
-        content = single(name, shown)
     sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
     if status == 201:  # noqa: PLR2004 - Created
         sent.append("Location")
+    content = _content(operation)
     return {"description": _MEANINGS[status], "headers": headers(*sent), "content": content}
+
+
+def _content(operation: Operation) -> Schema:
+    if isinstance(operation.answer, str):
+        return {operation.answer: {"schema": {"type": "string"}}}
+    name, shown = operation.answer.__name__, example(operation.answer)
+    if operation.parameters:
+        return page(name, shown, operation.path)
+    if operation.several:
+        return all_made(name, shown)
+    return single(name, shown)
 
 
 _MEANINGS = {200: "Done.", 201: "Created.", 202: "Accepted; the work goes on."}
