@@ -1,0 +1,364 @@
+"""The client that integrators copy: nothing lost, nothing doubled, nothing forged."""
+
+import hashlib
+import hmac
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from examples.stowage_client import (
+    ATTEMPTS,
+    LONGEST_WAIT,
+    BadSignatureError,
+    Stowage,
+    StowageError,
+    verify_webhook,
+)
+from examples.sync_orders import sync
+from shared.tenancy import provisioning
+from tests.clock import Clock
+from tests.faults import Fault, Killed, Wire, kill_after, kill_before, lose_answer
+from tests.gateway import Gateway
+from tests.stack import ADDRESS, Stack
+
+type Disturbance = Callable[[httpx.Request], httpx.Response | None]
+
+ORDER = {
+    "external_ref": "PO-1",
+    "type": "purchase_order",
+    "doc_date": "2026-03-01",
+    "partner_code": "V-1",
+    "warehouse_code": "YARD",
+    "lines": [{"item_code": "BRICK", "qty": 100}],
+}
+
+
+class Line(httpx.BaseTransport):
+    """The line to the gateway: what was sent, and what goes wrong on the way.
+
+    Each request takes the next of `before` (which may answer or raise in the service's place)
+    and of `after` (which sees it carried out).
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self.sent: list[httpx.Request] = []
+        self.before: list[Disturbance] = []
+        self.after: list[Disturbance] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request)
+        if self.before and (instead := self.before.pop(0)(request)):
+            return instead
+        path = request.url.raw_path.decode().removeprefix("/api")
+        try:
+            answer = self._gateway.request(
+                request.method, path, headers=dict(request.headers), body=request.read()
+            )
+        except Killed as death:
+            raise httpx.ReadTimeout("no answer", request=request) from death
+        if self.after and (instead := self.after.pop(0)(request)):
+            return instead
+        return httpx.Response(answer.status, headers=answer.headers, text=answer.text)
+
+    def tokens_asked(self) -> int:
+        return sum(request.url.path.endswith("/oauth/token") for request in self.sent)
+
+    def keys(self) -> list[str]:
+        """Idempotency-Keys of the orders sent, in order."""
+        return [
+            request.headers["Idempotency-Key"]
+            for request in self.sent
+            if request.url.path.endswith("-documents") and request.method == "POST"
+        ]
+
+
+def says(status: int, code: str = "x", **headers: str) -> Disturbance:
+    """Something answers so in the service's place."""
+    body = {"error": {"code": code, "message": code}, "errors": [], "message": code}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda _: httpx.Response(status, json=body, headers=named)
+
+
+def breaks(error: type[httpx.TransportError]) -> Disturbance:
+    """The connection breaks."""
+
+    def disturb(request: httpx.Request) -> httpx.Response:
+        raise error("broken", request=request)
+
+    return disturb
+
+
+@pytest.fixture
+def line(stack: Stack) -> Line:
+    return Line(stack.gateway)
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """Seconds that the client waited, each time."""
+    return []
+
+
+@pytest.fixture
+def stowage(line: Line, clock: Clock, waits: list[float]) -> Stowage:
+    """The client of acme's ERP, with its token; a warehouse and a product are there."""
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        clock.advance(seconds)
+
+    who = provisioning.create_client("acme", "ERP")
+    http = httpx.Client(transport=line)
+    made = Stowage(ADDRESS, *who, http=http, sleep=sleep, clock=clock.monotonic)
+    made.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
+    made.post("/products", {"item_code": "BRICK", "name": "Brick"})
+    return made
+
+
+def documents(stowage: Stowage) -> list[dict[str, Any]]:
+    return list(stowage.each("/entry-documents"))
+
+
+def test_an_order_is_there_once_when_its_answer_is_lost(
+    stowage: Stowage, line: Line, waits: list[float]
+) -> None:
+    line.after = [breaks(httpx.ReadTimeout), breaks(httpx.RemoteProtocolError)]
+    made = stowage.post("/entry-documents", ORDER)
+
+    assert [shown["id"] for shown in documents(stowage)] == [made["id"]]
+    assert len(line.keys()) == 3
+    assert len(set(line.keys())) == 1
+    assert 0.5 <= waits[0] <= 1 <= waits[1] <= 2
+
+
+def test_the_callers_key_is_the_one_sent(stowage: Stowage, line: Line) -> None:
+    line.before = [breaks(httpx.ConnectError)]
+    first = stowage.post("/entry-documents", ORDER, key="po-1")
+
+    assert stowage.post("/entry-documents", ORDER, key="po-1") == first
+    assert line.keys() == ["po-1"] * 3
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
+def test_an_order_is_there_once_whatever_breaks_inside(
+    fault: Callable[[int], Fault], stowage: Stowage, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The shortest waits there may be: they must outlast the claim of the dead request.
+    monkeypatch.setattr("random.uniform", min)
+    for at in itertools.count():
+        order = ORDER | {"external_ref": f"PO-{at}"}
+        with wire.faulty(fault(at)), wire.recorded() as recording:
+            made = stowage.post("/entry-documents", order)
+        assert made["external_ref"] == f"PO-{at}"
+        if len(recording.calls) <= at:  # past the last call: nothing broke
+            break
+
+    assert at > 3
+    references = [shown["external_ref"] for shown in documents(stowage)]
+    assert sorted(references) == sorted(f"PO-{number}" for number in range(at + 1))
+
+
+def test_a_refused_token_is_replaced_once(stowage: Stowage, line: Line) -> None:
+    before = line.tokens_asked()
+    line.before = [says(401, "unauthenticated")]
+    stowage.post("/entry-documents", ORDER)
+    assert line.tokens_asked() == before + 1
+    assert len(set(line.keys())) == 1
+
+    always = says(401, "unauthenticated")
+    line.before = [always, lambda _: None, always]
+    with pytest.raises(StowageError, match="401 unauthenticated"):
+        stowage.get("/products")
+    assert line.tokens_asked() == before + 2
+
+
+def test_a_token_is_replaced_shortly_before_it_ends(
+    stowage: Stowage, line: Line, clock: Clock
+) -> None:
+    stowage.get("/products")
+    assert line.tokens_asked() == 1
+    clock.advance(3500)
+    stowage.get("/products")
+    assert line.tokens_asked() == 1
+    clock.advance(50)
+    stowage.get("/products")
+    assert line.tokens_asked() == 2
+
+
+def test_a_wrong_secret_is_told_as_oauth_tells_it(line: Line) -> None:
+    client_id, _ = provisioning.create_client("acme", "shop")
+    stranger = Stowage(ADDRESS, client_id, "guessed", http=httpx.Client(transport=line))
+    with pytest.raises(StowageError) as refusal:
+        stranger.get("/products")
+    assert (refusal.value.status, refusal.value.code) == (401, "invalid_client")
+    assert refusal.value.request_id
+    assert "guessed" not in repr(stranger)
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        says(429, "rate_limited", Retry_After="7"),
+        says(503, "service_unavailable", Retry_After="7"),
+        says(409, "duplicate_in_flight", Retry_After="7"),
+    ],
+)
+def test_retry_after_is_honoured(
+    busy: Disturbance, stowage: Stowage, line: Line, waits: list[float]
+) -> None:
+    line.before = [busy, busy]
+    stowage.post("/entry-documents", ORDER)
+
+    assert len(waits) == 2
+    assert all(7 <= seconds <= 7 + 2 for seconds in waits)
+    assert len(set(line.keys())) == 1
+
+
+@pytest.mark.parametrize(
+    ("advice", "longest"),
+    [("86400", LONGEST_WAIT), ("Wed, 21 Oct 2026 07:28:00 GMT", 1), ("-5", 1), ("²", 1)],
+)
+def test_what_retry_after_says_is_bounded(
+    advice: str, longest: float, stowage: Stowage, line: Line, waits: list[float]
+) -> None:
+    headers = [(b"Retry-After", advice.encode())]
+    line.before = [lambda _: httpx.Response(503, text="busy", headers=headers)]
+    stowage.get("/products")
+
+    assert len(waits) == 1
+    assert 0.5 <= waits[0] <= longest
+
+
+def test_patience_ends(stowage: Stowage, line: Line, waits: list[float]) -> None:
+    line.before = [lambda _: httpx.Response(502, text="<html>")] * ATTEMPTS
+    with pytest.raises(StowageError) as refusal:
+        stowage.get("/products")
+    assert (refusal.value.status, refusal.value.code) == (502, "http_502")
+    assert len(waits) == ATTEMPTS - 1
+    assert sum(waits) >= 31
+
+    line.before = [breaks(httpx.ConnectTimeout)] * ATTEMPTS
+    with pytest.raises(httpx.ConnectTimeout):
+        stowage.get("/products")
+
+
+def test_a_refusal_is_raised_at_once_with_every_problem(
+    stowage: Stowage, waits: list[float]
+) -> None:
+    with pytest.raises(StowageError) as refusal:
+        stowage.post("/entry-documents", ORDER | {"doc_date": "2026-02-30", "partner_code": 7})
+
+    assert (refusal.value.status, refusal.value.code) == (422, "validation_failed")
+    assert refusal.value.problems.keys() == {"doc_date", "partner_code"}
+    assert all(refusal.value.problems.values())
+    assert refusal.value.request_id == refusal.value.answer.headers["X-Request-Id"]
+    assert waits == []
+
+
+def test_a_change_is_bound_to_what_was_read(stowage: Stowage, waits: list[float]) -> None:
+    seen = stowage.send("GET", "/products/1")
+    tag = seen.headers["ETag"]
+    assert stowage.send("GET", "/products/1", headers={"If-None-Match": tag}).status_code == 304
+
+    assert stowage.patch("/products/1", {"name": "Brick, red"}, etag=tag)["name"] == "Brick, red"
+    with pytest.raises(StowageError, match="stale_state"):
+        stowage.patch("/products/1", {"name": "Brick, blue"}, etag=tag)
+    assert stowage.get("/products/1")["name"] == "Brick, red"
+    assert waits == []
+
+
+def test_a_list_is_walked_to_its_end(stowage: Stowage, line: Line) -> None:
+    for number in range(5):
+        stowage.post("/products", {"item_code": f"B-{number}", "name": "Board & batten"})
+    line.sent.clear()
+
+    rows = stowage.each("/products", per_page=2, search="& b", sort="-item_code")
+    assert [row["item_code"] for row in rows] == ["B-4", "B-3", "B-2", "B-1", "B-0"]
+    assert len(line.sent) == 3
+
+
+def test_a_sync_goes_on_where_it_ended(stowage: Stowage, clock: Clock, tmp_path: Path) -> None:
+    state, taken = tmp_path / "state", list[str]()
+
+    def run() -> list[str]:
+        taken.clear()
+        sync(stowage, state, lambda document: taken.append(document["external_ref"]))
+        return sorted(taken)
+
+    assert run() == []
+    stowage.post("/entry-documents", ORDER)
+    clock.advance(60)
+    second = stowage.post("/entry-documents", ORDER | {"external_ref": "PO-2"})
+    assert run() == ["PO-1", "PO-2"]
+    clock.advance(5)
+    stowage.post("/entry-documents", ORDER | {"external_ref": "PO-3"})
+    assert run() == ["PO-2", "PO-3"]
+    clock.advance(60)
+    stowage.post(f"/entry-documents/{second['id']}/close")
+    assert run() == ["PO-2", "PO-3"]
+    assert run() == ["PO-2"]
+
+
+SECRET = "whsec_c2VjcmV0"
+BODY = '{"id": "evt_1", "tenant": "açme"}'.encode()
+NOW = 1_700_000_000
+
+
+def sign(at: object = NOW, body: bytes = BODY, secret: str = SECRET) -> str:
+    return hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        f"t={NOW},v1={sign()}",
+        f"t={NOW}, v1={sign()}",
+        f"t={NOW},v1={sign(secret='another')},v1={sign()}",
+        f"t={NOW},v1={sign()},v1={sign(secret='another')},v2=new",
+        f"t={NOW - 300},v1={sign(NOW - 300)}",
+        f"t={NOW + 300},v1={sign(NOW + 300)}",
+    ],
+)
+def test_a_good_signature_gives_the_event(signature: str) -> None:
+    assert verify_webhook(SECRET, signature, BODY, now=NOW) == json.loads(BODY)
+
+
+def test_a_known_signature() -> None:
+    made_by_openssl = "e52a8b006c31339eb65a0481547a027a18b4bc4d1eede64edb4de3abc5490007"
+    assert verify_webhook(SECRET, f"t={NOW},v1={made_by_openssl}", BODY, now=NOW)["id"] == "evt_1"
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        f"t={NOW - 301},v1={sign(NOW - 301)}",
+        f"t={NOW + 301},v1={sign(NOW + 301)}",
+        f"t={NOW},v1={sign(body=BODY + b' ')}",
+        f"t={NOW},v1={sign(NOW - 1)}",
+        f"t={NOW},v1={sign(secret='another')}",
+        f"t={NOW},v1={sign(secret=SECRET.removeprefix('whsec_'))}",
+        f"t={NOW},v1={sign().upper()}",
+        f"t={NOW},v1={sign()[:-1]}",
+        f"t={NOW},v0={sign()}",
+        f"t={NOW},v1=",
+        f"t={NOW},v1=é\udc80",
+        f"t={NOW}",
+        f"v1={sign()}",
+        f"t={NOW},t={NOW},v1={sign()}",
+        f"t=,v1={sign('')}",
+        f"t={NOW}.0,v1={sign(f'{NOW}.0')}",
+        f"t=-{NOW},v1={sign(-NOW)}",
+        f"t={'9' * 5000},v1={sign('9' * 5000)}",
+        "",
+        ",=,",
+    ],
+)
+def test_a_bad_signature_is_refused(signature: str) -> None:
+    with pytest.raises(BadSignatureError):
+        verify_webhook(SECRET, signature, BODY, now=NOW)
