@@ -14,6 +14,8 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
+from examples.stowage_client import Stowage, StowageError
+
 STACK = Path(".local/stack.json")
 AT_ONCE = 20
 
@@ -22,8 +24,15 @@ AT_ONCE = 20
 class Story:
     """What has happened so far: one row per call."""
 
-    client: httpx.Client
+    stowage: Stowage
     rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
+
+    def send(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """Send a request; a refusal is an answer, too."""
+        try:
+            return self.stowage.send(method, path, **request)
+        except StowageError as refusal:
+            return refusal.answer
 
     def tell(
         self, what: str, answer: httpx.Response, expected: int, outcome: Callable[[Any], str]
@@ -55,42 +64,27 @@ class Story:
         return all(fine for *_, fine in self.rows)
 
 
-def _token(tenant: dict[str, str]) -> str:
-    answer = httpx.post(
-        f"{tenant['base_url']}/oauth/token",
-        data={"grant_type": "client_credentials"},
-        auth=(tenant["client_id"], tenant["client_secret"]),
-        timeout=30,
-    )
-    answer.raise_for_status()
-    token: str = answer.json()["access_token"]
-    return token
-
-
-def _key(name: str | None = None) -> dict[str, str]:
-    return {"Idempotency-Key": name or str(uuid.uuid4())}
-
-
 def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
 def play(story: Story) -> None:
     """Play the story; every run leaves a few more documents behind."""
-    client = story.client
     run = uuid.uuid4().hex[:8]
     warehouses = story.tell(
-        "Which warehouses are there?", client.get("/warehouses"), 200,
+        "Which warehouses are there?", story.send("GET", "/warehouses"), 200,
         lambda body: ", ".join(f"{w['whs_code']} ({w['positions_count']})" for w in body["data"]),
     )["data"]  # fmt: skip
     products = story.tell(
         "Look for cable in the catalog",
-        client.get("/products", params={"search": "cable", "per_page": 3}), 200,
+        story.send("GET", "/products", params={"search": "cable", "per_page": 3}), 200,
         lambda body: f"{_codes(body)} … of {body['meta']['total']}",
     )["data"]  # fmt: skip
     story.tell(
         "A new product",
-        client.post("/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}),
+        story.send(
+            "POST", "/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
+        ),
         201,
         lambda body: f"id {body['data']['id']}",
     )
@@ -99,14 +93,13 @@ def play(story: Story) -> None:
     _bad_order(story, run)
     story.tell(
         "The newest open sales orders",
-        client.get("/exit-documents", params={"status": "open", "per_page": 3}), 200,
+        story.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
         lambda body: ", ".join(row["doc_num"] for row in body["data"])
         + f" … of {body['meta']['total']}",
     )  # fmt: skip
 
 
 def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
-    client = story.client
     order = {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
@@ -116,26 +109,27 @@ def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str,
         "warehouse_code": warehouse,
         "lines": [{"item_code": product["item_code"], "qty": 12} for product in products],
     }
-    key = _key()
-    first = client.post("/entry-documents", json=order, headers=key)
+    key = str(uuid.uuid4())
+    first = story.send("POST", "/entry-documents", json=order, key=key)
     story.tell("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
-    again = client.post("/entry-documents", json=order, headers=key)
+    again = story.send("POST", "/entry-documents", json=order, key=key)
     story.tell(
         "The answer got lost; it sends it again", again, 201,
         lambda _: "the same answer" if again.text == first.text else "ANOTHER ANSWER",
     )  # fmt: skip
-    other = client.post("/entry-documents", json=order, headers=_key())
+    other = story.send("POST", "/entry-documents", json=order)
     story.tell(
         "And once more, under another key", other, 200,
         lambda body: f"{body['data']['doc_num']}, the first one",
     )  # fmt: skip
-    changed = client.post("/entry-documents", json=order | {"comments": "x"}, headers=key)
+    changed = story.send("POST", "/entry-documents", json=order | {"comments": "x"}, key=key)
     story.tell(
         "Another order under a used key", changed, 422, lambda body: body["error"]["code"]
     )  # fmt: skip
     number = first.json()["data"]["id"]
     story.tell(
-        "Give up what is still to come", client.post(f"/entry-documents/{number}/close"), 200,
+        "Give up what is still to come",
+        story.send("POST", f"/entry-documents/{number}/close"), 200,
         lambda body: body["data"]["status"],
     )  # fmt: skip
 
@@ -152,7 +146,7 @@ def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[st
     }
 
     def send(_: int) -> httpx.Response:
-        return story.client.post("/exit-documents", json=order, headers=_key())
+        return story.send("POST", "/exit-documents", json=order)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(send, range(AT_ONCE)))
@@ -175,9 +169,8 @@ def _bad_order(story: Story, run: str) -> None:
         "lines": [{"item_code": "NO-SUCH", "qty": "12"}, {"item_code": f"DEMO-{run}", "qty": -1}],
     }
     story.tell(
-        "An order with everything wrong", story.client.post(
-            "/entry-documents", json=order, headers=_key()
-        ), 422,
+        "An order with everything wrong",
+        story.send("POST", "/entry-documents", json=order), 422,
         lambda body: "\n".join(f"{one['field']} {one['message']}" for one in body["errors"]),
     )  # fmt: skip
 
@@ -191,9 +184,10 @@ def main() -> int:
         print("No stack is running: start it with `make run` (or `make run DETACH=1`).")
         return 1
     tenant = json.loads(STACK.read_text())["tenants"][arguments.tenant]
-    headers = {"Authorization": f"Bearer {_token(tenant)}", "Accept": "application/json"}
-    with httpx.Client(base_url=tenant["base_url"], headers=headers, timeout=60) as client:
-        story = Story(client)
+    with httpx.Client(timeout=60) as http:
+        story = Story(
+            Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
+        )
         play(story)
     Console(width=None if sys.stdout.isatty() else 140).print(story.table())
     return 0 if story.went_well else 1
