@@ -80,8 +80,8 @@ class Stowage:
             httpx.TransportError: No answer. A write may have happened: repeat it with its key.
         """
         url = path if path.startswith("http") else self.base_url + path
-        # Made once: every attempt sends the same bytes under the same key.
-        made = self.http.build_request(method, url, **more)
+        made = self.http.build_request(method, url, **more)  # once: attempts repeat its bytes
+        made.headers["Accept"] = "application/json"
         if method != "GET":
             made.headers["Idempotency-Key"] = key or str(uuid.uuid4())
         self._authorize(made)

@@ -143,6 +143,7 @@ def test_the_callers_key_is_the_one_sent(stowage: Stowage, line: Line) -> None:
 
     assert stowage.post("/entry-documents", ORDER, key="po-1") == first
     assert line.keys() == ["po-1"] * 3
+    assert line.sent[-1].headers["Accept"] == "application/json"
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
