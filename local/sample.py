@@ -52,6 +52,8 @@ KINDS = (
     Kind("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
 )
 """In the order in which they need each other."""
+MAPS = "warehouse_layouts.json"
+"""The map of each warehouse, with its `whs_code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def load(
         token: access token with the read and write scopes of warehouses, products, clients,
             providers, receipts and pickings.
         progress: where to show the progress, already started; by default a bar on the terminal.
-        folder: where the files of `KINDS` are.
+        folder: where the files of `KINDS` and `MAPS` are.
 
     Raises:
         SampleRefused: a record was refused. What came before it stays; another run goes on
@@ -150,7 +152,8 @@ def load(
 
 def load_over(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[Loaded]:
     """Do what `load` does over a client that has its address and its token."""
-    return [_load_kind(client, kind, read(folder / kind.file), progress) for kind in KINDS]
+    loaded = [_load_kind(client, kind, read(folder / kind.file), progress) for kind in KINDS]
+    return [*loaded, _publish_maps(client, read(folder / MAPS), progress)]
 
 
 def _load_kind(
@@ -176,6 +179,22 @@ def _load_kind(
         pool.shutdown(cancel_futures=True)
     _expect_present(client, kind, taken)
     return Loaded(kind.title, created, len(records) - created)
+
+
+def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> Loaded:
+    """Publish the map of each warehouse that has none."""
+    title = "warehouse maps"
+    numbers = {row["whs_code"]: row["id"] for row in _rows(client, "/warehouses")}
+    published = 0
+    for body in progress.track(maps, description=title):
+        path = f"/warehouses/{numbers[body['whs_code']]}/layout"
+        answer = _send(client, client.build_request("GET", path))
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            answer = _write(client, "PUT", path, body)
+            published += 1
+        if not answer.is_success:
+            raise SampleRefused(f"{path}: {_problem(answer)}")
+    return Loaded(title, published, len(maps) - published)
 
 
 def _expect_present(client: httpx.Client, kind: Kind, taken: dict[NaturalKey, str]) -> None:
@@ -204,11 +223,15 @@ def _rows(client: httpx.Client, path: str) -> Iterator[Body]:
 
 
 def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:
+    return _write(client, "POST", kind.path, record)
+
+
+def _write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Response:
     # The body is in the key too: a corrected record must not meet the answer to the wrong one.
-    content = json.dumps(record, sort_keys=True)
-    key = uuid.uuid5(_KEYS, f"{kind.path} {kind.key_of(record)} {content}")
+    content = json.dumps(body, sort_keys=True)
+    key = uuid.uuid5(_KEYS, f"{path} {content}")
     headers = {"Idempotency-Key": str(key), "Content-Type": "application/json"}
-    return _send(client, client.build_request("POST", kind.path, content=content, headers=headers))
+    return _send(client, client.build_request(method, path, content=content, headers=headers))
 
 
 def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:

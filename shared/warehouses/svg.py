@@ -35,3 +35,14 @@ def element(tag: str, content: str = "", /, **attributes: object) -> str:
 def label(text: object, **attributes: object) -> str:
     """Write a text."""
     return element("text", text_of(text), **attributes)
+
+
+def haloed(text: object, *, font_size: float, **attributes: object) -> str:
+    """Write a text set off from what it lies on.
+
+    The halo is a text of its own: not every program knows the order of painting.
+    """
+    halo = attributes | {"fill": "#ffffff", "stroke": "#ffffff", "stroke_width": font_size / 4}
+    return label(
+        text, font_size=font_size, stroke_linejoin="round", aria_hidden="true", **halo
+    ) + label(text, font_size=font_size, **attributes)

@@ -1,5 +1,6 @@
 """The sample data of tenant acme is what the interface and the trade expect of it."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -10,8 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from local.sample import ACME, read
+from shared.json_text import loads
 from shared.partners.models import ClientCreate, ProviderCreate
 from shared.validation import check
+from shared.warehouses.layout_models import LayoutDraft
+from shared.warehouses.layout_rules import layout_problems
 
 WAREHOUSES = read(ACME / "warehouses.csv")
 POSITIONS = read(ACME / "warehouse_positions.csv")
@@ -21,6 +25,7 @@ CLIENTS = read(ACME / "clients.csv")
 PROVIDERS = read(ACME / "providers.csv")
 ENTRIES = read(ACME / "entry_documents.json")
 EXITS = read(ACME / "exit_documents.json")
+MAPS = read(ACME / "warehouse_layouts.json")
 
 BY_CODE = {product["item_code"]: product for product in PRODUCTS}
 BY_BIN = {(position["whs_code"], position["bin_code"]): position for position in POSITIONS}
@@ -234,3 +239,27 @@ def test_what_leaves_a_warehouse_has_arrived_there() -> None:
             on_hand[*product, line["batch"]] -= line["qty"]
         assert {(*product, serial) for serial in line.get("serials", [])} <= serials
     assert [product for product, quantity in on_hand.items() if quantity < 0] == []
+
+
+def test_every_position_has_its_place_on_the_map_of_its_warehouse() -> None:
+    for chart in MAPS:
+        here = [place for place in POSITIONS if place["whs_code"] == chart["whs_code"]]
+        bays = {(bay["aisle"], bay["number"]): bay for bay in chart["bays"]}
+        shelves = {(place["aisle"], place["rack"]) for place in here if "aisle" in place}
+        assert shelves == bays.keys()
+        for place in here:
+            if "aisle" in place:
+                levels = bays[place["aisle"], place["rack"]]["levels"]
+                assert int(place["level"]) in {level["level_no"] for level in levels}
+        points = {point["code"] for point in chart["points"] if point["kind"] != "charger"}
+        assert points == {place["bin_code"] for place in here if "aisle" not in place}
+    assert {chart["whs_code"] for chart in MAPS} == WHS_CODES
+
+
+@pytest.mark.parametrize("chart", MAPS, ids=lambda chart: str(chart["whs_code"]))
+def test_maps_can_be_published(chart: dict[str, Any]) -> None:
+    # as the service reads it: no number passes through a binary float
+    draft, problems = check(LayoutDraft, loads(json.dumps(chart)))
+    assert problems == []
+    assert draft is not None
+    assert layout_problems(draft, []) == []

@@ -26,6 +26,7 @@ UNIQUE = {
 }
 DOCUMENTS = ("/entry-documents", "/exit-documents")
 SIZES = [2, 4, 3, 130, 4, 2, 5, 6]
+MAPS = 2
 
 
 def refusal(status: int, code: str, field: str = "", **headers: str) -> httpx.Response:
@@ -39,6 +40,7 @@ class Api:
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row]] = {kind.path: [] for kind in KINDS}
+        self.maps: dict[str, Row] = {}
         self.requests: list[httpx.Request] = []
         self.fault: Fault = lambda _: None
         self._by_key: dict[str, httpx.Response] = {}
@@ -51,6 +53,11 @@ class Api:
 
     def take(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.removeprefix("/api/v1")
+        if path.endswith("/layout"):
+            if request.method == "PUT":
+                self.maps.setdefault(path, json.loads(request.content))
+            found = path in self.maps
+            return httpx.Response(200) if found else refusal(404, "not_found")
         if request.method == "GET":
             return self._page(path, request.url.params)
         return self._create(path, json.loads(request.content), request.headers)
@@ -64,7 +71,8 @@ class Api:
     def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
         page, size = int(params["page"]), int(params["per_page"])
         rows = self.rows[path]
-        part = rows[(page - 1) * size : page * size]
+        first = (page - 1) * size
+        part = [{"id": first + n, **row} for n, row in enumerate(rows[first : first + size], 1)]
         return httpx.Response(
             200, json={"data": part, "meta": {"last_page": max(1, -(-len(rows) // size))}}
         )
@@ -127,6 +135,8 @@ def folder(tmp_path: Path) -> Path:
     table("providers.csv", "code,name,phone", ["P1,Midland,", "P2,Halden,+49 30 901820"])
     papers("entry_documents.json", "purchase_order", 5)
     papers("exit_documents.json", "sale_order", 6)
+    maps = [{"whs_code": code, "width_m": 12.5} for code in ("CEN", "DUB")]
+    (tmp_path / "warehouse_layouts.json").write_text(json.dumps(maps), encoding="utf-8")
     return tmp_path
 
 
@@ -143,8 +153,12 @@ def only(method: str, path: str, answer: httpx.Response) -> Fault:
 
 
 def test_an_empty_tenant_gets_everything(api: Api, client: httpx.Client, folder: Path) -> None:
-    assert run(client, folder) == [(size, 0) for size in SIZES]
+    assert run(client, folder) == [(size, 0) for size in [*SIZES, MAPS]]
     assert api.counts() == SIZES
+    assert {
+        api.rows["/warehouses"][int(path.split("/")[2]) - 1]["whs_code"]: body["whs_code"]
+        for path, body in api.maps.items()
+    } == {"CEN": "CEN", "DUB": "DUB"}
 
 
 def test_cells_become_the_types_of_the_interface(
@@ -169,9 +183,9 @@ def test_another_run_creates_nothing_and_asks_little(
 ) -> None:
     run(client, folder)
     api.requests.clear()
-    assert run(client, folder) == [(0, size) for size in SIZES]
+    assert run(client, folder) == [(0, size) for size in [*SIZES, MAPS]]
     assert api.counts() == SIZES
-    assert [request.method for request in api.requests] == ["GET"] * 9
+    assert [request.method for request in api.requests] == ["GET"] * (10 + MAPS)
 
 
 def test_a_run_goes_on_where_the_last_one_stopped(
@@ -222,7 +236,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(
     keys = Counter(request.headers["Idempotency-Key"] for request in api.posts())
     assert set(keys.values()) == {2}
     assert api.counts() == SIZES
-    assert len(waits) == sum(SIZES)
+    assert len(waits) == sum(SIZES) + MAPS
 
 
 @pytest.mark.parametrize(
