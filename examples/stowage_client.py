@@ -110,7 +110,7 @@ class Stowage:
                 answer = self.http.send(made)
             except (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError):
                 answer = httpx.Response(504)  # nobody knows what happened: repeat
-            busy = answer.status_code in {429, 502, 503, 504}
+            busy = answer.status_code in {429, 500, 502, 503, 504}
             if not busy and _error(answer).get("code") != "duplicate_in_flight":
                 return answer
             advised = answer.headers.get("Retry-After", "")[:9]

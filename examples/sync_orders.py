@@ -13,8 +13,8 @@ from typing import Any
 
 from examples.stowage_client import Stowage
 
-OVERLAP = timedelta(seconds=10)
-"""Lists follow the changes a moment later; asking again for the last seconds misses none."""
+OVERLAP = timedelta(seconds=30)
+"""A change may appear as late as its request may take; asking again for the time misses none."""
 
 
 def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]) -> None:
@@ -23,16 +23,16 @@ def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]
     `take` gets the documents of the overlap again, and all of them after a run that failed:
     it must put them where one of the same `id` replaces the one before.
     """
-    newest = state.read_text() if state.exists() else None
     since = {}
-    if newest:
-        since["updated_since"] = (datetime.fromisoformat(newest) - OVERLAP).isoformat()
+    if state.exists():
+        since["updated_since"] = (datetime.fromisoformat(state.read_text()) - OVERLAP).isoformat()
+    # Before the walk: what changes while it goes on belongs to the next run.
+    newest = stowage.get("/entry-documents", sort="-updated_at", per_page=1)
     for document in stowage.each("/entry-documents", sort="updated_at", **since):
         take(document)
-        newest = document["updated_at"]
-    if newest:
+    for document in newest:
         beside = state.with_suffix(".new")
-        beside.write_text(newest)
+        beside.write_text(document["updated_at"])
         beside.replace(state)
 
 
