@@ -32,6 +32,9 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "literal_error": lambda facts: f"must be one of {facts['expected']}",
 }
 
+_MOST_ENTRIES = 5000
+"""Of a list, that rules look at in a body that is not valid; no list may have more."""
+
 
 def check[M: BaseModel](
     model: type[M], raw: object, *, prefix: str = ""
@@ -69,7 +72,7 @@ def what_is_valid[M: BaseModel](model: type[M], raw: object) -> M:
 def _valid_value(model: type[BaseModel], name: str, value: object) -> Any:
     inner = _list_of_models(model, name)
     if inner and isinstance(value, Sequence) and not isinstance(value, str):
-        return [what_is_valid(inner, entry) for entry in value[:1000]]
+        return [what_is_valid(inner, entry) for entry in value[:_MOST_ENTRIES]]
     try:
         return _adapter(model, name).validate_python(value, strict=True)
     except ValidationError:

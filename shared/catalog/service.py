@@ -18,10 +18,10 @@ from shared.catalog.repository import CATEGORIES, PRODUCTS
 from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.listing import Page
-from shared.db.references import ensure_stays, is_named, restore, retire
+from shared.db.references import ensure_stays, retire_unnamed
 from shared.db.store import Store
 from shared.db.transaction import Transaction
-from shared.errors import Conflict, Problem, ValidationFailed
+from shared.errors import Problem, ValidationFailed
 from shared.events.outbox import Event, raise_event
 
 
@@ -98,13 +98,13 @@ def delete_product(tx: Transaction, number: int) -> Record[Product]:
 
 
 def _retire(tx: Transaction, product: Product, what: str) -> str:
-    alias = repository.code_key(product.item_code)
-    mark = retire(tx, alias)
-    if is_named(tx.store, "product", product.id):
-        restore(tx, alias, mark)
-        message = f"Product {product.item_code} is on open documents and {what}."
-        raise Conflict(message)
-    return mark
+    return retire_unnamed(
+        tx,
+        repository.code_key(product.item_code),
+        facet="product",
+        number=product.id,
+        refusal=f"Product {product.item_code} is on open documents and {what}.",
+    )
 
 
 def _taken(draft: ProductCreate | ProductChange) -> Problem:

@@ -15,7 +15,7 @@ from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
-from shared.errors import ServiceUnavailable
+from shared.errors import Conflict, ServiceUnavailable
 
 _REGISTER = "open"
 _MARK_MS = 30_000
@@ -89,6 +89,18 @@ def retire(tx: Transaction, alias: Key) -> str:
     for kind in NAMING_KINDS:
         marking.retire_epoch(kind)
     marking.commit()
+    return mark
+
+
+def retire_unnamed(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
+    """Retire master data that no open document names; return the mark.
+
+    Raises Conflict with the message `refusal` when one does; then nothing has changed.
+    """
+    mark = retire(tx, alias)
+    if is_named(tx.store, facet, number):
+        restore(tx, alias, mark)
+        raise Conflict(refusal)
     return mark
 
 

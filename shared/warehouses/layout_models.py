@@ -34,6 +34,7 @@ MAX_CORNERS_IN_ALL = 5000
 """Of all polygons; what checking them costs grows with the square of a polygon's corners."""
 _LONGEST = 10_000
 """Metres."""
+_MICROMETRE = Decimal("0.000001")
 _FULL_TURN = 360
 
 
@@ -46,20 +47,32 @@ def _at_most(limit: int) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Decimal) and abs(value) <= _LONGEST:
+        return value.quantize(_MICROMETRE)
+    return value
+
+
+# What programs that draw compute in binary floats has tails such as 0.30000000000000004.
+_ROUNDED = BeforeValidator(_rounded)
+
 type Metres = Annotated[
     Measure,
+    _ROUNDED,
     _at_most(_LONGEST),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": _LONGEST}),
 ]
-"""A place or height: 0 to 10 000 m, up to 6 decimals."""
+"""A place or height: 0 to 10 000 m, rounded to micrometres."""
 type Extent = Annotated[
     Quantity,
+    _ROUNDED,
     _at_most(_LONGEST),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": _LONGEST}),
 ]
-"""A length: more than 0, at most 10 000 m, up to 6 decimals."""
+"""A length: more than 0, at most 10 000 m, rounded to micrometres."""
 type Degrees = Annotated[
     Measure,
+    _ROUNDED,
     _at_most(_FULL_TURN),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": _FULL_TURN}),
 ]

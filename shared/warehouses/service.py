@@ -6,7 +6,7 @@ from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.listing import Page
 from shared.db.parallel import together
-from shared.db.references import ensure_stays, is_named, restore, retire
+from shared.db.references import ensure_stays, is_named, restore, retire, retire_unnamed
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
@@ -222,13 +222,13 @@ def delete_position(tx: Transaction, number: int) -> Record[Position]:
 
 
 def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> str:
-    alias = position_key(position.whs_code, position.bin_code)
-    mark = retire(tx, alias)
-    if is_named(tx.store, "position", position.id):
-        restore(tx, alias, mark)
-        message = f"Position {position.bin_code} is on open documents and {what}."
-        raise Conflict(message)
-    return mark
+    return retire_unnamed(
+        tx,
+        position_key(position.whs_code, position.bin_code),
+        facet="position",
+        number=position.id,
+        refusal=f"Position {position.bin_code} is on open documents and {what}.",
+    )
 
 
 def _bin_taken(whs_code: str) -> Problem:
