@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.catalog import service as catalog
-from shared.db import references
+from shared.db import references as register
 from tests.clock import Clock
 from tests.gateway import Erp
 
@@ -166,7 +166,7 @@ def test_a_product_whose_delete_died_half_way_is_usable_again(
         raise Died
 
     with monkeypatch.context() as patch:
-        patch.setattr(references, "is_named", die)
+        patch.setattr(register, "is_named", die)
         with pytest.raises(Died):
             yard.delete(f"/products/{brick}")
 
