@@ -1,0 +1,57 @@
+"""Decisions about products, on plain data."""
+
+from typing import Any
+
+import pytest
+
+from shared.catalog import rules
+from shared.catalog.models import Product, ProductChange, ProductCreate
+
+BRICK = Product(id=1, item_code="BRICK", sku="BRICK", name="Brick", created_at="a", updated_at="a")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"item_code": "A"}, "A"),
+        ({"sku": "A"}, "A"),
+        ({"item_code": "A", "sku": "A"}, "A"),
+        ({}, None),
+        ({"item_code": None, "sku": "A"}, "A"),
+    ],
+)
+def test_sku_is_another_name_of_item_code(body: dict[str, Any], code: str | None) -> None:
+    assert rules.code_of(ProductCreate.model_validate({"name": "X", **body})) == (code, [])
+
+
+def test_two_different_codes_are_a_problem() -> None:
+    code, problems = rules.code_of(ProductChange.model_validate({"item_code": "A", "sku": "B"}))
+    assert code is None
+    assert [problem.field for problem in problems] == ["sku"]
+
+
+def test_null_flags_mean_their_defaults_and_absent_ones_nothing() -> None:
+    sent = {"man_btch_num": None, "man_ser_num": True, "inventory_item": None, "barcode": None}
+    assert rules.values(ProductChange.model_validate(sent)) == {
+        "man_btch_num": False,
+        "man_ser_num": True,
+        "inventory_item": True,
+        "barcode": None,
+    }
+    assert rules.values(ProductChange()) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "matters"),
+    [
+        ({"name": "Red brick", "barcode": "1", "type": "t"}, False),
+        ({"item_code": "BRICK-2"}, True),
+        ({"man_btch_num": True}, True),
+        ({"man_ser_num": True}, True),
+        ({"inventory_item": False}, True),
+    ],
+)
+def test_only_code_and_management_are_what_work_relies_on(
+    change: dict[str, Any], *, matters: bool
+) -> None:
+    assert rules.changes_identity(BRICK, BRICK.model_copy(update=change)) is matters

@@ -1,0 +1,152 @@
+"""What a document may say, and what closing it does, on plain data."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.catalog.models import KnownProduct
+from shared.documents import rules
+from shared.documents.models import Document, EntryDraft, ExitDraft
+from shared.documents.vocabulary import PRIORITIES, TYPES
+from shared.errors import Conflict
+from shared.warehouses.models import KnownPosition, KnownWarehouse
+
+NOW = "2026-03-01T09:30:00.000Z"
+
+PRODUCTS = {
+    "BRICK": KnownProduct(1, "BRICK", by_batch=False, by_serial=False, in_stock=True),
+    "CEMENT": KnownProduct(2, "CEMENT", by_batch=True, by_serial=False, in_stock=True),
+    "DRILL": KnownProduct(3, "DRILL", by_batch=False, by_serial=True, in_stock=True),
+    "HAULAGE": KnownProduct(4, "HAULAGE", by_batch=False, by_serial=False, in_stock=False),
+}
+KNOWN = rules.MasterData(
+    products=PRODUCTS,
+    warehouse=KnownWarehouse(1, "YARD", "Yard"),
+    positions={
+        ("YARD", "A-01"): KnownPosition(1, "A-01", disabled=False, blocked=False),
+        ("YARD", "A-02"): KnownPosition(2, "A-02", disabled=False, blocked=True),
+    },
+)
+
+
+def entry(*lines: dict[str, Any], **more: Any) -> EntryDraft:
+    body = {
+        "external_ref": "PO-1",
+        "type": "purchase_order",
+        "doc_date": "2026-03-01",
+        "partner_code": "V-1",
+        "warehouse_code": "YARD",
+        "lines": list(lines) or [{"item_code": "BRICK", "qty": Decimal(1)}],
+    }
+    return EntryDraft.model_validate(body | more)
+
+
+def invalid(draft: EntryDraft | ExitDraft) -> list[str]:
+    return [problem.field for problem in rules.examine(draft, KNOWN).invalid]
+
+
+def test_a_document_that_obeys_has_no_problems() -> None:
+    draft = entry(
+        {"item_code": "BRICK", "qty": Decimal("0.5"), "destination_bin": "A-01"},
+        {"item_code": "CEMENT", "qty": Decimal(2), "batch": "B1"},
+        {"item_code": "DRILL", "qty": Decimal(2), "serials": ["S1", "S2"]},
+        {"item_code": "DRILL", "qty": Decimal(2)},
+    )
+    assert rules.examine(draft, KNOWN) == rules.Findings([], [])
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ({"item_code": "NONE", "qty": Decimal(1)}, "item_code"),
+        ({"item_code": "BRICK", "qty": Decimal(1), "batch": "B1"}, "batch"),
+        ({"item_code": "CEMENT", "qty": Decimal(1), "serials": ["S1"]}, "serials"),
+        ({"item_code": "DRILL", "qty": Decimal("1.5")}, "qty"),
+        ({"item_code": "DRILL", "qty": Decimal(3), "serials": ["S1", "S2"]}, "serials"),
+        ({"item_code": "DRILL", "qty": Decimal(2), "serials": ["S1", "S1"]}, "serials.1"),
+        ({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-02"}, "destination_bin"),
+        ({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "Z-1"}, "destination_bin"),
+    ],
+)
+def test_a_line_that_breaks_a_rule_is_named(line: dict[str, Any], field: str) -> None:
+    good = {"item_code": "BRICK", "qty": Decimal(1)}
+    assert invalid(entry(good, line)) == [f"lines.1.{field}"]
+
+
+def test_what_is_not_kept_in_stock_is_blocked_not_invalid() -> None:
+    findings = rules.examine(entry({"item_code": "HAULAGE", "qty": Decimal(1)}), KNOWN)
+    assert not findings.invalid
+    assert [problem.field for problem in findings.blocked] == ["lines.0.item_code"]
+
+
+def test_an_unknown_warehouse_has_no_positions_to_complain_of() -> None:
+    nowhere = rules.MasterData(products=PRODUCTS, warehouse=None, positions={})
+    draft = entry({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-01"})
+    found = [problem.field for problem in rules.examine(draft, nowhere).invalid]
+    assert found == ["warehouse_code"]
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), min_size=1, max_size=5))
+def test_a_serial_is_on_a_document_once(serials: list[list[str]]) -> None:
+    lines = [
+        {"item_code": "DRILL", "qty": Decimal(max(1, len(own))), "serials": own} for own in serials
+    ]
+    repeated = [field for field in invalid(entry(*lines)) if ".serials." in field]
+    every = [serial for own in serials for serial in own]
+    assert len(repeated) == len(every) - len(set(every))
+
+
+@given(
+    st.sampled_from([(kind, key, name) for kind, types in TYPES.items() for key, names in
+                     types.items() for name in (key, *names)]),
+    st.sampled_from([str.upper, str.lower, str.title, lambda text: f"  {text} "]),
+)  # fmt: skip
+def test_types_match_without_case_and_accents(named: tuple[str, str, str], write: Any) -> None:
+    kind, key, name = named
+    model = EntryDraft if kind == "entry" else ExitDraft
+    body = entry().model_dump() | {"type": write(name)}
+    assert model.model_validate(body).type == key
+    plain = write(name).translate(str.maketrans("íóÍÓ", "ioIO"))
+    assert model.model_validate(body | {"type": plain}).type == key
+
+
+def test_the_high_priority_goes_first() -> None:
+    assert PRIORITIES["alta"] < PRIORITIES["normal"] < PRIORITIES["baja"]
+
+
+def document() -> Document:
+    draft = entry(
+        {"item_code": "BRICK", "qty": Decimal(10)}, {"item_code": "CEMENT", "qty": Decimal(5)}
+    )
+    return rules.new_document(7, draft, KNOWN, NOW)
+
+
+def test_a_new_document_is_open_in_every_line() -> None:
+    new = document()
+    assert (new.status, new.source, new.created_at) == ("open", "api", NOW)
+    assert [(line.line_num, line.open_qty, line.done_qty) for line in new.lines] == [
+        (1, Decimal(10), Decimal(0)),
+        (2, Decimal(5), Decimal(0)),
+    ]
+
+
+def test_closing_gives_up_the_rest_and_keeps_what_is_complete() -> None:
+    new = document()
+    done = new.lines[0].model_copy(
+        update={"status": "complete", "open_qty": Decimal(0), "done_qty": Decimal(10)}
+    )
+    half = new.lines[1].model_copy(
+        update={"status": "partial", "open_qty": Decimal(3), "done_qty": Decimal(2)}
+    )
+    closed = rules.closed(new.model_copy(update={"lines": [done, half]}), "later")
+
+    assert closed.status == "closed"
+    assert closed.lines[0] == done
+    given_up = closed.lines[1]
+    assert given_up.status == "closed"
+    assert (given_up.open_qty, given_up.done_qty) == (Decimal(0), Decimal(2))
+    with pytest.raises(Conflict):
+        rules.closed(closed, "later still")
