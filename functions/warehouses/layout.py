@@ -45,7 +45,8 @@ def get_layout(store: Store, request: Request) -> Answer:
     errors=("gone",),
     description="The body is the whole map: what is left out is not on it. Lengths are metres from "
     "the lower left corner of the floor. Polygons must not cross or touch themselves; bays must "
-    "lie in the floor and in the zone of their aisle, and may touch each other but not overlap.",
+    "lie in the floor and in the zone of their aisle, and may touch each other but not overlap. "
+    "At most 200 zones (200 corners each, 5000 in all), 1000 aisles, 5000 bays and 5000 points.",
 )
 def publish_layout(tx: Transaction, request: Request) -> Answer:
     """Check a map and publish it as the next version."""

@@ -10,6 +10,8 @@ from shared.db.transaction import Overtaken, Transaction
 from shared.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
+from tests.integration.census import take_census
+from tests.integration.write_routes import MAP
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
@@ -148,3 +150,41 @@ def test_work_decides_again_while_what_it_names_goes(
         service.known_warehouses(tx, ["CEN"], found)
     with pytest.raises(Overtaken):
         service.known_positions(tx, [("CEN", "A-01")], found)
+
+
+def test_a_map_is_not_published_for_a_warehouse_that_goes(
+    erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    deleted = meanwhile(lambda: erp.delete("/warehouses/1"))
+
+    answer = erp.put("/warehouses/1/layout", MAP)
+
+    assert deleted[0].status == 200
+    assert (answer.status, answer.code) == (410, "gone")
+    assert take_census(stack).entities["layout"] == []
+
+
+def test_a_map_published_while_its_warehouse_goes_goes_too(
+    erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    published = meanwhile(lambda: erp.put("/warehouses/1/layout", MAP))
+
+    answer = erp.delete("/warehouses/1")
+
+    assert (published[0].status, answer.status) == (200, 200)
+    assert erp.get("/warehouses/1/layout").status == 410
+    assert take_census(stack).entities["layout"] == []
+
+
+def test_two_maps_at_the_same_moment_are_two_versions(
+    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+) -> None:
+    warehouse("CEN")
+    first = meanwhile(lambda: erp.put("/warehouses/1/layout", MAP))
+
+    second = erp.put("/warehouses/1/layout", {"width_m": 7, "depth_m": 7})
+
+    assert (first[0].data["version"], second.data["version"]) == (1, 2)
+    assert erp.get("/warehouses/1/layout").data == second.data

@@ -1,0 +1,231 @@
+"""The map of a warehouse: published, shown, drawn, replaced, gone."""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from local.sample import ACME, read
+from shared.json_text import loads
+from tests.gateway import Erp
+from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.warehouses.answers import problems
+from tests.integration.write_routes import MAP
+from tests.openapi import complaints
+from tests.stack import Stack
+
+type Make = Callable[..., dict[str, Any]]
+
+LAYOUT = "/warehouses/1/layout"
+HALL = {"width_m": 40, "depth_m": 25.5}
+NOTHING: dict[str, Any] = {
+    "grid_m": None,
+    "naming_mask": None,
+    "slots_per_level": None,
+    "depot": None,
+    "zones": [],
+    "aisles": [],
+    "bays": [],
+    "points": [],
+}
+
+
+def big_map(bays: int) -> dict[str, Any]:
+    """Make a map whose text hardly compresses."""
+    digests = (hashlib.sha256(str(n).encode()).digest() for n in range(3 * bays))
+    words = [base64.b85encode(digest).decode()[:32] for digest in digests]
+    return {
+        "width_m": 1000,
+        "depth_m": 1000,
+        "bays": [
+            {
+                "number": words[3 * n],
+                "side": words[3 * n + 1],
+                "rack_type": words[3 * n + 2],
+                "x": n % 100 * 3,
+                "y": n // 100 * 2,
+                "w": 2.7,
+                "d": 1.1,
+            }
+            for n in range(bays)
+        ],
+    }
+
+
+@pytest.mark.parametrize("body", read(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
+def test_a_map_comes_back_field_by_field(
+    erp: Erp, stack: Stack, warehouse: Make, body: dict[str, Any]
+) -> None:
+    warehouse(body["whs_code"])
+
+    answer = erp.put(LAYOUT, body)
+
+    assert answer.status == 200, answer.text
+    sent = {name: value for name, value in body.items() if name != "whs_code"}
+    heading = {"warehouse_code": body["whs_code"], "version": 1}
+    published_at = answer.data["published_at"]
+    assert answer.data == {**heading, "published_at": published_at, **sent}
+    assert erp.get(LAYOUT).data == answer.data
+    (event,) = [event for event in stack.events() if event["type"]["S"] == "layout.published"]
+    assert event["href"]["S"] == LAYOUT
+    assert loads(event["attributes"]["S"]) == {**heading, "published_at": published_at}
+    assert (event["object"]["S"], event["id"]["N"], event["version"]["N"]) == ("layout", "1", "1")
+
+
+def test_what_is_left_out_is_not_on_the_map(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    erp.put(LAYOUT, MAP)
+
+    answer = erp.put(LAYOUT, HALL)
+
+    assert answer.status == 200, answer.text
+    assert {name: answer.data[name] for name in NOTHING} == NOTHING
+    assert answer.data["version"] == 2
+    assert erp.get(LAYOUT).data == answer.data
+
+
+def test_each_publication_is_one_version_whatever_happens_in_between(
+    erp: Erp, warehouse: Make
+) -> None:
+    warehouse("CEN")
+    first = erp.put(LAYOUT, MAP, key="first")
+    assert problems(erp.put(LAYOUT, {**MAP, "width_m": 0})) == {
+        "width_m": "must be more than 0",
+    }
+    second = erp.put(LAYOUT, first.data)  # as it was answered
+
+    again = erp.put(LAYOUT, MAP, key="first")
+
+    assert [answer.data["version"] for answer in (first, second, again)] == [1, 2, 1]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert erp.get(LAYOUT).data["version"] == 2
+    assert {**second.data, "version": 1, "published_at": ""} == {**first.data, "published_at": ""}
+
+
+def test_the_map_shows_the_code_its_warehouse_has_now(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    before = erp.put(LAYOUT, MAP).data
+
+    erp.patch("/warehouses/1", {"whs_code": "MAIN"})
+
+    assert erp.get(LAYOUT).data == {**before, "warehouse_code": "MAIN"}
+
+
+def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    bay = {"number": 2, "w": 2, "d": 1}
+    body = {
+        **MAP,
+        "zones": [{"code": "X", "polygon": [[0, 0], [9, 9], [9, 0], [0, 9]]}],
+        "bays": [{**bay, "x": 39, "y": 1}, {**bay, "x": "1", "y": 1}, {**bay, "x": 38, "y": 1.5}],
+    }
+
+    assert problems(erp.put(LAYOUT, body)) == {
+        "zones.0.polygon": "must not cross or touch itself",
+        "aisles.0.zone": "is no zone of this map",
+        "bays.0.x": "lets the bay reach beyond the floor",
+        "bays.1.x": "must be a number",
+        "bays.1.number": "is the same as of bays.0; it must be unique on its side of its aisle",
+        "bays.2.number": "is the same as of bays.0; it must be unique on its side of its aisle",
+        "bays.2": "overlaps bays.0",
+    }
+    assert erp.get(LAYOUT).status == 404
+
+
+def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    for path in (LAYOUT, f"{LAYOUT}.svg", "/warehouses/2/layout", "/warehouses/x/layout"):
+        assert (erp.get(path).status, erp.get(path).code) == (404, "not_found")
+    assert erp.put("/warehouses/2/layout", HALL).status == 404
+    assert erp.get("/warehouses/1/layoutXsvg").status == 404
+    answer = erp.delete(LAYOUT)
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
+
+
+def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+    erp.put(LAYOUT, big_map(5000))
+
+    assert erp.delete("/warehouses/1").status == 200
+
+    for answer in (erp.get(LAYOUT), erp.get(f"{LAYOUT}.svg"), erp.put(LAYOUT, HALL)):
+        assert (answer.status, answer.code) == (410, "gone")
+    assert not [item for item in stack.items() if item["SK"]["S"].startswith("PART")]
+    census = take_census(stack)
+    assert census.entities["layout"] == []
+    assert_totals_are_true(stack, census)
+
+
+def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+    body = big_map(5000)
+
+    answer = erp.put(LAYOUT, body, key="large")
+
+    assert answer.status == 200, answer.text[:300]
+    assert len([item for item in stack.items() if item["SK"]["S"].startswith("PART")]) >= 2
+    assert erp.get(LAYOUT).text == answer.text
+    assert [bay["number"] for bay in answer.data["bays"]] == [b["number"] for b in body["bays"]]
+    again = erp.put(LAYOUT, body, key="large")
+    assert again.text == answer.text
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert erp.get(f"{LAYOUT}.svg").status == 200
+    assert erp.put(LAYOUT, HALL).data["version"] == 2
+    assert erp.get(LAYOUT).data["bays"] == []
+
+
+def test_a_change_can_be_bound_to_the_map_that_was_read(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN")
+    erp.put(LAYOUT, MAP)
+    seen = erp.get(LAYOUT).headers["ETag"]
+    assert erp.get(LAYOUT, headers={"If-None-Match": seen}).status == 304
+    of_the_warehouse = erp.get("/warehouses/1").headers["ETag"]
+
+    for stale in (of_the_warehouse, '"other"'):
+        refused = erp.put(LAYOUT, HALL, headers={"If-Match": stale})
+        assert (refused.status, refused.code) == (409, "stale_state")
+    assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 200
+    assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 409
+    assert erp.put(LAYOUT, HALL, headers={"If-Match": "*"}).status == 200
+    # The warehouse itself is still bound to what GET of the warehouse answers.
+    assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": seen}).status == 409
+    now = erp.get("/warehouses/1").headers["ETag"]
+    assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
+
+
+def test_the_drawing_is_an_image_that_can_run_nothing(erp: Erp, warehouse: Make) -> None:
+    warehouse("CEN", name="<script>alert(1)</script>")
+    erp.put(LAYOUT, MAP)
+
+    answer = erp.get(f"{LAYOUT}.svg")
+
+    assert answer.status == 200
+    assert complaints("GET", "/warehouses/{id}/layout.svg", answer) == []
+    assert answer.headers["Content-Type"] == "image/svg+xml"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    policy = answer.headers["Content-Security-Policy"].split("; ")
+    assert {"default-src 'none'", "sandbox"} <= set(policy)
+    assert not [part for part in policy if "unsafe" in part or "self" in part]
+    root = ET.fromstring(answer.text)  # noqa: S314 - our own text
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "CEN · <script>alert(1)</script>" in [node.text for node in root.iter()]
+    tag = answer.headers["ETag"]
+    assert erp.get(f"{LAYOUT}.svg", headers={"If-None-Match": tag}).status == 304
+
+
+def test_who_may_publish_and_who_may_look(stack: Stack, warehouse: Make) -> None:
+    warehouse("CEN")
+
+    reader = stack.erp(scopes=["warehouses:read"])
+    writer = stack.erp(scopes=["warehouses:write"])
+    refused = reader.put(LAYOUT, MAP)
+    assert (refused.status, refused.json()["error"]["scope"]) == (403, "warehouses:write")
+    assert writer.put(LAYOUT, MAP).status == 200
+    assert writer.get(LAYOUT).status == writer.get(f"{LAYOUT}.svg").status == 403
+    assert reader.get(LAYOUT).status == reader.get(f"{LAYOUT}.svg").status == 200
+    clerk = Erp(stack.gateway, stack.user_token())
+    assert (clerk.put(LAYOUT, MAP).status, clerk.get(LAYOUT).status) == (403, 200)
