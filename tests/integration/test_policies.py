@@ -147,6 +147,9 @@ def _read(path: str, erp: Erp) -> None:
     creating.prepare(erp)
     created = erp.post(collection, creating.body, key="created").data
     if "{id}" in path:
+        if not path.endswith("{id}"):  # a part of the resource: there once it was published
+            part = path.removesuffix(".svg")
+            erp.put(part.format(id=created["id"]), EXAMPLES[f"PUT {part}"].body)
         assert erp.get(path.format(id=created["id"])).status == 200
         assert erp.get(path.format(id=999)).status == 404
         return

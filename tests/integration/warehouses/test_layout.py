@@ -10,6 +10,7 @@ import pytest
 
 from local.sample import ACME, read
 from shared.json_text import loads
+from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.warehouses.answers import problems
@@ -133,6 +134,20 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
         "bays.2": "overlaps bays.0",
     }
     assert erp.get(LAYOUT).status == 404
+
+
+@pytest.mark.parametrize("path", [LAYOUT, f"{LAYOUT}.svg"])
+def test_a_map_waits_once_for_the_database(
+    erp: Erp, warehouse: Make, wire: Wire, path: str
+) -> None:
+    warehouse("CEN")
+    erp.put(LAYOUT, MAP)
+    assert erp.get(path).status == 200
+
+    with wire.recorded() as seen:
+        assert erp.get(path).status == 200
+
+    assert seen.round_trips == 1
 
 
 def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
