@@ -72,6 +72,18 @@ def exit_(reference: str) -> dict[str, Any]:
     }
 
 
+def transfer_order(reference: str) -> dict[str, Any]:
+    """Body of a transfer order of ten lines, to the first warehouse of `fill_pages`."""
+    return {
+        "from_warehouse": "W1",
+        "to_warehouse": "X0",
+        "external_ref": reference,
+        "lines": [
+            {"item_code": f"ITEM-{number:04d}", "qty": number} for number in range(1, LINES + 1)
+        ],
+    }
+
+
 def _created(erp: Erp, path: str, body: dict[str, Any], key: str | None = None) -> None:
     answer = erp.post(path, body, key=key)
     assert answer.status == 201, answer.text
@@ -85,6 +97,7 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
     "/warehouses": lambda number: {"whs_code": f"X{number}", "name": f"Hall {number}"},
     "/entry-documents": lambda number: entry(f"PO-P{number}"),
     "/exit-documents": lambda number: exit_(f"SO-P{number}"),
+    "/transfer-orders": lambda number: transfer_order(f"TO-P{number}"),
 }
 """Path of a list → body of one more row."""
 

@@ -70,6 +70,15 @@ SALE = {
     "priority": "Alta",
     "lines": [{"item_code": "BOLT-M8", "qty": 12}],
 }
+MOVE = {
+    "from_warehouse": "NORTH",
+    "to_warehouse": "SOUTH",
+    "external_ref": "MOVE-1",
+    "due_at": "2026-03-02T08:00:00+01:00",
+    "release": True,
+    "picker_id": 7,
+    "lines": [{"item_code": "BOLT-M8", "qty": 40}, {"item_code": "BOLT-M8", "qty": 2.5}],
+}
 MAP = {
     "width_m": 40,
     "depth_m": 25.5,
@@ -121,6 +130,11 @@ def _stocked_hall(erp: Erp) -> Values:
     """Return everything that a document names."""
     _bolt(erp)
     return _shelf(erp)
+
+
+def _two_halls(erp: Erp) -> Values:
+    _stocked_hall(erp)
+    return {"id": erp.post("/warehouses", {"whs_code": "SOUTH", "name": "South"}).data["id"]}
 
 
 def _purchase(erp: Erp) -> Values:
@@ -194,5 +208,8 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
     "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
+    "POST /transfer-orders": Example(
+        201, body=MOVE, prepare=_two_halls, grows={"transfer_order": 1}, event="transfer.created"
+    ),
 }
 """`METHOD /path` → its example."""

@@ -16,25 +16,15 @@ _DETAILS = sorted(
     for name, found in operations().items()
     if not found.writes and not found.parameters and "{id}" in found.path
 )
-_PREPARED_BY = {
-    "/products": "PATCH /products/{id}",
-    "/product-categories": "PATCH /product-categories/{id}",
-    "/warehouses": "PATCH /warehouses/{id}",
-    "/warehouse-positions": "PATCH /warehouse-positions/{id}",
-    "/clients": "PATCH /clients/{id}",
-    "/providers": "PATCH /providers/{id}",
-    "/entry-documents": "POST /entry-documents/{id}/close",
-    "/exit-documents": "POST /exit-documents/{id}/close",
-}
-"""Collection → the write example that leaves one resource in it."""
-
 _OF_DETAIL = {"/warehouses/{id}": 2}
 """A warehouse shows its positions, which are a list."""
 
 
 def _resource(erp: Erp, collection: str) -> str:
-    values = EXAMPLES[_PREPARED_BY[collection]].prepare(erp)
-    return f"{collection}/{values['id']}"
+    example = EXAMPLES[f"POST {collection}"]
+    example.prepare(erp)
+    created = erp.post(collection, example.body, key="created")
+    return f"{collection}/{created.data['id']}"
 
 
 def _warm(erp: Erp, path: str, wire: Wire) -> Recording:

@@ -1,0 +1,1 @@
+"""Transfer orders: goods ordered from one warehouse to another."""

@@ -1,0 +1,154 @@
+"""Use cases of transfer orders."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.catalog import service as catalog
+from shared.db import references
+from shared.db.collection import Record
+from shared.db.items import Item, Key
+from shared.db.listing import Page
+from shared.db.parallel import together
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
+from shared.events.outbox import Event, raise_event
+from shared.transfer_orders import repository, rules, views
+from shared.transfer_orders.models import (
+    StoredTransferOrder,
+    TransferOrderDraft,
+    TransferOrderParameters,
+)
+from shared.transfer_orders.repository import TRANSFER_ORDERS
+from shared.warehouses import service as warehouses
+from shared.warehouses.models import WarehouseParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A transfer order, and whether this request made it."""
+
+    record: Record[StoredTransferOrder]
+    new: bool
+
+
+def create_transfer_order(
+    tx: Transaction,
+    draft: TransferOrderDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    by_client: bool,
+) -> Created:
+    """Create a transfer order and raise transfer.created, or find the one with its reference.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    created. `by_client`: an integration client asks. Raises ValidationFailed with all
+    problems of fields and rules together, RuleBlocked when only rules stand against it,
+    transfer_orders_disabled when there are no two warehouses to transfer between.
+    """
+    tx.guard(TRANSFER_ORDERS.kind)
+    wanted = _keys(draft)
+    if problems:
+        found = tx.store.get_many(wanted)
+    else:
+        found, number = together(
+            lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
+        )
+        existing = _existing(draft, found)
+        if existing:
+            return Created(TRANSFER_ORDERS.get(tx.store, existing), new=False)
+    known = _master_data(tx, draft, found)
+    _ensure_two_warehouses(tx.store, draft, known)
+    findings = rules.examine(draft, known, by_client=by_client)
+    invalid = [*problems, *findings.invalid]
+    if invalid:
+        raise ValidationFailed([*invalid, *findings.blocked])
+    if findings.blocked:
+        raise RuleBlocked(findings.blocked)
+    order = rules.new_order(number, draft, known, tx.now)
+    record = TRANSFER_ORDERS.insert(tx, number, order)
+    repository.put_reference(tx, order)
+    references.register(
+        tx,
+        f"{TRANSFER_ORDERS.kind}#{number}",
+        {
+            "product": (line.product_id for line in order.lines),
+            "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
+        },
+    )
+    _raise(tx, "transfer.created", record)
+    return Created(record, new=True)
+
+
+def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
+    """Read a transfer order; NotFound when there is none."""
+    return TRANSFER_ORDERS.get(store, number)
+
+
+def list_transfer_orders(
+    store: Store, parameters: TransferOrderParameters, timezone: str
+) -> Page[StoredTransferOrder]:
+    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    return repository.list_transfer_orders(store, parameters, timezone)
+
+
+def _keys(draft: TransferOrderDraft) -> list[Key]:
+    """Keys of everything that creating the order has to know, to be read in one go."""
+    keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
+    keys += [catalog.product_key(code) for code in _item_codes(draft)]
+    if draft.external_ref is not None:
+        keys.append(repository.reference_key(draft.external_ref))
+    return keys
+
+
+def _warehouse_codes(draft: TransferOrderDraft) -> set[str]:
+    # None where the body's code is not valid.
+    codes: set[str | None] = {draft.from_warehouse, draft.to_warehouse}
+    return {code for code in codes if code is not None}
+
+
+def _item_codes(draft: TransferOrderDraft) -> set[str]:
+    codes: set[str | None] = {line.item_code for _, line in rules.lines_of(draft)}
+    return {code for code in codes if code is not None}
+
+
+def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
+    if draft.external_ref is None:
+        return None
+    alias = found.get(repository.reference_key(draft.external_ref))
+    return int(alias["id"]) if alias else None
+
+
+def _master_data(
+    tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
+) -> rules.MasterData:
+    return rules.MasterData(
+        products=catalog.known_products(tx, _item_codes(draft), found),
+        warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
+    )
+
+
+def _ensure_two_warehouses(
+    store: Store, draft: TransferOrderDraft, known: rules.MasterData
+) -> None:
+    """Count the warehouses only where the order itself does not show that there are two."""
+    if rules.two_warehouses(draft, known):
+        return
+    if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
+        message = "Transfer orders are inactive: they need two warehouses."
+        raise ServiceError(message, "transfer_orders_disabled")
+
+
+def _raise(tx: Transaction, kind: str, record: Record[StoredTransferOrder]) -> None:
+    raise_event(
+        tx,
+        Event(
+            type=kind,
+            object="transfer_order",
+            id=record.id,
+            version=record.version,
+            href=f"/transfer-orders/{record.id}",
+            attributes=views.in_list(record).model_dump(),
+            status=record.entity.status,
+        ),
+    )

@@ -1,0 +1,38 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+
+
+@pytest.fixture
+def yards(erp: Erp) -> Erp:
+    """A central warehouse, one in Dublin, one in Cork, and four products."""
+    for code, name in {"CEN": "Central", "DUB": "Dublin", "CORK": "Cork"}.items():
+        assert erp.post("/warehouses", {"whs_code": code, "name": name}).status == 201
+    for item_code, more in {
+        "BRICK": {},
+        "CEMENT": {"man_btch_num": True},
+        "DRILL": {"man_ser_num": True},
+        "HAULAGE": {"inventory_item": False},
+    }.items():
+        answer = erp.post("/products", {"item_code": item_code, "name": item_code.title(), **more})
+        assert answer.status == 201, answer.text
+    return erp
+
+
+@pytest.fixture
+def order() -> Callable[..., dict[str, Any]]:
+    """Write the body of a transfer order; keywords replace fields."""
+
+    def write(reference: str | None = "MOVE-1", **more: Any) -> dict[str, Any]:
+        return {
+            "external_ref": reference,
+            "from_warehouse": "CEN",
+            "to_warehouse": "DUB",
+            "lines": [{"item_code": "BRICK", "qty": 100}],
+            **more,
+        }
+
+    return write

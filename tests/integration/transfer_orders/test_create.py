@@ -1,0 +1,276 @@
+"""Goods are ordered from one warehouse to another, once."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import set_modules
+from shared.tenancy.tenant import MODULES
+from shared.warehouses import service as warehouses
+from tests.gateway import Erp, Response
+from tests.stack import Stack
+
+type Write = Callable[..., dict[str, Any]]
+
+PATH = "/transfer-orders"
+
+
+def problems(answer: Response) -> dict[str, str]:
+    assert answer.status == 422, answer.text
+    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
+
+
+def test_a_draft_comes_back_with_all_of_its_fields(yards: Erp, order: Write) -> None:
+    body = order(
+        priority=1,
+        reason="Restock\nbefore Easter",
+        due_at="2026-03-05T09:00:00+01:00",
+        lines=[
+            {"item_code": "BRICK", "qty": 12.5},
+            {
+                "item_code": "CEMENT",
+                "qty": 3,
+                "batch_num": "B7",
+                "expected_series": None,
+                "expected_batches": ["B7", "B8"],
+            },
+            {"item_code": "DRILL", "qty": 2, "expected_series": ["S1", "S2"]},
+        ],
+    )
+
+    answer = yards.post(PATH, body)
+
+    assert answer.status == 201, answer.text
+    data = answer.data
+    number = data["id"]
+    nothing = {"picked_qty": 0, "dispatched_qty": 0, "received_qty": 0, "status": "open"}
+    lines = [
+        {"item_code": "BRICK", "qty": 12.5, "batch_num": None, "serial_numbers": []},
+        {"item_code": "CEMENT", "qty": 3, "batch_num": "B7", "serial_numbers": []},
+        {"item_code": "DRILL", "qty": 2, "batch_num": None, "serial_numbers": ["S1", "S2"]},
+    ]
+    products = {row["item_code"]: row["id"] for row in yards.walk("/products")}
+    assert data == {
+        "object": "transfer_order",
+        "id": number,
+        "code": f"TO-{number}",
+        "status": "draft",
+        "status_label": "Draft",
+        "headline": "CEN → DUB, 3 lines",
+        "has_discrepancy": False,
+        "from": {"id": 1, "code": "CEN", "name": "Central"},
+        "to": {"id": 2, "code": "DUB", "name": "Dublin"},
+        "priority": 1,
+        "reason": "Restock\nbefore Easter",
+        "due_at": "2026-03-05T08:00:00.000Z",
+        "lines_count": 3,
+        "units": {"requested": 17.5, "picked": 0, "dispatched": 0, "received": 0},
+        "dispatched_at": None,
+        "received_at": None,
+        "closed_at": None,
+        "seal_number": None,
+        "vehicle_plate": None,
+        "carrier_id": None,
+        "external_ref": "MOVE-1",
+        "source": "api",
+        "picking_id": None,
+        "receipt_id": None,
+        "sap": None,
+        "lines": [
+            {
+                "id": number * 1000 + position,
+                "line_num": position + 1,
+                "product_id": products[line["item_code"]],
+                **line,
+                **nothing,
+            }
+            for position, line in enumerate(lines)
+        ],
+    }
+    assert len(data) == 26
+    assert yards.follow(answer.headers["Location"]).data == data
+    assert yards.walk(PATH) == [{**data, "lines": None}]
+
+
+def test_released_at_once_by_a_client_that_names_the_picker(yards: Erp, order: Write) -> None:
+    refused = yards.post(PATH, order(release=True))
+    assert refused.code == "validation_failed"
+    assert problems(refused) == {"picker_id": "is required when an integration client releases"}
+    assert yards.walk(PATH) == []
+
+    released = yards.post(PATH, order(release=True, picker_id=7))
+
+    assert released.status == 201, released.text
+    assert (released.data["status"], released.data["priority"]) == ("released", 2)
+    assert released.data["headline"] == "CEN → DUB, 1 line"
+
+
+@pytest.mark.usefixtures("yards")
+def test_a_user_releases_without_naming_a_picker(stack: Stack, order: Write) -> None:
+    allowed = Erp(stack.gateway, stack.user_token(permissions="transfer-orders.manage"))
+    other = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
+
+    assert allowed.post(PATH, order(release=True)).data["status"] == "released"
+    refused = other.post(PATH, order("MOVE-2"))
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert len(other.walk(PATH)) == 1
+
+
+def test_the_change_tells_of_itself(stack: Stack, yards: Erp, order: Write) -> None:
+    before = len(stack.events())
+    data = yards.post(PATH, order()).data
+    yards.post(PATH, order())
+
+    (event,) = stack.events()[before:]
+    assert event["type"]["S"] == "transfer.created"
+    assert event["object"]["S"] == "transfer_order"
+    assert event["status"]["S"] == "draft"
+    assert event["href"]["S"] == f"{PATH}/{data['id']}"
+    assert json.loads(event["attributes"]["S"]) == {**data, "lines": None}
+
+
+def test_the_same_reference_answers_the_first_order(yards: Erp, order: Write) -> None:
+    first = yards.post(PATH, order())
+
+    again = yards.post(PATH, order(from_warehouse="CORK", release=True))
+    other = yards.post(PATH, order("MOVE-2"))
+    unnamed = [yards.post(PATH, order(None)) for _ in range(2)]
+
+    assert (first.status, again.status, other.status) == (201, 200, 201)
+    assert again.data == first.data
+    assert "Location" not in again.headers
+    assert [answer.status for answer in unnamed] == [201, 201]
+    assert len(yards.walk(PATH)) == 4
+
+
+@pytest.mark.usefixtures("wire")  # moto is not thread-safe: one call at a time
+def test_at_the_same_instant_one_order_is_made(yards: Erp, order: Write) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: yards.post(PATH, order()), range(8)))
+
+    assert sorted(answer.status for answer in answers) == [200] * 7 + [201]
+    assert len({answer.text for answer in answers}) == 1
+    assert yards.get(PATH).json()["meta"]["total"] == 1
+
+
+def test_a_repeated_request_gets_the_first_answer(yards: Erp, order: Write) -> None:
+    first = yards.post(PATH, order(None), key="k1")
+    again = yards.post(PATH, order(None), key="k1")
+
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert len(yards.walk(PATH)) == 1
+
+
+def test_every_problem_is_told_at_once_with_its_path(yards: Erp, order: Write) -> None:
+    body = order(
+        " ",
+        from_warehouse="MOON",
+        priority=-1,
+        due_at="2026-03-05",
+        release=True,
+        lines=[
+            {"item_code": "NO-SUCH", "qty": 1},
+            {"item_code": "BRICK", "qty": "5", "batch_num": "B1"},
+            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1"]},
+            {"item_code": "HAULAGE", "qty": 1, "expected_batches": "B1"},
+        ],
+    )
+
+    assert problems(yards.post(PATH, body)) == {
+        "external_ref": "must not be empty",
+        "from_warehouse": "no warehouse has the code MOON",
+        "priority": "must be at least 0",
+        "due_at": "must be a date-time with offset, such as 2026-03-01T09:30:00Z",
+        "picker_id": "is required when an integration client releases",
+        "lines.0.item_code": "no product has the code NO-SUCH",
+        "lines.1.qty": "must be a number",
+        "lines.1.batch_num": "product BRICK is not managed by batch",
+        "lines.2.expected_series": "must be as many as qty (3); there are 1",
+        "lines.3.expected_batches": "must be a list",
+        "lines.3.item_code": "product HAULAGE is not kept in stock",
+    }
+    assert list(problems(yards.post(PATH, order(lines=[])))) == ["lines"]
+    assert list(problems(yards.post(PATH, order(to_warehouse="CEN")))) == ["to_warehouse"]
+    assert yards.walk(PATH) == []
+
+
+def test_what_is_not_kept_in_stock_is_blocked_by_rule(yards: Erp, order: Write) -> None:
+    answer = yards.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
+
+    assert (answer.status, answer.code) == (422, "rule_blocked")
+    assert list(problems(answer)) == ["lines.0.item_code"]
+
+
+def test_without_the_module_there_is_nothing(yards: Erp, order: Write) -> None:
+    number = yards.post(PATH, order()).data["id"]
+    set_modules("acme", MODULES - {"transfer_orders"})
+    directory.forget()
+
+    for answer in (
+        yards.get(PATH),
+        yards.get(f"{PATH}/{number}"),
+        yards.post(PATH, order()),
+        yards.post(PATH, {}),
+    ):
+        assert (answer.status, answer.code) == (404, "transfer_orders_disabled")
+
+
+@pytest.mark.parametrize("body", [{}, {"from_warehouse": "CEN", "to_warehouse": "DUB"}])
+def test_one_warehouse_is_not_enough(erp: Erp, order: Write, body: dict[str, Any]) -> None:
+    erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"})
+    erp.post("/products", {"item_code": "BRICK", "name": "Brick"})
+
+    for sent in (body, order(**body)):
+        answer = erp.post(PATH, sent)
+        assert (answer.status, answer.code) == (404, "transfer_orders_disabled")
+    assert erp.walk(PATH) == []
+
+
+def test_what_an_order_names_stays(yards: Erp, order: Write) -> None:
+    products = {row["item_code"]: row["id"] for row in yards.walk("/products")}
+    halls = {row["whs_code"]: row["id"] for row in yards.walk("/warehouses")}
+    yards.post(PATH, order())
+
+    refused = [
+        yards.delete(f"/products/{products['BRICK']}"),
+        yards.patch(f"/products/{products['BRICK']}", {"item_code": "BRICK-2"}),
+        yards.delete(f"/warehouses/{halls['CEN']}"),
+        yards.patch(f"/warehouses/{halls['DUB']}", {"whs_code": "DUBLIN"}),
+    ]
+
+    assert [answer.code for answer in refused] == ["conflict"] * 4
+    assert yards.delete(f"/products/{products['CEMENT']}").status == 200
+    assert yards.delete(f"/warehouses/{halls['CORK']}").status == 200
+
+
+def test_a_warehouse_deleted_while_an_order_is_being_written_is_never_on_it(
+    yards: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cork = next(row["id"] for row in yards.walk("/warehouses") if row["whs_code"] == "CORK")
+    known_warehouses = warehouses.known_warehouses
+    deleted: list[int] = []
+
+    def delete_after_reading(*arguments: Any) -> Any:
+        known = known_warehouses(*arguments)
+        if not deleted:
+            deleted.append(yards.delete(f"/warehouses/{cork}").status)
+        return known
+
+    monkeypatch.setattr(warehouses, "known_warehouses", delete_after_reading)
+    answer = yards.post(PATH, order(to_warehouse="CORK"))
+
+    assert deleted == [200]
+    assert problems(answer) == {"to_warehouse": "no warehouse has the code CORK"}
+    assert yards.walk(PATH) == []
+
+
+def test_a_neighbour_sees_nothing_of_it(yards: Erp, beta: Erp, order: Write) -> None:
+    number = yards.post(PATH, order()).data["id"]
+
+    assert beta.get(f"{PATH}/{number}").code == "not_found"
+    assert beta.walk(PATH) == []

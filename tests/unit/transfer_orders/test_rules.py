@@ -1,0 +1,129 @@
+"""What a transfer order may say, and what it becomes."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from shared.catalog.models import KnownProduct
+from shared.transfer_orders import rules
+from shared.transfer_orders.models import TransferOrderDraft
+from shared.validation import check, what_is_valid
+from shared.warehouses.models import KnownWarehouse
+
+KNOWN = rules.MasterData(
+    products={
+        code: KnownProduct(
+            number, code, by_batch=code == "CEMENT", by_serial=code == "DRILL", in_stock=True
+        )
+        for number, code in enumerate(("BRICK", "CEMENT", "DRILL"), start=1)
+    },
+    warehouses={
+        "YARD": KnownWarehouse(1, "YARD", "Yard"),
+        "SHOP": KnownWarehouse(2, "SHOP", "Shop"),
+    },
+)
+BODY = {
+    "from_warehouse": "YARD",
+    "to_warehouse": "SHOP",
+    "lines": [{"item_code": "BRICK", "qty": 3}],
+}
+
+
+def draft(**more: Any) -> TransferOrderDraft:
+    found, problems = check(TransferOrderDraft, {**BODY, **more})
+    assert found, problems
+    return found
+
+
+def told(*, by_client: bool = True, **more: Any) -> dict[str, str]:
+    found = rules.examine(draft(**more), KNOWN, by_client=by_client)
+    return {problem.field: problem.message for problem in [*found.invalid, *found.blocked]}
+
+
+@pytest.mark.parametrize(
+    ("release", "picker", "by_client", "fields"),
+    [
+        (True, None, True, ["picker_id"]),
+        (True, 7, True, []),
+        (True, None, False, []),
+        (False, None, True, []),
+        (None, None, True, []),
+    ],
+)
+def test_only_a_client_that_releases_must_name_the_picker(
+    release: bool | None,  # noqa: FBT001 - a field of the body
+    picker: int | None,
+    by_client: bool,  # noqa: FBT001 - a case of the table
+    fields: list[str],
+) -> None:
+    assert list(told(release=release, picker_id=picker, by_client=by_client)) == fields
+
+
+@pytest.mark.parametrize(
+    ("line", "problems"),
+    [
+        ({"item_code": "CEMENT", "batch_num": "B1", "expected_batches": ["B1", "B2"]}, {}),
+        ({"item_code": "DRILL", "expected_series": ["S1", "S2", "S3"]}, {}),
+        ({"item_code": "DRILL", "expected_series": []}, {}),
+        (
+            {"item_code": "BRICK", "batch_num": "B1", "expected_batches": ["B1"]},
+            {
+                "lines.0.batch_num": "product BRICK is not managed by batch",
+                "lines.0.expected_batches": "product BRICK is not managed by batch",
+            },
+        ),
+        (
+            {"item_code": "CEMENT", "expected_series": ["S1", "S2", "S3"]},
+            {"lines.0.expected_series": "product CEMENT is not managed by serial"},
+        ),
+        (
+            {"item_code": "DRILL", "expected_series": ["S1", "S2"]},
+            {"lines.0.expected_series": "must be as many as qty (3); there are 2"},
+        ),
+        (
+            {"item_code": "DRILL", "expected_series": ["S1", "S2", "S1"]},
+            {
+                "lines.0.expected_series.2": (
+                    "is on the order already, at lines.0.expected_series.0"
+                )
+            },
+        ),
+        (
+            {"item_code": "DRILL", "qty": Decimal("1.5")},
+            {"lines.0.qty": "must be whole, the product is managed by serial"},
+        ),
+    ],
+)
+def test_batches_and_serials_are_for_products_managed_so(
+    line: dict[str, Any], problems: dict[str, str]
+) -> None:
+    assert told(lines=[{"qty": 3, **line}]) == problems
+
+
+def test_the_warehouses_are_known_and_two() -> None:
+    assert told(to_warehouse="YARD") == {
+        "to_warehouse": "must be another warehouse than from_warehouse"
+    }
+    assert told(from_warehouse="MOON") == {"from_warehouse": "no warehouse has the code MOON"}
+    assert not rules.two_warehouses(draft(to_warehouse="YARD"), KNOWN)
+    assert not rules.two_warehouses(draft(to_warehouse="MOON"), KNOWN)
+    assert rules.two_warehouses(draft(), KNOWN)
+
+
+def test_what_is_invalid_by_itself_is_not_told_again() -> None:
+    raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "release": "yes"}
+
+    found = rules.examine(what_is_valid(TransferOrderDraft, raw), KNOWN, by_client=True)
+
+    assert (found.invalid, found.blocked) == ([], [])
+
+
+def test_a_new_order_is_draft_or_released() -> None:
+    drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now")
+    released = rules.new_order(5, draft(release=True, picker_id=7, priority=0), KNOWN, "now")
+
+    assert (drafted.status, drafted.priority, drafted.picker_id) == ("draft", 2, None)
+    assert (released.status, released.priority, released.picker_id) == ("released", 0, 7)
+    assert [line.qty for line in drafted.lines] == [Decimal(3)]
+    assert (drafted.origin.name, drafted.destination.id) == ("Yard", 2)
