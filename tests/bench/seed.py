@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from tests.gateway import Erp
+from tests.integration.write_routes import MAP
 
 LINES = 10
 BINS = 3
@@ -12,8 +13,9 @@ PAGE = 25
 
 
 def fill(erp: Erp) -> None:
-    """Make a warehouse with positions, products, a category, and a document of each kind."""
+    """Make a warehouse with a map and positions, products, a category, and a document of each kind."""
     _created(erp, "/warehouses", {"whs_code": "W1", "name": "Central"})
+    assert erp.put("/warehouses/1/layout", MAP).status == 200
     for number in range(1, BINS + 1):
         _created(erp, "/warehouse-positions", {"whs_code": "W1", "bin_code": f"A-{number:02d}"})
     for number in range(1, LINES + 1):
