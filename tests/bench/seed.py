@@ -13,7 +13,7 @@ PAGE = 25
 
 
 def fill(erp: Erp) -> None:
-    """Make a warehouse with a map and positions, products, a category, and a document of each kind."""
+    """Make a mapped warehouse with positions, products, a category, a document of each kind."""
     _created(erp, "/warehouses", {"whs_code": "W1", "name": "Central"})
     assert erp.put("/warehouses/1/layout", MAP).status == 200
     for number in range(1, BINS + 1):
