@@ -15,6 +15,7 @@ from shared.config import config
 from shared.errors import MethodNotAllowed, NotFound, ServiceError
 from shared.http.conditional import fresh
 from shared.http.envelope import Reply, error_reply
+from shared.http.request import headers_of
 from shared.observability import bind, flush, logger
 
 _FILES = Path(__file__).parent
@@ -74,8 +75,7 @@ def _answer(event: Mapping[str, Any], path: str) -> Reply:
         raise NotFound("The route")
     if event["httpMethod"] != "GET":
         raise MethodNotAllowed(event["httpMethod"], ["GET"])
-    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-    return fresh(_reply(path), headers)
+    return fresh(_reply(path), headers_of(event))
 
 
 @cache

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.catalog.lines import Claim, Findings, examine_lines
 from shared.catalog.models import KnownProduct
 from shared.documents.models import (
     Document,
@@ -27,38 +28,23 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What is wrong with a document: invalid data, and valid data that a rule forbids."""
-
-    invalid: Sequence[Problem]
-    blocked: Sequence[Problem]
-
-
 def examine(draft: DocumentDraft, known: MasterData) -> Findings:
     """Find every problem of a document; fields that are None were invalid by themselves."""
+    found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     invalid: list[Problem] = []
-    blocked: list[Problem] = []
     if draft.warehouse_code is not None and known.warehouse is None:
         invalid.append(
             Problem("warehouse_code", f"no warehouse has the code {draft.warehouse_code}")
         )
-    serials: dict[str, str] = {}
+    invalid += found.invalid
     for path, line in lines_of(draft):
-        product = known.products.get(line.item_code)
-        if line.item_code is not None and product is None:
-            invalid.append(
-                Problem(f"{path}.item_code", f"no product has the code {line.item_code}")
-            )
-        if product and not product.in_stock:
-            message = f"product {product.item_code} is not kept in stock"
-            blocked.append(Problem(f"{path}.item_code", message))
-        if product:
-            invalid += _management_problems(path, line, product)
-        invalid += _serial_problems(path, line, serials)
         if isinstance(line, EntryLineDraft):
             invalid += _bin_problems(path, line, draft, known)
-    return Findings(invalid, blocked)
+    return Findings(invalid, found.blocked)
+
+
+def _claim(path: str, line: LineDraft) -> Claim:
+    return Claim(path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials))
 
 
 def lines_of(draft: DocumentDraft) -> Iterator[tuple[str, LineDraft]]:
@@ -66,26 +52,6 @@ def lines_of(draft: DocumentDraft) -> Iterator[tuple[str, LineDraft]]:
     lines: Sequence[LineDraft] = getattr(draft, "lines", None) or ()
     for number, line in enumerate(lines):
         yield f"lines.{number}", line
-
-
-def _management_problems(path: str, line: LineDraft, product: KnownProduct) -> Iterator[Problem]:
-    if line.batch is not None and not product.by_batch:
-        yield Problem(f"{path}.batch", f"product {product.item_code} is not managed by batch")
-    if line.serials and not product.by_serial:
-        yield Problem(f"{path}.serials", f"product {product.item_code} is not managed by serial")
-    if product.by_serial and line.qty is not None and line.qty != line.qty.to_integral_value():
-        yield Problem(f"{path}.qty", "must be whole, the product is managed by serial")
-
-
-def _serial_problems(path: str, line: LineDraft, seen: dict[str, str]) -> Iterator[Problem]:
-    if line.serials and line.qty is not None and len(line.serials) != line.qty:
-        message = f"must be as many as qty ({line.qty:f}); there are {len(line.serials)}"
-        yield Problem(f"{path}.serials", message)
-    for number, serial in enumerate(line.serials or ()):
-        place = f"{path}.serials.{number}"
-        if serial in seen:
-            yield Problem(place, f"is on the document already, at {seen[serial]}")
-        seen.setdefault(serial, place)
 
 
 def _bin_problems(

@@ -42,7 +42,7 @@ from shared.http.operations import (
     TextAnswer,
 )
 from shared.http.paging import paging
-from shared.http.request import Request, read_json_object
+from shared.http.request import Request, headers_of, read_json_object
 from shared.json_text import dumps
 from shared.observability import bind, count, flush, logger, span
 from shared.tenancy.access import dynamodb_for
@@ -149,7 +149,7 @@ class Door:
                 )
             else:
                 reply = _shape(answer, tenant, event)
-            return conditional.fresh(reply, _headers(event))
+            return conditional.fresh(reply, headers_of(event))
 
     def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
         """Honour If-Match: compare with what GET would answer now.
@@ -157,7 +157,7 @@ class Door:
         GET of the very path where there is one (a part of a resource, such as its map),
         otherwise of the resource that the path begins with.
         """
-        if_match = _headers(event).get("if-match")
+        if_match = headers_of(event).get("if-match")
         if if_match is None or "id" not in request.path_values:
             return
         path = _path(event)
@@ -169,7 +169,7 @@ class Door:
     def _write(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
     ) -> Reply:
-        key = idempotency.read_key(_headers(event))
+        key = idempotency.read_key(headers_of(event))
         if key is None and operation.idempotency is Idempotency.REQUIRED:
             raise IdempotencyKeyRequired
         raw = read_json_object(event) if operation.body else None
@@ -289,10 +289,6 @@ def _path(event: Mapping[str, Any]) -> str:
         if path == prefix or path.startswith(prefix + "/"):
             return path.removeprefix(prefix) or "/"
     return path
-
-
-def _headers(event: Mapping[str, Any]) -> dict[str, str]:
-    return {name.lower(): value for name, value in (event.get("headers") or {}).items()}
 
 
 def _request_id(event: Mapping[str, Any]) -> str:

@@ -44,13 +44,18 @@ class Request:
         return number
 
 
+def headers_of(event: Mapping[str, Any]) -> dict[str, str]:
+    """Headers of a gateway event by their names in lower case."""
+    return {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+
+
 def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
     """Read the body of a gateway event, which must be a JSON object of at most 1 MB.
 
     Raises BadRequest for another content type, bad UTF-8, no JSON, or no object;
     PayloadTooLarge above 1 MB.
     """
-    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    headers = headers_of(event)
     media, _, charset = (headers.get("content-type") or "application/json").partition(";")
     media = media.strip().lower()
     if media != "application/json" and not (

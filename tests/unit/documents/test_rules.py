@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.catalog.lines import Findings
 from shared.catalog.models import KnownProduct
 from shared.documents import rules
 from shared.documents.models import Document, EntryDraft, ExitDraft
@@ -55,7 +56,7 @@ def test_a_document_that_obeys_has_no_problems() -> None:
         {"item_code": "DRILL", "qty": Decimal(2), "serials": ["S1", "S2"]},
         {"item_code": "DRILL", "qty": Decimal(2)},
     )
-    assert rules.examine(draft, KNOWN) == rules.Findings([], [])
+    assert rules.examine(draft, KNOWN) == Findings([], [])
 
 
 @pytest.mark.parametrize(

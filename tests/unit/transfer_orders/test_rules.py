@@ -85,7 +85,7 @@ def test_only_a_client_that_releases_must_name_the_picker(
             {"item_code": "DRILL", "expected_series": ["S1", "S2", "S1"]},
             {
                 "lines.0.expected_series.2": (
-                    "is on the order already, at lines.0.expected_series.0"
+                    "is on the document already, at lines.0.expected_series.0"
                 )
             },
         ),
