@@ -2,12 +2,21 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
+from shared.days import first_instant, last_instant
 from shared.db.facets import searchable
 from shared.db.listing import ListQuery, Range
-from shared.fields import Moment, Term
+from shared.fields import Day, Moment, Term
 
 _MOST_PER_PAGE = 100
 
@@ -71,3 +80,30 @@ class ListParameters(BaseModel):
             between=ranges,
             cursor=self.cursor,
         )
+
+
+class PeriodParameters(ListParameters):
+    """A list that also has `from` and `to`: created since and until, both days included."""
+
+    first_day: Day | None = Field(default=None, alias="from")
+    last_day: Day | None = Field(default=None, alias="to")
+
+    @field_validator("last_day")
+    @classmethod
+    def _after_the_first(cls, last_day: str | None, others: ValidationInfo) -> str | None:
+        first_day = others.data.get("first_day")
+        if first_day and last_day and last_day < first_day:
+            raise PydanticCustomError("day_order", "must not be before from")
+        return last_day
+
+    def created(self, timezone: str) -> dict[str, Range]:
+        """Make the range of `created_at` for days in the time zone; empty when none is asked."""
+        first, last = self.first_day, self.last_day
+        if not first and not last:
+            return {}
+        return {
+            "created_at": (
+                first_instant(first, timezone) if first else None,
+                last_instant(last, timezone) if last else None,
+            )
+        }

@@ -24,6 +24,15 @@ SHARDS = 16
 _OWN = frozenset({"version", "touched", "epoch"})
 
 
+def any_shard() -> int:
+    """Choose the shard of a transaction.
+
+    It is the same for every collection that the transaction changes: were each on a shard of
+    its own, two writers would meet in almost every case instead of in one of SHARDS.
+    """
+    return random.randrange(SHARDS)  # noqa: S311
+
+
 def shard_key(kind: str, shard: int) -> Key:
     """Key of one shard of a collection's totals."""
     return (f"count#{kind}", f"{shard:02d}")
@@ -38,13 +47,13 @@ class Guard:
 
 @dataclass(slots=True)
 class CounterChange:
-    """What one transaction changes in the totals of one collection, on one random shard."""
+    """What one transaction changes in the totals of one collection, on one shard."""
 
+    shard: int
     changes: dict[str, int] = field(default_factory=dict)
     guard: Guard | None = None
     counts: bool = False
     """Whether anything changed; a guard alone binds nothing."""
-    shard: int = field(default_factory=lambda: random.randrange(SHARDS))  # noqa: S311
 
     def add(self, changes: Mapping[str, int]) -> None:
         """Add differences; several of one name add up."""

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.clock import Instant, instant, now_ms
-from shared.db.counters import SHARDS, CounterChange, Guard, shard_key
+from shared.db.counters import SHARDS, CounterChange, Guard, any_shard, shard_key
 from shared.db.items import Item, Key, encode, to_attributes
 from shared.db.store import Store, key_attributes
 from shared.db.table import PARTITION_KEY
@@ -92,6 +92,7 @@ class Transaction:
         self._drawn: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
+        self._shard = any_shard()
 
     def put(  # noqa: PLR0913 - the parts of one action
         self,
@@ -234,7 +235,7 @@ class Transaction:
             raise error
 
     def _counter(self, kind: str) -> CounterChange:
-        return self._counters.setdefault(kind, CounterChange())
+        return self._counters.setdefault(kind, CounterChange(self._shard))
 
     def _all_actions(self) -> list[_Action]:
         counts = [self._count_action(*entry) for entry in self._counters.items() if entry[1].counts]

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
 from shared.fields import (
     Code,
-    Day,
     Identifier,
     Input,
     Moment,
@@ -20,7 +18,7 @@ from shared.fields import (
     Stored,
     Timestamp,
 )
-from shared.parameters import ListParameters, Text
+from shared.parameters import PeriodParameters, Text
 
 MAX_LINES = 1000
 
@@ -170,21 +168,11 @@ class TransferOrder(Stored):
     lines: list[TransferOrderLine] | None
 
 
-class TransferOrderParameters(ListParameters):
+class TransferOrderParameters(PeriodParameters):
     """Parameters of the list of transfer orders."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
     status: Status | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
-    first_day: Day | None = Field(default=None, alias="from")
-    last_day: Day | None = Field(default=None, alias="to")
     external_ref: Text | None = None
-
-    @field_validator("last_day")
-    @classmethod
-    def _after_the_first(cls, last_day: str | None, others: ValidationInfo) -> str | None:
-        first_day = others.data.get("first_day")
-        if first_day and last_day and last_day < first_day:
-            raise PydanticCustomError("day_order", "must not be before from")
-        return last_day

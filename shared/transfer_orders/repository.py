@@ -1,6 +1,5 @@
 """The items of transfer orders. Keys and indexes: see docs/storage.md."""
 
-from shared.days import first_instant, last_instant
 from shared.db.collection import Collection
 from shared.db.facets import Facets
 from shared.db.items import Key
@@ -51,11 +50,6 @@ def list_transfer_orders(
     store: Store, parameters: TransferOrderParameters, timezone: str
 ) -> Page[StoredTransferOrder]:
     """Read a page of transfer orders; `from` and `to` are days in the time zone."""
-    first, last = parameters.first_day, parameters.last_day
-    days = (
-        first_instant(first, timezone) if first else None,
-        last_instant(last, timezone) if last else None,
-    )
     query = parameters.list_query(
         equal={
             "status": parameters.status,
@@ -63,6 +57,6 @@ def list_transfer_orders(
             "to_warehouse": parameters.to_warehouse,
             "external_ref": parameters.external_ref,
         },
-        between={"created_at": days} if first or last else None,
+        between=parameters.created(timezone),
     )
     return read_page(store, TRANSFER_ORDERS, query)
