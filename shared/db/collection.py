@@ -42,7 +42,8 @@ class Collection[E: BaseModel]:
 
     `sorts` are the orders of the whole collection, `partitions` name facets (status,
     warehouse) whose values have totals and orders of their own, `finders` facets that
-    few entities share (a reference, a partner). `facets` must hold every name used.
+    few entities share (a reference, a partner). `queues` name facets whose entries work takes
+    in the order of another facet. `facets` must hold every name used.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Collection[E: BaseModel]:
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
     finders: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def key(self, number: int) -> Key:
         """Key of an entity's first item."""
@@ -189,6 +191,10 @@ class Collection[E: BaseModel]:
             value = facets[facet]
             if value is not None:
                 enter(index, self.partition(facet, value), id_text(number))
+        for facet, (index, order) in self.queues.items():
+            value = facets[facet]
+            if value is not None:
+                enter(index, self.partition(facet, value), sort_text(facets[order], number))
         return attributes
 
     def partition(self, facet: str, value: str) -> str:

@@ -12,6 +12,7 @@ from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
 from shared.warehouses import repository, rules
 from shared.warehouses.models import (
+    MAX_WAREHOUSE_ID,
     KnownPosition,
     KnownWarehouse,
     Position,
@@ -49,6 +50,9 @@ def create_warehouse(
     if found:
         raise ValidationFailed(found)
     number = tx.next_id(WAREHOUSES.kind)
+    if number > MAX_WAREHOUSE_ID:
+        message = f"cannot be created: a company has at most {MAX_WAREHOUSE_ID} warehouses"
+        raise ValidationFailed([Problem("whs_code", message)])
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
     )
@@ -289,6 +293,11 @@ def known_warehouses(
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
     ensure_stays(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
+
+
+def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
+    """Read the codes and names of all warehouses, by id."""
+    return {known.id: known for known in known_in(repository.read_register(store))}
 
 
 def position_key(whs_code: str, bin_code: str) -> Key:

@@ -1,0 +1,1 @@
+"""Stock: rows by position, batch and serial, levels by warehouse, and the ledger of movements."""

@@ -1,0 +1,54 @@
+"""Use cases of stock."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.db.listing import Page
+from shared.db.parallel import together
+from shared.db.store import Store
+from shared.stock import repository
+from shared.stock.models import (
+    Level,
+    LevelParameters,
+    Movement,
+    MovementParameters,
+    StockParameters,
+    StockRow,
+)
+from shared.warehouses import service as warehouses
+from shared.warehouses.models import KnownWarehouse
+
+_NO_WAREHOUSE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StockPage:
+    """A page of rows, and the warehouses in which they lie by id."""
+
+    rows: Page[StockRow]
+    warehouses: Mapping[int, KnownWarehouse]
+
+
+def list_stock(store: Store, parameters: StockParameters) -> StockPage:
+    """Read a page of stock rows."""
+    if parameters.warehouse is None:
+        page, known = together(
+            lambda: repository.list_stock(store, parameters, parameters.warehouse_id),
+            lambda: warehouses.all_warehouses(store),
+        )
+        return StockPage(page, known)
+    known = warehouses.all_warehouses(store)
+    numbers = [number for number, one in known.items() if one.whs_code == parameters.warehouse]
+    wanted = parameters.warehouse_id
+    found = numbers[0] if numbers and wanted in {None, numbers[0]} else _NO_WAREHOUSE
+    return StockPage(repository.list_stock(store, parameters, found), known)
+
+
+def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
+    """Read a page of stock levels."""
+    return repository.list_levels(store, parameters)
+
+
+def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
+    """Read a page of the ledger; `from` and `to` are days in the time zone."""
+    return repository.list_movements(store, parameters, timezone)
