@@ -7,6 +7,7 @@ import pytest
 from tests.faults import Recording, Wire
 from tests.gateway import Erp
 from tests.integration.doors import operations
+from tests.integration.planted import one_of
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 
@@ -20,13 +21,6 @@ _OF_DETAIL = {"/warehouses/{id}": 2}
 """A warehouse shows its positions, which are a list."""
 
 
-def _resource(erp: Erp, collection: str) -> str:
-    example = EXAMPLES[f"POST {collection}"]
-    example.prepare(erp)
-    created = erp.post(collection, example.body, key="created")
-    return f"{collection}/{created.data['id']}"
-
-
 def _warm(erp: Erp, path: str, wire: Wire) -> Recording:
     assert erp.get(path).status == 200
     with wire.recorded() as seen:
@@ -35,17 +29,18 @@ def _warm(erp: Erp, path: str, wire: Wire) -> Recording:
 
 
 @pytest.mark.parametrize("name", _DETAILS)
-def test_a_detail_waits_once(name: str, erp: Erp, wire: Wire) -> None:
-    path = name.partition(" ")[2]
-    resource = _resource(erp, path.partition("/{")[0])
+def test_a_detail_waits_once(name: str, stack: Stack, wire: Wire) -> None:
+    path, erp = name.partition(" ")[2], stack.erp()
+    collection = path.partition("/{")[0]
+    resource = f"{collection}/{one_of(collection, erp, stack.store())}"
 
     assert _warm(erp, resource, wire).round_trips <= _OF_DETAIL.get(path, 1)
 
 
 @pytest.mark.parametrize("name", _LISTS)
-def test_a_list_waits_twice(name: str, erp: Erp, wire: Wire) -> None:
-    collection = name.partition(" ")[2]
-    _resource(erp, collection)
+def test_a_list_waits_twice(name: str, stack: Stack, wire: Wire) -> None:
+    collection, erp = name.partition(" ")[2], stack.erp()
+    one_of(collection, erp, stack.store())
 
     assert _warm(erp, collection, wire).round_trips <= 2
 

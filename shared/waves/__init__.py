@@ -1,0 +1,1 @@
+"""Waves: pickings that are released and worked together."""

@@ -1,0 +1,33 @@
+"""Waves as the interface shows them."""
+
+from typing import Any
+
+from shared.db.collection import Record
+from shared.waves.models import StoredWave, Wave, WaveDetail
+
+
+def in_list(record: Record[StoredWave]) -> Wave:
+    """Show a wave without its pickings."""
+    return Wave.model_construct(**_head(record.entity))
+
+
+def in_detail(record: Record[StoredWave]) -> WaveDetail:
+    """Show a wave with its pickings."""
+    wave = record.entity
+    return WaveDetail.model_construct(**_head(wave), orders=wave.orders)
+
+
+def _head(wave: StoredWave) -> dict[str, Any]:
+    return {
+        "id": wave.id,
+        "code": f"WV-{wave.id}",
+        "warehouse_code": wave.warehouse_code,
+        "strategy": wave.strategy,
+        "status": wave.status,
+        "carrier_code": wave.carrier_code,
+        "cutoff_at": wave.cutoff_at,
+        "released_at": wave.released_at,
+        "metrics": wave.metrics,
+        "created_at": wave.created_at,
+        "updated_at": wave.updated_at,
+    }

@@ -1,0 +1,1 @@
+"""Work records: receipts, pickings and transfers."""

@@ -1,0 +1,129 @@
+"""Work records as the interface shows them."""
+
+from typing import Any
+
+from shared.db.collection import Record
+from shared.work.models import (
+    DocumentReference,
+    Picking,
+    PickingDetail,
+    PickingLine,
+    Receipt,
+    ReceiptDetail,
+    ReceiptLine,
+    StoredPicking,
+    StoredPickingLine,
+    StoredReceipt,
+    StoredReceiptLine,
+    StoredTransfer,
+    Transfer,
+    TransferDetail,
+)
+
+
+def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
+    """Show a receipt without its lines."""
+    return Receipt.model_construct(**_receipt(record.entity))
+
+
+def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
+    """Show a receipt with its lines."""
+    receipt = record.entity
+    lines = [_receipt_line(line) for line in receipt.lines]
+    return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
+
+
+def picking_in_list(record: Record[StoredPicking]) -> Picking:
+    """Show a picking without its lines."""
+    return Picking.model_construct(**_picking(record.entity))
+
+
+def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
+    """Show a picking with its lines."""
+    picking = record.entity
+    lines = [_picking_line(line) for line in picking.lines]
+    return PickingDetail.model_construct(**_picking(picking), lines=lines)
+
+
+def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:
+    """Show a transfer without its lines."""
+    return Transfer.model_construct(**_transfer(record.entity))
+
+
+def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:
+    """Show a transfer with its lines."""
+    transfer = record.entity
+    return TransferDetail.model_construct(**_transfer(transfer), lines=transfer.lines)
+
+
+def _receipt(receipt: StoredReceipt) -> dict[str, Any]:
+    return _work(receipt, receipt.document)
+
+
+def _picking(picking: StoredPicking) -> dict[str, Any]:
+    first = next(iter(picking.documents), None)
+    return {
+        **_work(picking, first),
+        "code": f"PKG-{picking.id}",
+        "priority": picking.priority,
+        "has_shortage": picking.has_shortage,
+    }
+
+
+def _work(
+    work: StoredReceipt | StoredPicking, document: DocumentReference | None
+) -> dict[str, Any]:
+    return {
+        "id": work.id,
+        "uuid": work.uuid,
+        "concept": work.concept,
+        "status": work.status,
+        "comments": work.comments,
+        "user_id": work.user_id,
+        "operator": work.operator,
+        "document": document,
+        "started_at": work.started_at,
+        "finalized_at": work.finalized_at,
+        "created_at": work.created_at,
+        "updated_at": work.updated_at,
+    }
+
+
+def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:
+    return ReceiptLine.model_construct(
+        product_id=line.product_id,
+        item_code=line.item_code,
+        qty=line.qty,
+        batch_num=line.batch_num,
+        serials=line.serials,
+    )
+
+
+def _picking_line(line: StoredPickingLine) -> PickingLine:
+    return PickingLine.model_construct(
+        product_id=line.product_id,
+        item_code=line.item_code,
+        qty=line.qty,
+        picked_qty=line.picked_qty,
+        bin_code=line.bin_code,
+        batch_num=line.batch_num,
+        serials=line.serials,
+        status=line.status,
+    )
+
+
+def _transfer(transfer: StoredTransfer) -> dict[str, Any]:
+    return {
+        "id": transfer.id,
+        "status": transfer.status,
+        "wms_status": transfer.status,
+        "sap_status": transfer.sap_status,
+        "from_whs_code": transfer.from_whs_code,
+        "to_whs_code": transfer.to_whs_code,
+        "doc_entry": transfer.doc_entry,
+        "message": transfer.message,
+        "user_id": transfer.user_id,
+        "operator": transfer.operator,
+        "created_at": transfer.created_at,
+        "updated_at": transfer.updated_at,
+    }

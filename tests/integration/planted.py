@@ -1,0 +1,121 @@
+"""One entity of each collection: made by a route where one makes it, else written as it would be.
+
+A list whose rows no route creates needs an entry in `PLANTED`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.db.collection import Collection
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
+from shared.waves.repository import WAVES
+from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
+from tests.gateway import Erp
+from tests.integration.write_routes import EXAMPLES
+
+type Plant = Callable[[Store], int]
+"""Writes one entity and returns its id."""
+
+ORDER = {
+    "id": 12,
+    "type": "purchase_order",
+    "doc_num": "EN-12",
+    "card_code": "P-100",
+    "external_ref": "PO-4711",
+}
+SALE = {
+    "id": 3,
+    "type": "sale_order",
+    "doc_num": "EX-3",
+    "card_code": "C-7",
+    "external_ref": "SO-9",
+}
+RECEIPT: Mapping[str, Any] = {
+    "uuid": "0b9d5c52-7d1e-4a7b-9b0f-6a4a5f3f0c11",
+    "status": "pending",
+    "document": ORDER,
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 250}],
+}
+PICKING: Mapping[str, Any] = {
+    "uuid": "5c1f9d0e-3c5b-4f0a-8f43-0f6f2d1b7a90",
+    "status": "pending",
+    "documents": [SALE],
+    "lines": [
+        {
+            "document_id": 3,
+            "document_line": 1,
+            "product_id": 1,
+            "item_code": "BOLT-M8",
+            "qty": 12,
+            "picked_qty": 0,
+            "status": "open",
+        }
+    ],
+}
+TRANSFER: Mapping[str, Any] = {
+    "status": "pending",
+    "from_whs_code": "CEN",
+    "to_whs_code": "DUB",
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 40}],
+}
+WAVE: Mapping[str, Any] = {
+    "warehouse_code": "CEN",
+    "strategy": "batch",
+    "status": "draft",
+    "orders": [{"picking_id": 9, "status": "pending"}],
+}
+
+
+def plant[E: BaseModel](store: Store, collection: Collection[E], fields: Mapping[str, Any]) -> int:
+    """Write an entity with these fields; its id, and the times unless they are among them."""
+
+    def use_case(tx: Transaction) -> int:
+        number = tx.next_id(collection.kind)
+        times = {"created_at": tx.now, "updated_at": tx.now}
+        entity = collection.model.model_validate({"id": number, **times, **fields})
+        return collection.insert(tx, number, entity).id
+
+    return perform(store, use_case)
+
+
+def receipt(store: Store, **changes: Any) -> int:
+    """Plant a receipt; `changes` replace fields."""
+    return plant(store, RECEIPTS, {**RECEIPT, **changes})
+
+
+def picking(store: Store, **changes: Any) -> int:
+    """Plant a picking; `changes` replace fields."""
+    return plant(store, PICKINGS, {**PICKING, **changes})
+
+
+def transfer(store: Store, **changes: Any) -> int:
+    """Plant a transfer; `changes` replace fields."""
+    return plant(store, TRANSFERS, {**TRANSFER, **changes})
+
+
+def wave(store: Store, **changes: Any) -> int:
+    """Plant a wave; `changes` replace fields."""
+    return plant(store, WAVES, {**WAVE, **changes})
+
+
+PLANTED: Mapping[str, Plant] = {
+    "/receipts": receipt,
+    "/pickings": picking,
+    "/transfers": transfer,
+    "/waves": wave,
+}
+"""Path of a list → what writes one more row of it."""
+
+
+def one_of(collection: str, erp: Erp, store: Store) -> int:
+    """Bring about one entity of the list at the path `collection` and return its id."""
+    if collection in PLANTED:
+        return PLANTED[collection](store)
+    example = EXAMPLES[f"POST {collection}"]
+    example.prepare(erp)
+    created: int = erp.post(collection, example.body, key="created").data["id"]
+    return created
