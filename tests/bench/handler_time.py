@@ -175,7 +175,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
     with deployed(patch) as stack:
         erp = stack.erp()
         seed.fill(erp)
-        seed.fill_pages(erp, {"/entry-documents"})
+        seed.fill_pages(stack, {"/entry-documents"})
         client = client_as("dynamodb", _CREDENTIALS)
         hand = ByHand(client, config().tenant_table("acme"), stack.tenant().base_url)
 

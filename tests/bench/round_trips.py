@@ -120,7 +120,7 @@ class _Bench:
         """Measure lists, their second pages, and reads by id."""
         erp = self.stack.erp()
         seed.fill(erp)
-        seed.fill_pages(erp, {one.path for one in routes.values() if one.parameters})
+        seed.fill_pages(self.stack, {one.path for one in routes.values() if one.parameters})
         for name, operation in routes.items():
             path = operation.path.replace("{id}", "1")
             if operation.parameters is None:

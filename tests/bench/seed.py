@@ -4,7 +4,9 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from tests.gateway import Erp
+from tests.integration.planted import PLANTED
 from tests.integration.write_routes import MAP
+from tests.stack import Stack
 
 LINES = 10
 BINS = 3
@@ -104,12 +106,17 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
 """Path of a list → body of one more row."""
 
 
-def fill_pages(erp: Erp, paths: Container[str]) -> None:
+def fill_pages(stack: Stack, paths: Container[str]) -> None:
     """Add what makes every list of `paths` longer than a page."""
+    erp, store = stack.erp(), stack.store()
     for path, body in _MORE.items():
         if path in paths:
             for number in range(PAGE + 1):
                 _created(erp, path, body(number), key=f"seed-{path}-{number}")
+    for path, plant in PLANTED.items():
+        if path in paths:
+            for _ in range(PAGE + 1):
+                plant(store)
     bins = {"from": 1, "to": PAGE}
     mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
     _created(erp, "/warehouse-positions/bulk", mask)
