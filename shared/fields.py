@@ -83,6 +83,10 @@ type Term = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), _ONE_LINE
 ]
 """What a list is filtered by: 1 to 255 characters."""
+type Reason = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), _ONE_LINE
+]
+"""Why something was done: 1 to 255 characters."""
 type Barcode = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), _ONE_LINE
 ]

@@ -1,11 +1,14 @@
 """Stock: rows, levels and the ledger of movements."""
 
 from shared.db.store import Store
+from shared.db.transaction import Transaction
 from shared.http.door import Door
-from shared.http.operations import ListAnswer, Routes
+from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.stock import service, views
+from shared.stock import adjustments, service, views
 from shared.stock.models import (
+    Adjustment,
+    AdjustmentDraft,
     Level,
     LevelParameters,
     Movement,
@@ -65,6 +68,36 @@ def list_movements(store: Store, request: Request) -> ListAnswer[Movement]:
     """Page through the ledger."""
     page = service.list_movements(store, request.parameters, request.tenant.timezone)
     return ListAnswer(page, views.movement)
+
+
+@routes.declare(
+    "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, answer=Movement
+)
+def get_movement(store: Store, request: Request) -> Answer:
+    """Read one entry of the ledger."""
+    return Answer(service.get_movement(store, request.id).entity)
+
+
+@routes.declare(
+    "POST",
+    "/stock-adjustments",
+    "Adjust stock",
+    scope="stocks:write",
+    permission="inventory.manage",
+    answer=Adjustment,
+    body=AdjustmentDraft,
+    collects_problems=True,
+    statuses=(200, 201),
+    errors=("conflict",),
+    description="A count, a difference or another inventory status, with its reason. 200 answers"
+    " a count that found what was expected: nothing has changed.",
+)
+def adjust_stock(tx: Transaction, request: Request) -> Answer:
+    """Correct the stock of one product at one position."""
+    made = adjustments.adjust_stock(tx, request.body, request.problems)
+    if made.movement_id is None:
+        return Answer(made)
+    return Answer(made, 201, f"/stock-movements/{made.movement_id}")
 
 
 lambda_handler = Door(routes)

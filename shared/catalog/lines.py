@@ -12,7 +12,8 @@ from shared.errors import Problem
 class Claim:
     """What one line says; None where its field was invalid by itself.
 
-    `batches` and `serials` are what it says of them under the names of its fields.
+    `path` is where it stands in the body, empty when it is the body itself. `batches` and
+    `serials` are what it says of them under the names of its fields.
     """
 
     path: str
@@ -20,6 +21,10 @@ class Claim:
     qty: Decimal | None
     batches: Mapping[str, object]
     serials: tuple[str, Sequence[str] | None]
+
+    def at(self, field: str) -> str:
+        """Path of one of its fields."""
+        return f"{self.path}.{field}" if self.path else field
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def examine_lines(claims: Iterable[Claim], products: Mapping[str, KnownProduct])
     seen: dict[str, str] = {}
     for claim in claims:
         product = products.get(claim.item_code) if claim.item_code is not None else None
-        field = f"{claim.path}.item_code"
+        field = claim.at("item_code")
         if claim.item_code is not None and product is None:
             invalid.append(Problem(field, f"no product has the code {claim.item_code}"))
         if product and not product.in_stock:
@@ -48,22 +53,39 @@ def examine_lines(claims: Iterable[Claim], products: Mapping[str, KnownProduct])
     return Findings(invalid, blocked)
 
 
+def examine_goods(claim: Claim, product: KnownProduct) -> Iterator[Problem]:
+    """Find every problem of goods in someone's hands.
+
+    What a document may leave out must be told here: the batch, every serial.
+    """
+    yield from _management_problems(claim, product)
+    yield from _serial_problems(claim, {})
+    for field, value in claim.batches.items():
+        if product.by_batch and not value:
+            message = f"is required: product {product.item_code} is managed by batch"
+            yield Problem(claim.at(field), message)
+    field, serials = claim.serials
+    if product.by_serial and not serials:
+        message = f"is required: product {product.item_code} is managed by serial"
+        yield Problem(claim.at(field), message)
+
+
 def _management_problems(claim: Claim, product: KnownProduct) -> Iterator[Problem]:
     serial_field, serials = claim.serials
     named = [field for field, value in claim.batches.items() if value]
     for field in [] if product.by_batch else named:
         message = f"product {product.item_code} is not managed by batch"
-        yield Problem(f"{claim.path}.{field}", message)
+        yield Problem(claim.at(field), message)
     if serials and not product.by_serial:
         message = f"product {product.item_code} is not managed by serial"
-        yield Problem(f"{claim.path}.{serial_field}", message)
+        yield Problem(claim.at(serial_field), message)
     if product.by_serial and claim.qty is not None and claim.qty != claim.qty.to_integral_value():
-        yield Problem(f"{claim.path}.qty", "must be whole, the product is managed by serial")
+        yield Problem(claim.at("qty"), "must be whole, the product is managed by serial")
 
 
 def _serial_problems(claim: Claim, seen: dict[str, str]) -> Iterator[Problem]:
     field, serials = claim.serials
-    path = f"{claim.path}.{field}"
+    path = claim.at(field)
     if serials and claim.qty is not None and len(serials) != claim.qty:
         yield Problem(path, f"must be as many as qty ({claim.qty:f}); there are {len(serials)}")
     for number, serial in enumerate(serials or ()):

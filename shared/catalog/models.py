@@ -85,6 +85,7 @@ class KnownProduct:
 
     id: int
     item_code: str
+    name: str
     by_batch: bool
     by_serial: bool
     in_stock: bool

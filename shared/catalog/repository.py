@@ -87,6 +87,7 @@ def known_product(alias: Item) -> KnownProduct:
     return KnownProduct(
         id=int(alias["id"]),
         item_code=alias[PARTITION_KEY].removeprefix("item_code#"),
+        name=alias["name"],
         by_batch=alias["by_batch"],
         by_serial=alias["by_serial"],
         in_stock=alias["in_stock"],
@@ -105,6 +106,7 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
         PARTITION_KEY: partition,
         SORT_KEY: sort,
         "id": product.id,
+        "name": product.name,
         "by_batch": product.man_btch_num,
         "by_serial": product.man_ser_num,
         "in_stock": product.inventory_item,
@@ -113,6 +115,17 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
         tx.insert(item)
     else:
         tx.put(item, condition="retired_by = :mark", values={":mark": mark})
+
+
+def rename_alias(tx: Transaction, product: Product) -> None:
+    """Stage the name of a product into its alias; a mark of retirement on it stays."""
+    tx.update(
+        code_key(product.item_code),
+        "SET #name = :name",
+        condition="id = :id",
+        names={"#name": "name"},
+        values={":name": product.name, ":id": product.id},
+    )
 
 
 def drop_alias(tx: Transaction, code: str, mark: str) -> None:

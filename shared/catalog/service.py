@@ -18,7 +18,7 @@ from shared.catalog.repository import CATEGORIES, PRODUCTS
 from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.listing import Page
-from shared.db.references import ensure_stays, retire_unnamed
+from shared.db.references import ensure_stays, retire_unused
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.errors import Problem, ValidationFailed
@@ -83,6 +83,8 @@ def change_product(
         if renamed:
             repository.drop_alias(tx, before.item_code, mark)
         repository.put_alias(tx, after, new=renamed, mark=mark)
+    elif after.name != before.name:
+        repository.rename_alias(tx, after)
     changed = PRODUCTS.replace(tx, record, after)
     _raise(tx, "product.updated", changed)
     return changed
@@ -98,12 +100,12 @@ def delete_product(tx: Transaction, number: int) -> Record[Product]:
 
 
 def _retire(tx: Transaction, product: Product, what: str) -> str:
-    return retire_unnamed(
+    return retire_unused(
         tx,
         repository.code_key(product.item_code),
         facet="product",
         number=product.id,
-        refusal=f"Product {product.item_code} is on open documents and {what}.",
+        refusal=f"Product {product.item_code} is {{use}} and {what}.",
     )
 
 

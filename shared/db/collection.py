@@ -85,6 +85,14 @@ class Collection[E: BaseModel]:
         records = [self._decode(head, tails) or self._again(store, head) for head in heads]
         return [record for record in records if record]
 
+    def among(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
+        """Pick a small entity out of items that were read with others; None when it is not there.
+
+        For kinds whose entities never continue in further items.
+        """
+        head = found.get(self.key(number))
+        return self._decode(head, {}) if head and not head.get("deleted") else None
+
     def _again(self, store: Store, head: Item) -> Record[E] | None:
         """Read an entity that was being replaced while its parts were read."""
         try:

@@ -1,6 +1,7 @@
 """Master data that open work names must not disappear under it.
 
-Every open document has one small item that lists the ids it names. Whoever deletes (or
+Every open document has one small item that lists the ids it names; what holds stock has a
+count of the rows. Whoever deletes (or
 renames) master data first *retires* it: marks its alias and overtakes every document that
 is being created right now. What was committed before is then in the register, and what
 comes later sees the mark. A mark left by a crash runs out by itself.
@@ -23,10 +24,11 @@ _MARK_MS = 30_000
 _PATIENCE_MS = 3_000
 """How long a use case waits for the outcome; only a retirement that died takes longer."""
 
-NAMING_KINDS = ("entry", "exit", "position", "transfer_order")
-"""Kinds that name master data and are guarded with `Transaction.guard`: work, and positions,
-which name their warehouse. A retirement has one action per kind and shard of its totals, and one
-for the mark: with four kinds and 16 shards 65 of the 100 that a transaction takes."""
+NAMING_KINDS = ("entry", "exit", "position", "transfer_order", "stock")
+"""Kinds that name master data and are guarded with `Transaction.guard`: work, stock, and
+positions, which name their warehouse. A retirement has one action per kind and shard of its
+totals, and one for the mark: with five kinds and 16 shards 81 of the 100 that a transaction
+takes."""
 
 
 def register(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
@@ -39,6 +41,21 @@ def register(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -
 def release(tx: Transaction, holder: str) -> None:
     """Stage the removal of the entry when the document is no longer open."""
     tx.delete((_REGISTER, holder))
+
+
+def hold(tx: Transaction, facet: str, number: int, difference: int) -> None:
+    """Stage that so many more (or fewer) stock rows hold something."""
+    tx.update(_hold_key(facet, number), "ADD holds :more", values={":more": difference})
+
+
+def is_held(store: Store, facet: str, number: int) -> bool:
+    """Tell whether anything is in stock of a product, or at a position."""
+    found = store.get_many([_hold_key(facet, number)])
+    return any(int(item["holds"]) > 0 for item in found.values())
+
+
+def _hold_key(facet: str, number: int) -> Key:
+    return (f"held#{facet}#{number}", "COUNT")
 
 
 def is_named(store: Store, facet: str, number: int) -> bool:
@@ -93,15 +110,21 @@ def retire(tx: Transaction, alias: Key) -> str:
     return mark
 
 
-def retire_unnamed(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
-    """Retire master data that no open document names; return the mark.
+def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
+    """Retire master data that neither open documents name nor stock holds; return the mark.
 
-    Raises Conflict with the message `refusal` when one does; then nothing has changed.
+    `refusal` is the message with `{use}` for what stands against it. Raises Conflict
+    with it; then nothing has changed.
     """
     mark = retire(tx, alias)
-    if is_named(tx.store, facet, number):
+    use = None
+    if is_held(tx.store, facet, number):
+        use = "in stock" if facet == "product" else "in use by stock"
+    elif is_named(tx.store, facet, number):
+        use = "on open documents"
+    if use:
         restore(tx, alias, mark)
-        raise Conflict(refusal)
+        raise Conflict(refusal.format(use=use))
     return mark
 
 

@@ -70,7 +70,7 @@ class Memory:
     """What survives when a use case is decided again: its start, its ids, its own name."""
 
     began: int = field(default_factory=now_ms)
-    ids: dict[tuple[str, int], int] = field(default_factory=dict)
+    ids: dict[str, list[int]] = field(default_factory=dict)
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
@@ -89,7 +89,7 @@ class Transaction:
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
         self._memory = memory or Memory()
-        self._drawn: dict[str, int] = {}
+        self._taken: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
         self._shard = any_shard()
@@ -171,16 +171,23 @@ class Transaction:
             )
 
     def next_id(self, kind: str) -> int:
-        """Draw the next id of a sequence.
+        """Take the next id of a sequence.
 
         Ids rise and are never given twice; a change that fails leaves a gap. A use case
         that is decided again gets the ids it drew the first time.
         """
-        turn = self._drawn.get(kind, 0)
-        self._drawn[kind] = turn + 1
-        if (kind, turn) not in self._memory.ids:
-            self._memory.ids[kind, turn] = draw_ids(self.store, kind, 1)
-        return self._memory.ids[kind, turn]
+        self.reserve(kind, 1)
+        turn = self._taken.get(kind, 0)
+        self._taken[kind] = turn + 1
+        return self._memory.ids[kind][turn]
+
+    def reserve(self, kind: str, count: int) -> None:
+        """Draw the ids that `count` calls of `next_id` will take, in one call of the database."""
+        drawn = self._memory.ids.setdefault(kind, [])
+        missing = self._taken.get(kind, 0) + count - len(drawn)
+        if missing > 0:
+            first = draw_ids(self.store, kind, missing)
+            drawn.extend(range(first, first + missing))
 
     @property
     def waited_ms(self) -> int:

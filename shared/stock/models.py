@@ -6,7 +6,18 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from shared.db.facets import MAX_ID
-from shared.fields import Number, Stored, StoredDay, Timestamp
+from shared.fields import (
+    Code,
+    Day,
+    Input,
+    Measure,
+    Number,
+    Quantity,
+    Reason,
+    Stored,
+    StoredDay,
+    Timestamp,
+)
 from shared.parameters import Integer, ListParameters, PeriodParameters, Text
 
 NONE = Decimal(0)
@@ -121,7 +132,57 @@ class Movement(Stored):
     created_at: Timestamp
 
 
+# Bodies
+
+
+class AdjustmentDraft(Input):
+    """A correction of stock: exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
+
+    `counted_qty` says how much there is, `increase` and `decrease` by how much it differs;
+    `to_status` gives another inventory status to `qty` of it, or to all that is free.
+    """
+
+    item_code: Code
+    warehouse: Code
+    bin_code: Code
+    batch: Code | None = None
+    serial: Code | None = None
+    inventory_status: ShelfStatus | None = Field(
+        default=None, description="Of the stock that is corrected; available unless given."
+    )
+    expiry_date: Day | None = Field(
+        default=None, description="Of stock that comes to where there is none of it."
+    )
+    counted_qty: Measure | None = None
+    increase: Quantity | None = None
+    decrease: Quantity | None = None
+    to_status: ShelfStatus | None = None
+    qty: Quantity | None = None
+    reason: Reason
+
+
 # As answered
+
+
+class Adjustment(Stored):
+    """A correction of stock as answered; `movement_id` is null when nothing differed.
+
+    The quantities are those of the row with `inventory_status`.
+    """
+
+    movement_id: int | None
+    product_id: int
+    item_code: str
+    whs_code: str
+    bin_code: str
+    batch_num: str | None
+    serial_number: str | None
+    inventory_status: ShelfStatus
+    to_status: ShelfStatus | None
+    qty_before: Number
+    qty_after: Number
+    reason: str
+    created_at: Timestamp
 
 
 class StockPosition(Stored):

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
+from shared.catalog.models import KnownProduct
 from shared.db.collection import Collection
 from shared.db.facets import Facets, id_text, quantity_text
 from shared.db.items import Key
 from shared.db.listing import Page, Range, read_page
 from shared.db.store import Store
 from shared.stock.models import (
+    NONE,
+    InventoryStatus,
     Level,
     LevelParameters,
     Movement,
@@ -15,7 +18,7 @@ from shared.stock.models import (
     StockParameters,
     StockRow,
 )
-from shared.warehouses.models import MAX_WAREHOUSE_ID
+from shared.warehouses.models import MAX_WAREHOUSE_ID, KnownPosition, KnownWarehouse
 
 _MARK = "\x1f"
 """Around each of several values in one facet; no value contains it."""
@@ -103,6 +106,8 @@ def _movement_facets(movement: Movement) -> Facets:
         "document_id": id_text(movement.document.id) if movement.document else None,
         "document_type": movement.document.type if movement.document else None,
         "created_at": movement.created_at,
+        # What never changes was changed last when it was made.
+        "updated_at": movement.created_at,
     }
 
 
@@ -147,6 +152,39 @@ def row_key(row: StockRow) -> Key:
     return (f"stock_row#{holder}", lot)
 
 
+def blank_row(  # noqa: PLR0913 - what makes a row
+    product: KnownProduct,
+    warehouse: KnownWarehouse,
+    position: KnownPosition | None,
+    *,
+    status: InventoryStatus,
+    batch: str | None = None,
+    serial: str | None = None,
+    expiry_date: str | None = None,
+    now: str,
+) -> StockRow:
+    """Describe a row of no stock yet: where something may come to lie, or be found."""
+    return StockRow(
+        id=0,
+        product_id=product.id,
+        product_name=product.name,
+        item_code=product.item_code,
+        qty=NONE,
+        status="out",
+        serial_number=serial,
+        batch_num=batch,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        position_id=position.id if position else None,
+        bin_code=position.bin_code if position else None,
+        expiry_date=expiry_date,
+        inventory_status=status,
+        received_at=now,
+        created_at=now,
+        updated_at=now,
+    )
+
+
 def list_stock(
     store: Store, parameters: StockParameters, warehouse_id: int | None
 ) -> Page[StockRow]:
@@ -189,7 +227,7 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
     ranges: Mapping[str, Range] = parameters.created(timezone)
     low, high = ranges.get("created_at", (None, None))
     if parameters.updated_since:
-        # What never changes was changed last when it was made.
+        # Both times of a movement are the same, and the list has an order by this one.
         low = max(low or "", parameters.updated_since)
     query = parameters.list_query(
         equal={

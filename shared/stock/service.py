@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shared.db.collection import Record
 from shared.db.listing import Page
 from shared.db.parallel import together
 from shared.db.store import Store
@@ -15,6 +16,7 @@ from shared.stock.models import (
     StockParameters,
     StockRow,
 )
+from shared.stock.repository import MOVEMENTS
 from shared.warehouses import service as warehouses
 from shared.warehouses.models import KnownWarehouse
 
@@ -52,3 +54,8 @@ def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
 def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
     """Read a page of the ledger; `from` and `to` are days in the time zone."""
     return repository.list_movements(store, parameters, timezone)
+
+
+def get_movement(store: Store, number: int) -> Record[Movement]:
+    """Read an entry of the ledger; NotFound when there is none."""
+    return MOVEMENTS.get(store, number)

@@ -254,6 +254,9 @@ class KnownPosition:
 
     id: int
     bin_code: str
+    type: str | None
+    """Use of the position: pick_face, staging_out and others."""
+    pickable: bool
     disabled: bool
     blocked: bool
 

@@ -221,6 +221,8 @@ def known_position(alias: Item) -> KnownPosition:
     return KnownPosition(
         id=int(alias["id"]),
         bin_code=alias[PARTITION_KEY].rpartition("\x1f")[2],
+        type=alias.get("type") or None,
+        pickable=alias["pickable"],
         disabled=alias["disabled"],
         blocked=alias["blocked"],
     )
@@ -239,6 +241,8 @@ def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
             PARTITION_KEY: partition,
             SORT_KEY: sort,
             "id": position.id,
+            "type": position.type,
+            "pickable": position.is_pickable,
             "disabled": position.disabled,
             "blocked": position.is_blocked,
         }
@@ -246,13 +250,20 @@ def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Stage whether a position may be used into its alias; a mark of retirement on it stays."""
+    """Stage what a position may be used for into its alias; a mark of retirement on it stays."""
     tx.update(
         position_key(position.whs_code, position.bin_code),
-        "SET #disabled = :disabled, #blocked = :blocked",
+        "SET #type = :type, #pickable = :pickable, #disabled = :disabled, #blocked = :blocked",
         condition="id = :id",
-        names={"#disabled": "disabled", "#blocked": "blocked"},
+        names={
+            "#type": "type",
+            "#pickable": "pickable",
+            "#disabled": "disabled",
+            "#blocked": "blocked",
+        },
         values={
+            ":type": position.type or "",
+            ":pickable": position.is_pickable,
             ":disabled": position.disabled,
             ":blocked": position.is_blocked,
             ":id": position.id,

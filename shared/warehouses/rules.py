@@ -91,6 +91,11 @@ def warehouse_of(
     return first or second, found
 
 
+def use_of(position: StoredPosition) -> tuple[object, ...]:
+    """Return what work must know of a position before it uses it."""
+    return (position.type, position.is_pickable, position.disabled, position.is_blocked)
+
+
 def moves(before: StoredPosition, change: PositionChange) -> list[Problem]:
     """Refuse to move a position to another warehouse; repeating its own is fine."""
     found: list[Problem] = []

@@ -6,7 +6,7 @@ from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.listing import Page
 from shared.db.parallel import together
-from shared.db.references import ensure_stays, is_named, restore, retire, retire_unnamed
+from shared.db.references import ensure_stays, is_named, restore, retire, retire_unused
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
@@ -210,7 +210,7 @@ def change_position(
         mark = _retire_position(tx, before, "cannot change its code")
         repository.drop_alias(tx, position_key(before.whs_code, before.bin_code), mark)
         repository.insert_position_alias(tx, after)
-    elif (after.disabled, after.is_blocked) != (before.disabled, before.is_blocked):
+    elif rules.use_of(after) != rules.use_of(before):
         repository.update_position_alias(tx, after)
     return shown(POSITIONS.replace(tx, record, after), _reference_of(register, after))
 
@@ -226,12 +226,12 @@ def delete_position(tx: Transaction, number: int) -> Record[Position]:
 
 
 def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> str:
-    return retire_unnamed(
+    return retire_unused(
         tx,
         position_key(position.whs_code, position.bin_code),
         facet="position",
         number=position.id,
-        refusal=f"Position {position.bin_code} is on open documents and {what}.",
+        refusal=f"Position {position.bin_code} is {{use}} and {what}.",
     )
 
 

@@ -18,17 +18,23 @@ from shared.warehouses.models import KnownPosition, KnownWarehouse
 NOW = "2026-03-01T09:30:00.000Z"
 
 PRODUCTS = {
-    "BRICK": KnownProduct(1, "BRICK", by_batch=False, by_serial=False, in_stock=True),
-    "CEMENT": KnownProduct(2, "CEMENT", by_batch=True, by_serial=False, in_stock=True),
-    "DRILL": KnownProduct(3, "DRILL", by_batch=False, by_serial=True, in_stock=True),
-    "HAULAGE": KnownProduct(4, "HAULAGE", by_batch=False, by_serial=False, in_stock=False),
+    "BRICK": KnownProduct(1, "BRICK", "Brick", by_batch=False, by_serial=False, in_stock=True),
+    "CEMENT": KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True),
+    "DRILL": KnownProduct(3, "DRILL", "Drill", by_batch=False, by_serial=True, in_stock=True),
+    "HAULAGE": KnownProduct(
+        4, "HAULAGE", "Haulage", by_batch=False, by_serial=False, in_stock=False
+    ),
 }
 KNOWN = rules.MasterData(
     products=PRODUCTS,
     warehouse=KnownWarehouse(1, "YARD", "Yard"),
     positions={
-        ("YARD", "A-01"): KnownPosition(1, "A-01", disabled=False, blocked=False),
-        ("YARD", "A-02"): KnownPosition(2, "A-02", disabled=False, blocked=True),
+        ("YARD", "A-01"): KnownPosition(
+            1, "A-01", "storage", pickable=True, disabled=False, blocked=False
+        ),
+        ("YARD", "A-02"): KnownPosition(
+            2, "A-02", "storage", pickable=True, disabled=False, blocked=True
+        ),
     },
 )
 

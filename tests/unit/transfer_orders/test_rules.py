@@ -14,7 +14,12 @@ from shared.warehouses.models import KnownWarehouse
 KNOWN = rules.MasterData(
     products={
         code: KnownProduct(
-            number, code, by_batch=code == "CEMENT", by_serial=code == "DRILL", in_stock=True
+            number,
+            code,
+            code.title(),
+            by_batch=code == "CEMENT",
+            by_serial=code == "DRILL",
+            in_stock=True,
         )
         for number, code in enumerate(("BRICK", "CEMENT", "DRILL"), start=1)
     },

@@ -1,0 +1,183 @@
+"""What one transaction does to stock: read what it touches, and stage all that follows from it.
+
+Rows, the levels they add up to, the movements between them and the events that tell of
+changed levels are written together or not at all, each conditioned on what was read.
+"""
+
+from collections.abc import Collection as Several
+from collections.abc import Iterable, Mapping
+
+from shared.db import references
+from shared.db.collection import Record
+from shared.db.items import Item, Key
+from shared.db.parallel import together
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Transaction
+from shared.events.outbox import Event, raise_event
+from shared.stock import rules, views
+from shared.stock.models import Level, MovementCause, StockRow
+from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
+
+ACTIONS_PER_MOVE = 4
+"""Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
+ACTIONS_PER_LEVEL = 5
+"""Most actions for one level that changes: it, the total, the event, two counts of rows."""
+
+
+class Ledger:
+    """The stock side of one transaction.
+
+    Args:
+        tx: The transaction.
+        cause: The work for which stock moves, None for an adjustment.
+        reason: Why, in words.
+        receiving: Stock may come to where there was none. Create the ledger before
+            reading products and positions then: the change is bound to them.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        *,
+        cause: MovementCause | None = None,
+        reason: str | None = None,
+        receiving: bool = False,
+    ) -> None:
+        self._tx = tx
+        self._cause = cause
+        self._reason = reason
+        self._records: dict[int, Record[StockRow]] = {}
+        self._levels: dict[tuple[int, int], Record[Level]] = {}
+        self._totals: dict[int, Record[Level]] = {}
+        self.book = rules.Book(row_key, tx.now)
+        self.movement_ids: list[int] = []
+        if receiving:
+            tx.guard(STOCK.kind)
+
+    def load(
+        self,
+        *,
+        rows: Several[int] = (),
+        targets: Several[StockRow] = (),
+        movements: int,
+    ) -> None:
+        """Read rows by id, the rows that `targets` describe, and their levels: two round trips.
+
+        `movements` is how many there will be at most; their ids are drawn meanwhile.
+        """
+        tx = self._tx
+        aliases = [row_key(target) for target in targets]
+        keys = [*aliases, *(STOCK.key(number) for number in rows)]
+        found, _ = together(
+            lambda: tx.store.get_many(keys),
+            lambda: tx.reserve(MOVEMENTS.kind, movements) if movements else None,
+        )
+        self._know(STOCK.among(found, number) for number in rows)
+        others = {int(found[alias]["id"]) for alias in aliases if alias in found}
+        missing = len({alias for alias in aliases if alias not in found})
+        places = {
+            (row.product_id, row.warehouse_id) for row in [*self.book.rows.values(), *targets]
+        }
+        keys = [STOCK.key(number) for number in others - set(rows)]
+        keys += [LEVELS.key(level_id(*place)) for place in places]
+        keys += [TOTALS.key(product) for product in {product for product, _ in places}]
+        more, _ = together(
+            lambda: tx.store.get_many(keys),
+            lambda: tx.reserve(STOCK.kind, missing) if missing else None,
+        )
+        self._know(STOCK.among(more, number) for number in others - set(rows))
+        self._know_levels(more, places)
+
+    def _know(self, records: Iterable[Record[StockRow] | None]) -> None:
+        known = [record for record in records if record]
+        self._records |= {record.id: record for record in known}
+        self.book.know(record.entity for record in known)
+
+    def _know_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
+        for place in places:
+            level = LEVELS.among(found, level_id(*place))
+            if level:
+                self._levels[place] = level
+            total = TOTALS.among(found, place[0])
+            if total:
+                self._totals[place[0]] = total
+
+    def row(self, number: int) -> StockRow:
+        """Return a loaded row as it stands in the book."""
+        return self.book.rows[row_key(self._records[number].entity)]
+
+    def number_of(self, row: StockRow) -> int:
+        """Return the id of a row of the book; a new one has it once it is staged."""
+        return self.book.rows[row_key(row)].id
+
+    def stage(self) -> None:
+        """Stage every change of the book and all that follows from it."""
+        changed = list(self.book.changed())
+        for key, row in changed:
+            self._stage_row(key, row)
+        differences = rules.differences(self.book.before, changed)
+        for difference in differences:
+            self._stage_level(difference)
+        for difference in rules.in_total(differences):
+            self._stage_total(difference)
+        self._stage_movements()
+        held = rules.holds(self.book.before, changed)
+        for (facet, number), more in sorted(held.items()):
+            references.hold(self._tx, facet, number, more)
+
+    def _stage_row(self, key: Key, row: StockRow) -> None:
+        tx = self._tx
+        record = self._records.get(row.id)
+        if record:
+            STOCK.replace(tx, record, row)
+            return
+        number = tx.next_id(STOCK.kind)
+        # The book goes on with the row under its id: who promises or picks it names it by that.
+        self.book.rows[key] = row = row.model_copy(update={"id": number})
+        STOCK.insert(tx, number, row)
+        tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+
+    def _stage_level(self, difference: rules.Difference) -> None:
+        tx, row = self._tx, difference.row
+        record = self._levels.get((row.product_id, row.warehouse_id))
+        level = rules.raised(record.entity if record else None, difference, tx.now)
+        if record:
+            changed = LEVELS.replace(tx, record, level)
+        else:
+            changed = LEVELS.insert(tx, level_id(row.product_id, row.warehouse_id), level)
+        raise_event(
+            tx,
+            Event(
+                type="stock.updated",
+                object="stock_level",
+                id=changed.id,
+                version=changed.version,
+                href=f"/stock-levels?product_id={row.product_id}",
+                attributes=views.level(changed).model_dump(),
+            ),
+        )
+
+    def _stage_total(self, difference: rules.Difference) -> None:
+        tx, product = self._tx, difference.row.product_id
+        record = self._totals.get(product)
+        total = rules.raised(record.entity if record else None, difference, tx.now, total=True)
+        if record:
+            TOTALS.replace(tx, record, total)
+        else:
+            TOTALS.insert(tx, product, total)
+
+    def _stage_movements(self) -> None:
+        tx = self._tx
+        caller = tx.caller
+        user = caller.subject if caller and caller.kind != "client" else ""
+        stamp = {
+            "document": self._cause,
+            "user_id": int(user) if user.isdecimal() else None,
+            "client_id": caller.client_id if caller else None,
+            "reason": self._reason,
+            "created_at": tx.now,
+        }
+        for moved in self.book.moved:
+            number = tx.next_id(MOVEMENTS.kind)
+            self.movement_ids.append(number)
+            MOVEMENTS.insert(tx, number, rules.numbered(moved, number, stamp))

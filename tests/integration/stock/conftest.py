@@ -1,0 +1,41 @@
+"""A warehouse with shelves, and the products that lie there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+
+PRODUCTS = (
+    {"item_code": "BRICK", "name": "Brick"},
+    {"item_code": "CEMENT", "name": "Cement", "man_btch_num": True},
+    {"item_code": "DRILL", "name": "Drill", "man_ser_num": True},
+    {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False},
+)
+
+
+@pytest.fixture
+def yard(erp: Erp) -> Erp:
+    """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
+    for code in ("YARD", "SHOP"):
+        assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
+        for bin_code in ("A-01", "A-02", "B-01"):
+            body = {"whs_code": code, "bin_code": bin_code, "type": "storage"}
+            assert erp.post("/warehouse-positions", body).status == 201
+    for product in PRODUCTS:
+        assert erp.post("/products", product).status == 201
+    return erp
+
+
+@pytest.fixture
+def adjust(yard: Erp) -> Callable[..., Any]:
+    """Correct stock of BRICK at YARD A-01 unless told otherwise."""
+
+    def adjusted(**changes: object) -> Any:
+        body = {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
+        }  # fmt: skip
+        return yard.post("/stock-adjustments", body | changes)
+
+    return adjusted

@@ -1,0 +1,195 @@
+"""People correct what the books say about the shelves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.stack import Stack
+from tests.stock_proof import prove
+
+type Adjust = Callable[..., Any]
+
+
+def test_a_count_puts_stock_where_there_was_none(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+    answer = adjust(counted_qty=12.5)
+
+    assert answer.status == 201
+    made = answer.data
+    assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Counted")
+    [row] = yard.get("/stocks").data
+    product = yard.get("/products", query={"item_code": "BRICK"}).data[0]
+    assert row == {
+        "id": 1,
+        "product_id": product["id"],
+        "product_name": "Brick",
+        "item_code": "BRICK",
+        "qty": 12.5,
+        "status": "in",
+        "serial_number": None,
+        "batch_num": None,
+        "position": {
+            "id": row["position"]["id"],
+            "bin_code": "A-01",
+            "whs_code": "YARD",
+            "warehouse_id": row["position"]["warehouse_id"],
+            "warehouse_name": "Yard",
+        },
+        "expiry_date": None,
+        "inventory_status": "available",
+        "created_at": made["created_at"],
+        "updated_at": made["created_at"],
+    }
+    [level] = yard.get("/stock-levels").data
+    assert level == {
+        "product_id": product["id"],
+        "item_code": "BRICK",
+        "whs_code": "YARD",
+        "on_hand": 12.5,
+        "allocated": 0,
+        "available": 12.5,
+        "in_transit": 0,
+        "quarantine": 0,
+        "updated_at": made["created_at"],
+    }
+    [total] = yard.get("/stock-levels", query={"totals": "true"}).data
+    assert total == level | {"whs_code": None}
+    movement = yard.get(answer.headers["Location"].partition("/api/v1")[2]).data
+    assert movement == {
+        "id": made["movement_id"],
+        "type": "adjustment",
+        "product_id": product["id"],
+        "item_code": "BRICK",
+        "qty": 12.5,
+        "from": None,
+        "to": {"whs_code": "YARD", "bin_code": "A-01", "inventory_status": "available"},
+        "batch_num": None,
+        "serial_number": None,
+        "document": None,
+        "user_id": None,
+        "client_id": "erp",
+        "reason": "Counted",
+        "created_at": made["created_at"],
+    }
+    assert [event["type"]["S"] for event in stack.events()][-1:] == ["stock.updated"]
+    prove(stack.store())
+
+
+def test_differences_add_up_in_the_ledger(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+    adjust(increase=10)
+    adjust(decrease=4)
+    adjust(counted_qty=7)
+    assert adjust(counted_qty=7).status == 200
+    adjust(counted_qty=0)
+    adjust(increase=2, item_code="CEMENT", batch="L1", expiry_date="2030-01-31")
+    adjust(increase=1, warehouse="SHOP")
+
+    rows = yard.get("/stocks").data
+    assert [(row["item_code"], row["qty"], row["status"]) for row in rows] == [
+        ("BRICK", 0, "out"), ("CEMENT", 2, "in"), ("BRICK", 1, "in"),
+    ]  # fmt: skip
+    moved = yard.walk("/stock-movements", sort="created_at", item_code="BRICK", warehouse="YARD")
+    signed = [(one["qty"], one["to"] is not None) for one in moved]
+    assert signed == [(10, True), (4, False), (1, True), (7, False)]
+    assert [row["on_hand"] for row in yard.get("/stock-levels").data] == [0, 1, 2]
+    prove(stack.store())
+
+
+def test_another_status_takes_stock_from_what_is_available(
+    yard: Erp, adjust: Adjust, stack: Stack
+) -> None:
+    adjust(increase=10)
+    adjust(to_status="quarantine", qty=3)
+    answer = adjust(to_status="damaged", inventory_status="quarantine")
+
+    assert (answer.data["qty_before"], answer.data["qty_after"]) == (3, 0)
+    adjust(to_status="quarantine", qty=2)
+    [level] = yard.get("/stock-levels").data
+    assert (level["on_hand"], level["available"], level["quarantine"]) == (10, 5, 2)
+    prove(stack.store())
+
+
+def test_a_serial_is_in_one_place(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+    assert adjust(item_code="DRILL", serial="S-1", increase=1).status == 201
+
+    elsewhere = adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01")
+
+    assert (elsewhere.status, elsewhere.code) == (409, "conflict")
+    assert "S-1 is in stock already" in elsewhere.json()["message"]
+    assert adjust(item_code="DRILL", serial="S-1", decrease=1).status == 201
+    assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
+    [row] = yard.get("/stocks", query={"serial": "S-1"}).data
+    assert (row["qty"], row["position"]["bin_code"]) == (1, "B-01")
+    prove(stack.store())
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"increase": 0}, "increase"),
+        ({"increase": -1}, "increase"),
+        ({"increase": 1e30}, "increase"),
+        ({"increase": 0.0000001}, "increase"),
+        ({"counted_qty": -1}, "counted_qty"),
+        ({}, "counted_qty"),
+        ({"increase": 1, "decrease": 1}, "decrease"),
+        ({"increase": 1, "reason": " "}, "reason"),
+        ({"increase": 1, "item_code": "NONE"}, "item_code"),
+        ({"increase": 1, "item_code": "HAULAGE"}, "item_code"),
+        ({"increase": 1, "warehouse": "NONE"}, "warehouse"),
+        ({"increase": 1, "bin_code": "NONE"}, "bin_code"),
+        ({"increase": 1, "batch": "L1"}, "batch"),
+        ({"increase": 1, "serial": "S1"}, "serial"),
+        ({"increase": 1, "item_code": "CEMENT"}, "batch"),
+        ({"increase": 1, "item_code": "DRILL"}, "serial"),
+        ({"increase": 2, "item_code": "DRILL", "serial": "S1"}, "increase"),
+        ({"to_status": "staged"}, "to_status"),
+        ({"to_status": "available"}, "to_status"),
+        ({"increase": 1, "qty": 1}, "qty"),
+        ({"increase": 1, "inventory_status": "in_transit"}, "inventory_status"),
+        ({"increase": 1, "expiry_date": "soon"}, "expiry_date"),
+    ],
+)
+def test_a_wrong_field_is_named(
+    adjust: Adjust, stack: Stack, changes: dict[str, object], field: str
+) -> None:
+    before = len(stack.items())
+    answer = adjust(**changes)
+
+    assert (answer.status, answer.json()["error"]["field"]) == (422, field)
+    assert len(stack.items()) == before
+
+
+def test_every_problem_is_told_at_once(adjust: Adjust) -> None:
+    answer = adjust(item_code="CEMENT", bin_code="X", reason=5, increase="1", qty=1)
+
+    named = [problem["field"] for problem in answer.json()["errors"]]
+    assert sorted(named) == ["batch", "bin_code", "counted_qty", "increase", "qty", "reason"]
+
+
+def test_less_than_nothing_is_refused(adjust: Adjust, stack: Stack) -> None:
+    adjust(increase=5)
+
+    for changes in (
+        {"decrease": 6},
+        {"decrease": 1, "bin_code": "B-01"},
+        {"to_status": "damaged", "qty": 6},
+    ):
+        assert adjust(**changes).code == "conflict"
+    prove(stack.store())
+
+
+def test_what_is_in_stock_stays(yard: Erp, adjust: Adjust) -> None:
+    adjust(increase=5)
+    product = yard.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
+    position = yard.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
+
+    for path in (f"/products/{product}", f"/warehouse-positions/{position}"):
+        refused = yard.delete(path)
+        assert (refused.status, refused.code) == (409, "conflict")
+        assert "stock" in refused.json()["message"]
+    assert yard.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
+    adjust(counted_qty=0)
+    assert yard.delete(f"/products/{product}").status == 200
+    assert yard.delete(f"/warehouse-positions/{position}").status == 200
