@@ -17,8 +17,8 @@ from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
 from tests.gateway import Erp
 from tests.integration.write_routes import EXAMPLES
 
-type Plant = Callable[[Store], int]
-"""Writes one entity and returns its id."""
+type Plant = Callable[..., int]
+"""`(store, **changes)`: writes one entity, with these fields replaced, and returns its id."""
 
 ORDER = {
     "id": 12,

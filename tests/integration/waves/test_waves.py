@@ -1,0 +1,183 @@
+"""Waves are found and shown, to those who may see them."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import set_modules
+from shared.tenancy.tenant import MODULES
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.planted import wave
+from tests.stack import Stack
+
+PATH = "/waves"
+STATUSES = (
+    "draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled",
+)  # fmt: skip
+STRATEGIES = ("discrete", "by_customer", "batch", "cluster", "zone", "pick_and_pass")
+AT = "2026-03-01T09:30:00.000Z"
+
+
+@pytest.fixture
+def season(stack: Stack, erp: Erp) -> Erp:
+    """Sixteen waves, two of each status, in two warehouses or in none."""
+    for number in range(1, 17):
+        wave(
+            stack.store(),
+            status=STATUSES[number % 8],
+            strategy=STRATEGIES[number % 6],
+            warehouse_code=("CEN", "DUB", None)[number % 3],
+            created_at=f"2026-03-{number:02d}T12:00:00.000Z",
+            updated_at=f"2026-04-{number * 5 % 16 + 1:02d}T08:00:00.000Z",
+        )
+    return erp
+
+
+def test_a_wave_with_its_pickings(stack: Stack, erp: Erp) -> None:
+    facts = {
+        "warehouse_code": "CEN",
+        "strategy": "pick_and_pass",
+        "status": "in_progress",
+        "carrier_code": "DHL",
+        "cutoff_at": "2026-03-01T15:00:00.000Z",
+        "released_at": "2026-03-01T09:45:00.000Z",
+        "metrics": {"orders": 2, "lines": 7, "units": 31.5, "trips": 1, "standard_minutes": 18.25},
+        "created_at": AT,
+        "updated_at": "2026-03-01T09:50:00.000Z",
+    }
+    orders = [{"picking_id": 9, "status": "started"}, {"picking_id": 10, "status": "pending"}]
+    number = wave(stack.store(), **facts, orders=orders)
+
+    shown = erp.get(f"{PATH}/{number}")
+    head = {"id": number, "code": f"WV-{number}", **facts}
+    assert shown.data == {**head, "orders": orders}
+    assert erp.get(PATH).data == [head]
+    again = erp.get(f"{PATH}/{number}", headers={"If-None-Match": shown.headers["ETag"]})
+    assert (again.status, again.text) == (304, "")
+
+
+def test_a_wave_of_which_little_is_decided(stack: Stack, erp: Erp) -> None:
+    number = wave(stack.store(), warehouse_code=None, orders=[], created_at=AT, updated_at=AT)
+
+    nothing = dict.fromkeys(("orders", "lines", "units", "trips", "standard_minutes"), 0)
+    assert erp.get(f"{PATH}/{number}").data == {
+        "id": number,
+        "code": f"WV-{number}",
+        "warehouse_code": None,
+        "strategy": "batch",
+        "status": "draft",
+        "carrier_code": None,
+        "cutoff_at": None,
+        "released_at": None,
+        "metrics": nothing,
+        "created_at": AT,
+        "updated_at": AT,
+        "orders": [],
+    }
+
+
+FOUND: Sequence[tuple[Mapping[str, str], list[int]]] = [
+    ({}, list(range(1, 17))),
+    ({"status": "draft"}, [8, 16]),
+    ({"status": "planned"}, [1, 9]),
+    ({"status": "released"}, [2, 10]),
+    ({"status": "in_progress"}, [3, 11]),
+    ({"status": "picked"}, [4, 12]),
+    ({"status": "completed"}, [5, 13]),
+    ({"status": "closed"}, [6, 14]),
+    ({"status": "cancelled"}, [7, 15]),
+    ({"warehouse": "CEN"}, [3, 6, 9, 12, 15]),
+    ({"warehouse": "cen"}, []),
+    ({"warehouse": "CEN", "status": "in_progress"}, [3]),
+    ({"warehouse": "DUB", "status": "in_progress"}, []),
+    ({"from": "2026-03-15"}, [15, 16]),
+    ({"from": "2026-03-04", "to": "2026-03-05"}, [4, 5]),
+    ({"to": "2026-03-09", "status": "planned"}, [1, 9]),
+    ({"updated_since": "2026-04-15T08:00:00Z"}, [3, 6]),
+    ({"updated_since": "2026-04-15T08:00:00.001Z"}, [3]),
+]
+
+
+def test_every_filter_keeps_what_it_names(season: Erp) -> None:
+    for query, found in FOUND:
+        rows = season.walk(PATH, **query, sort="created_at", per_page=2)
+        assert [row["id"] for row in rows] == found, query
+        page = season.get(PATH, query={**query, "per_page": 1}).json()
+        assert page["meta"]["total"] == len(found), query
+        assert [row["id"] for row in page["data"]] == found[-1:], "the newest comes first"
+
+
+@pytest.mark.parametrize("query", [{}, {"status": "planned"}, {"warehouse": "CEN"}])
+def test_every_order_goes_both_ways(season: Erp, query: Mapping[str, str]) -> None:
+    rows = season.walk(PATH, **query)
+    assert len(rows) >= 2
+    for sort in ("created_at", "updated_at"):
+        expected = sorted(rows, key=lambda row: str(row[sort]))
+        assert season.walk(PATH, **query, sort=sort, per_page=3) == expected
+        assert season.walk(PATH, **query, sort=f"-{sort}", per_page=3) == expected[::-1]
+
+
+def test_a_wrong_parameter_is_named(erp: Erp) -> None:
+    for query, wrong in (
+        ({"status": "open"}, ["status"]),
+        ({"sort": "finalized_at"}, ["sort"]),
+        ({"sort": "-id"}, ["sort"]),
+        ({"warehouse": ""}, ["warehouse"]),
+        ({"warehouse": "x" * 256}, ["warehouse"]),
+        ({"from": "2026-3-1"}, ["from"]),
+        ({"to": "soon"}, ["to"]),
+        ({"from": "2026-03-02", "to": "2026-03-01"}, ["to"]),
+        ({"updated_since": "2026-03-01"}, ["updated_since"]),
+        ({"page": "-1", "per_page": "0"}, ["page", "per_page"]),
+    ):
+        answer = erp.get(PATH, query=query)
+        assert (answer.status, answer.code) == (422, "validation_failed"), query
+        assert sorted(problem["field"] for problem in answer.json()["errors"]) == wrong
+
+
+def test_only_the_entries_of_the_status_are_looked_at(season: Erp, wire: Wire) -> None:
+    with wire.recorded() as seen:
+        assert len(season.get(PATH, query={"status": "planned"}).data) == 2
+
+    assert seen.entries_examined == 2
+
+
+def test_only_what_is_there_and_ones_own_is_shown(stack: Stack, erp: Erp, beta: Erp) -> None:
+    number = wave(stack.store())
+
+    assert erp.get(f"{PATH}/{number}").status == 200
+    assert beta.get(PATH).data == []
+    for answer in (
+        beta.get(f"{PATH}/{number}"),
+        erp.get(f"{PATH}/{number + 1}"),
+        erp.get(f"{PATH}/x"),
+    ):
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+def test_users_need_the_permission_and_clients_the_scope(stack: Stack) -> None:
+    paths = (PATH, f"{PATH}/{wave(stack.store())}")
+    allowed = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+    others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
+
+    for path in paths:
+        assert allowed.get(path).status == 200
+        assert (others.get(path).status, others.get(path).code) == (403, "forbidden")
+        assert stack.erp(scopes=["pickings:read"]).get(path).status == 200
+        refused = stack.erp(scopes=["receipts:read"]).get(path)
+        assert (refused.code, refused.json()["error"]["scope"]) == (
+            "missing_scope",
+            "pickings:read",
+        )
+
+
+def test_without_the_module_there_is_nothing(stack: Stack, erp: Erp) -> None:
+    number = wave(stack.store())
+    set_modules("acme", MODULES - {"waves"})
+    directory.forget()
+
+    for path in (PATH, f"{PATH}/{number}", f"{PATH}?status=open"):
+        answer = erp.get(path)
+        assert (answer.status, answer.code) == (404, "not_found")
