@@ -9,6 +9,7 @@ import pytest
 from shared.tenancy.provisioning import create_client
 from tests.gateway import Erp, Response
 from tests.integration.doors import operations
+from tests.integration.planted import PLANTED
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.openapi import complaints
 from tests.stack import Stack
@@ -45,6 +46,16 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
         judged(read, erp.get(resource), example.afterwards)
     if f"GET {group}" in OPERATIONS:
         judged(f"GET {group}", erp.get(group), 200)
+
+
+@pytest.mark.parametrize("path", PLANTED)
+def test_what_is_there_without_a_write(stack: Stack, erp: Erp, path: str) -> None:
+    number = PLANTED[path](stack.store())
+
+    judged(f"GET {path}", erp.get(path), 200)
+    detail = f"GET {path}/{{id}}"
+    if detail in OPERATIONS:
+        judged(detail, erp.get(f"{path}/{number}"), 200)
 
 
 @pytest.mark.parametrize("name", LISTS)
