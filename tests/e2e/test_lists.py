@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, fields, key, walk
+from tests.e2e.answers import data, fields, key, refused, walk
 
 _SAMPLE = Path(__file__).parents[2] / "sample" / "acme"
 
@@ -60,8 +60,13 @@ def test_the_sample_data_is_all_there(acme: httpx.Client) -> None:
     }
     assert len(bins) == 200
     assert bins == expected_bins
-    categories = {row["name"] for row in walk(acme, "/product-categories")}
-    assert {row["name"] for row in _sample("product_categories.csv")} <= categories
+    for path, file, column in (
+        ("/product-categories", "product_categories.csv", "name"),
+        ("/clients", "clients.csv", "document_id"),
+        ("/providers", "providers.csv", "name"),
+    ):
+        listed = {str(row[column]) for row in walk(acme, path, per_page=100)}
+        assert {row[column] for row in _sample(file)} <= listed, path
 
 
 def test_pages_say_where_they_are(acme: httpx.Client, shelves: dict[str, Any]) -> None:
@@ -117,6 +122,9 @@ def test_a_whole_list_is_walked_without_a_gap(acme: httpx.Client) -> None:
         ("/product-categories", {"search": "circuit"}, "name", {"Circuit protection"}),
         ("/clients", {"document_id": "999000100"}, "name", {"Brindley Electrical Contractors Ltd"}),
         ("/providers", {"search": "halden"}, "name", {"Halden Switchgear GmbH"}),
+        ("/clients", {"email": "orders@hollinsrowe.example"}, "document_id", {999000211}),
+        ("/clients", {"search": "LIFFEY", "sort": "-name"}, "document_type", {"I"}),
+        ("/providers", {"email": "trade@tornadotools.example"}, "paymentinfo", {"60 days net"}),
         ("/warehouses", {"whs_code": "DUB"}, "name", {"Dublin regional warehouse"}),
         ("/warehouses", {"search": "birmingham"}, "whs_code", {"CEN"}),
         ("/warehouse-positions", {"warehouse": "DUB"}, "whs_code", {"DUB"}),
@@ -143,6 +151,66 @@ def test_filters_keep_what_they_name(
         assert data(acme.get(f"{path}/{row['id']}"))["id"] == row["id"]
 
 
+@pytest.fixture
+def moves(acme: httpx.Client, run: str) -> list[int]:
+    """Three transfer orders to a warehouse of their own, the second one released; their ids."""
+    data(acme.post("/warehouses", json={"whs_code": f"T{run}", "name": "Kiosk"}), 201)
+    bodies: list[dict[str, Any]] = [
+        {
+            "from_warehouse": "CEN",
+            "to_warehouse": f"T{run}",
+            "external_ref": f"MOVE-{run}-{number}",
+            "release": number == 2,
+            "picker_id": 7,
+            "lines": [{"item_code": "CAB-TE-1R0-50", "qty": number}],
+        }
+        for number in (1, 2, 3)
+    ]
+    made = [acme.post("/transfer-orders", json=body, headers=key()) for body in bodies]
+    return [data(answer, 201)["id"] for answer in made]
+
+
+def test_transfer_orders_are_found_by_what_they_are(
+    acme: httpx.Client, run: str, moves: list[int]
+) -> None:
+    def found(**query: str) -> list[int]:
+        there = {"to_warehouse": f"T{run}", **query}
+        rows = walk(acme, "/transfer-orders", sort="created_at", per_page=2, **there)
+        assert all(row["lines"] is None for row in rows)
+        return [row["id"] for row in rows]
+
+    assert found() == moves
+    assert found(status="released") == moves[1:2]
+    assert found(from_warehouse="CEN", status="draft") == [moves[0], moves[2]]
+    assert found(from_warehouse="DUB") == []
+    assert found(external_ref=f"MOVE-{run}-3") == moves[2:]
+    second = data(acme.get(f"/transfer-orders/{moves[1]}"))
+    assert found(updated_since=second["updated_at"]) == moves[1:]
+    assert found(to=second["created_at"][:10], **{"from": second["created_at"][:10]}) == moves
+
+
+@pytest.mark.parametrize(
+    ("path", "nothing"),
+    [
+        ("/receipts", {"external_ref": "no such order", "status": "finalized"}),
+        ("/pickings", {"external_ref": "no such order", "sort": "priority"}),
+        ("/transfers", {"from_warehouse": "MOON", "to_warehouse": "DUB"}),
+        ("/waves", {"warehouse": "MOON", "status": "released"}),
+    ],
+)
+def test_the_work_of_the_floor_has_its_lists(
+    acme: httpx.Client, beta: httpx.Client, path: str, nothing: dict[str, str]
+) -> None:
+    whole = acme.get(path)
+    assert len(data(whole)) == min(25, whole.json()["meta"]["total"])
+    assert data(acme.get(path, params=nothing)) == []
+    assert data(acme.get(path, params={"to": "2000-01-01"})) == []
+    assert data(beta.get(path)) == []
+    refused(acme.get(f"{path}/999999999"), 404, "not_found")
+    again = acme.get(path, headers={"If-None-Match": whole.headers["ETag"]})
+    assert again.status_code == httpx.codes.NOT_MODIFIED
+
+
 def test_nothing_that_changed_is_missed_by_updated_since(acme: httpx.Client, run: str) -> None:
     before = data(acme.post("/products", json={"item_code": f"E2E-{run}-1", "name": "A"}), 201)
     after = data(acme.post("/products", json={"item_code": f"E2E-{run}-2", "name": "B"}), 201)
@@ -162,6 +230,12 @@ def test_nothing_that_changed_is_missed_by_updated_since(acme: httpx.Client, run
         ("/products", {"updated_since": "2026-03-01T09:30:00"}, ["updated_since"]),
         ("/entry-documents", {"status": "lost", "type": "gift"}, ["status", "type"]),
         ("/warehouse-positions", {"warehouse_id": "-1"}, ["warehouse_id"]),
+        ("/clients", {"document_id": "V-1", "email": ""}, ["document_id", "email"]),
+        ("/transfer-orders", {"status": "open", "to_warehouse": ""}, ["status", "to_warehouse"]),
+        ("/receipts", {"status": "open", "from": "today"}, ["from", "status"]),
+        ("/pickings", {"sort": "name", "to": "2026-02-30"}, ["sort", "to"]),
+        ("/transfers", {"status": "draft", "sort": "finalized_at"}, ["sort", "status"]),
+        ("/waves", {"from": "2026-03-02", "to": "2026-03-01"}, ["to"]),
     ],
 )
 def test_every_bad_parameter_is_named(

@@ -25,6 +25,9 @@ _LISTS = (
     "/entry-documents",
     "/exit-documents",
 )
+_WORK = ("/receipts", "/pickings", "/transfers")
+_MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
+"""Lists of modules, and what they answer where the module is off."""
 
 
 @pytest.mark.parametrize("slug", _STATES)
@@ -40,7 +43,7 @@ def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) 
     tenant = stack.tenants[slug]
     token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
     with tenant.client(token) as caller:
-        for path in (*_LISTS, "/products/1"):
+        for path in (*_LISTS, *_WORK, *_MODULES, "/products/1"):
             refused(caller.get(path), *_STATES[slug])
         refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
 
@@ -78,7 +81,9 @@ def test_the_smallest_plan_has_the_whole_of_the_public_interface(
     created = mini.post("/products", json={"item_code": f"E2E-{run}", "name": "Cable drum"})
     product = data(created, 201)
     assert data(mini.get(created.headers["Location"])) == product
-    for path in _LISTS:
+    for path in (*_LISTS, *_WORK):
         data(mini.get(path))
+    for path, code in _MODULES.items():
+        refused(mini.get(path), 404, code)
     assert data(mini.delete(f"/products/{product['id']}")) == product
     refused(mini.get(f"/products/{product['id']}"), 410, "gone")
