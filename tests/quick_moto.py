@@ -1,19 +1,74 @@
-"""moto's transactions, made affordable.
+"""moto, made affordable for tests that each want a stack of their own.
 
-moto copies the whole table once per action of a transaction, so that it can take the
-transaction back; one copy of its items per transaction says the same.
+Nothing of what a call does or answers changes:
+
+- A deployed stack is kept as moto holds it, and put back instead of deployed again.
+- moto copies the whole table once per action of a transaction, so that it can take the
+  transaction back; one copy of its items per transaction says the same.
+- moto makes an RSA key for every HMAC key, and never uses it; one for all will do.
 """
 
 import copy
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
-from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
+from moto.kms.models import Key, kms_backends
+from moto.kms.utils import generate_private_key
+
+_HMAC = "HMAC_256"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Tables and keys of one account and Region at one moment.
+
+    What is put back shares nothing with the snapshot, nor with what was put back before, but
+    the private halves of keys, which nothing changes.
+    """
+
+    account: str
+    region: str
+    tables: Mapping[str, bytes]
+    keys: Mapping[str, Key]
+
+    @classmethod
+    def take(cls, account: str, region: str) -> "Snapshot":
+        """Keep what moto holds now."""
+        tables = dynamodb_backends[account][region].tables
+        keys = kms_backends[account][region].keys
+        return cls(
+            account,
+            region,
+            {name: pickle.dumps(table) for name, table in tables.items()},
+            {name: _copy_of(key) for name, key in keys.items()},
+        )
+
+    def put_back(self) -> None:
+        """Have moto hold the tables and keys as they were."""
+        for name in self.tables:
+            self.put_back_table(name)
+        held = kms_backends[self.account][self.region].keys
+        held.update({name: _copy_of(key) for name, key in self.keys.items()})
+
+    def put_back_table(self, name: str) -> None:
+        """Have moto hold one table as it was."""
+        table = pickle.loads(self.tables[name])  # noqa: S301 - written by this process
+        dynamodb_backends[self.account][self.region].tables[name] = table
+
+
+def _copy_of(key: Key) -> Key:
+    return copy.deepcopy(key, {id(key.private_key): key.private_key})
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copy each table once per transaction until the test ends."""
+    """Save moto needless work until the test ends."""
+    monkeypatch.setattr("moto.kms.models.generate_private_key", _private_key)
     original = DynamoDBBackend.transact_write_items
     copies: dict[int, Table] = {}
 
@@ -29,3 +84,12 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(DynamoDBBackend, "transact_write_items", transact_write_items)
     monkeypatch.setattr(Table, "__deepcopy__", snapshot, raising=False)
+
+
+def _private_key(key_spec: str) -> Any:
+    return _unused_key() if key_spec == _HMAC else generate_private_key(key_spec)
+
+
+@cache
+def _unused_key() -> Any:
+    return generate_private_key(_HMAC)

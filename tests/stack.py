@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,11 +15,12 @@ from shared.auth.scopes import SCOPES
 from shared.config import config
 from shared.db import bookmarks
 from shared.db.store import Store
-from shared.tenancy import access, directory, provisioning, tables
+from shared.tenancy import access, directory, provisioning
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, Tenant
 from tests import quick_moto
 from tests.gateway import Erp, Gateway
+from tests.quick_moto import Snapshot
 from tests.template import Template
 
 NAME = "stowage"
@@ -89,13 +91,10 @@ class Stack:
 
     def empty(self, slug: str = "acme") -> None:
         """Make the tenant as it was on its first day, its events forgotten."""
-        dynamodb, table = aws.client("dynamodb"), config().tenant_table(slug)
-        dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
-        dynamodb.delete_table(TableName=table)
-        tables.ensure_table(slug, lambda _: None)
+        _first_day().snapshot.put_back_table(config().tenant_table(slug))
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
-            dynamodb.delete_item(TableName=config().outbox_table, Key=key)
+            aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._remembered.clear()
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
@@ -113,24 +112,47 @@ def _all_items(table: str) -> list[dict[str, Any]]:
     return [item for page in pages for item in page["Items"]]
 
 
+@dataclass(frozen=True, slots=True)
+class _FirstDay:
+    """The stack just after it was deployed and its tenants were created."""
+
+    template: Template
+    snapshot: Snapshot
+
+
 @contextmanager
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy the stack, fresh, for the length of the block."""
+    first_day = _first_day()
     quick_moto.install(monkeypatch)
     with mock_aws():
+        _enter(monkeypatch, first_day.template)
+        first_day.snapshot.put_back()
+        yield Stack(first_day.template)
+        forget_everything()
+
+
+@cache
+def _first_day() -> _FirstDay:
+    """Deploy once per process, as the template and the provisioning have it."""
+    with pytest.MonkeyPatch.context() as monkeypatch, mock_aws():
         for name, value in CREDENTIALS.items():
             monkeypatch.setenv(name, value)
         forget_everything()
         template = _create()
-        for name, value in template.environment().items():
-            monkeypatch.setenv(name, value)
-        config.cache_clear()
+        _enter(monkeypatch, template)
         for slug in ("acme", "beta"):
             provisioning.create_tenant(
                 TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
-        yield Stack(template)
-        forget_everything()
+        return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
+
+
+def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
+    """Begin as a new execution environment of the stack's functions."""
+    for name, value in (CREDENTIALS | template.environment()).items():
+        monkeypatch.setenv(name, value)
+    forget_everything()
 
 
 def _create() -> Template:
