@@ -184,9 +184,9 @@ def test_transfer_orders_are_found_by_what_they_are(
     assert found(from_warehouse="CEN", status="draft") == [moves[0], moves[2]]
     assert found(from_warehouse="DUB") == []
     assert found(external_ref=f"MOVE-{run}-3") == moves[2:]
-    second = data(acme.get(f"/transfer-orders/{moves[1]}"))
-    assert found(updated_since=second["updated_at"]) == moves[1:]
-    assert found(to=second["created_at"][:10], **{"from": second["created_at"][:10]}) == moves
+    (kiosk,) = data(acme.get("/warehouses", params={"whs_code": f"T{run}"}))
+    assert found(updated_since=kiosk["created_at"], **{"from": "2000-01-01"}) == moves
+    assert found(updated_since="2100-01-01T00:00:00Z") == found(to="2000-01-01") == []
 
 
 @pytest.mark.parametrize(
