@@ -1,5 +1,8 @@
 """What entry and exit documents are: bodies, what is stored, what is answered."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -89,7 +92,11 @@ class DocumentLine(Stored):
 
 
 class Document(Stored):
-    """An entry or exit document as stored."""
+    """An entry or exit document as stored.
+
+    `works` are the ids of the receipts or pickings that are not ended yet; `named` are the
+    ids of the master data that the document names, by facet.
+    """
 
     id: int
     type: str
@@ -106,7 +113,24 @@ class Document(Stored):
     whs_code: str
     created_at: Timestamp
     updated_at: Timestamp
+    works: list[int] = Field(default_factory=list)
+    named: dict[str, list[int]] = Field(default_factory=dict)
     lines: list[DocumentLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What work did to a document.
+
+    `done` is by how much more (or less) of each line, by line_num, was received or picked;
+    `begins` and `ends` are the ids of work that begins or ends; `closes` when the document
+    has reached its end.
+    """
+
+    done: Mapping[int, Decimal] = field(default_factory=dict)
+    begins: int | None = None
+    ends: int | None = None
+    closes: bool = False
 
 
 class EntryDocumentLine(Stored):

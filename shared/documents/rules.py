@@ -14,9 +14,13 @@ from shared.documents.models import (
     EntryLineDraft,
     ExitDraft,
     LineDraft,
+    Progress,
+    Status,
 )
 from shared.errors import Conflict, Problem
 from shared.warehouses.models import KnownPosition, KnownWarehouse
+
+_NONE = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,11 @@ def new_document(
         ],
         priority=draft.priority if isinstance(draft, ExitDraft) else None,
         ship_to=draft.ship_to if isinstance(draft, ExitDraft) else None,
+        named={
+            "product": sorted({known.products[line.item_code].id for line in draft.lines}),
+            "warehouse": [known.warehouse.id] if known.warehouse else [],
+            "position": sorted(position.id for position in known.positions.values()),
+        },
     )
 
 
@@ -103,7 +112,7 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         item_code=product.item_code,
         qty=line.qty,
         open_qty=line.qty,
-        done_qty=Decimal(0),
+        done_qty=_NONE,
         status="open",
         batch=line.batch,
         expiry_date=line.expiry_date,
@@ -113,14 +122,62 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
 
 
 def closed(document: Document, now: str) -> Document:
-    """Give up what is still open. Raises Conflict when the document is closed already."""
+    """Give up what is still open. Raises Conflict when it is closed already, or worked on."""
     if document.status == "closed":
         message = "The document is closed already."
+        raise Conflict(message)
+    if document.works:
+        message = f"Work on the document has not ended: {_listed(document.works)}."
         raise Conflict(message)
     lines = [
         line
         if line.status == "complete"
-        else line.model_copy(update={"open_qty": Decimal(0), "status": "closed"})
+        else line.model_copy(update={"open_qty": _NONE, "status": "closed"})
         for line in document.lines
     ]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
+
+
+def _listed(works: Sequence[int]) -> str:
+    return ", ".join(f"id {work}" for work in works)
+
+
+def ensure_workable(document: Document) -> None:
+    """Refuse work on a document on which nothing is left to do."""
+    if document.status in {"completed", "closed"}:
+        message = f"The document {document.external_ref} is {document.status}."
+        raise Conflict(message)
+
+
+def advanced(document: Document, progress: Progress, now: str) -> Document:
+    """Return the document after progress, its states following from its quantities."""
+    works = [work for work in document.works if work != progress.ends]
+    works += [progress.begins] if progress.begins is not None else []
+    lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
+    return document.model_copy(
+        update={
+            "lines": lines,
+            "works": works,
+            "status": "closed" if progress.closes else _status(document, lines, works),
+            "updated_at": now,
+        }
+    )
+
+
+def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
+    if not more:
+        return line
+    done = line.done_qty + more
+    left = max(_NONE, line.qty - done)
+    status = "complete" if not left else "partial" if done else "open"
+    return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
+
+
+def _status(document: Document, lines: Sequence[DocumentLine], works: Sequence[int]) -> Status:
+    if document.status == "closed":
+        return "closed"
+    if all(line.status == "complete" for line in lines):
+        return "completed"
+    if any(line.done_qty for line in lines):
+        return "partial-complete"
+    return "assigned" if works else "open"

@@ -18,6 +18,7 @@ from shared.documents.models import (
     EntryParameters,
     ExitDraft,
     ExitParameters,
+    Progress,
 )
 from shared.documents.vocabulary import Kind
 from shared.errors import Problem, RuleBlocked, ValidationFailed
@@ -64,15 +65,7 @@ def create_document(
     document = rules.new_document(number, draft, known, tx.now)
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
-    references.register(
-        tx,
-        _holder(kind, number),
-        {
-            "product": (line.product_id for line in document.lines),
-            "warehouse": [known.warehouse.id] if known.warehouse else [],
-            "position": _named_positions(draft, known),
-        },
-    )
+    references.register(tx, _holder(kind, number), document.named)
     return Created(record, new=True)
 
 
@@ -82,6 +75,31 @@ def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]
     record = collection.get(tx.store, number)
     changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
     references.release(tx, _holder(kind, number))
+    return changed
+
+
+def document_for_work(store: Store, kind: Kind, number: int) -> Record[Document]:
+    """Read a document on which work is to begin; Conflict when nothing is left to do."""
+    record = repository.COLLECTIONS[kind].get(store, number)
+    rules.ensure_workable(record.entity)
+    return record
+
+
+def advance_document(
+    tx: Transaction, kind: Kind, record: Record[Document], progress: Progress
+) -> Record[Document]:
+    """Stage what work did to a document; its states follow.
+
+    While it is open (not completed, not closed) it stays in the register of what names
+    master data.
+    """
+    before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
+    changed = repository.COLLECTIONS[kind].replace(tx, record, after)
+    ended = {"completed", "closed"}
+    if after.status in ended and before.status not in ended:
+        references.release(tx, _holder(kind, record.id))
+    elif before.status in ended and after.status not in ended:
+        references.register(tx, _holder(kind, record.id), after.named)
     return changed
 
 
@@ -148,7 +166,3 @@ def _master_data(
         warehouse=known.get(code),
         positions=warehouses.known_positions(tx, _bins(draft), found),
     )
-
-
-def _named_positions(draft: EntryDraft | ExitDraft, known: rules.MasterData) -> list[int]:
-    return [known.positions[pair].id for pair in _bins(draft)]
