@@ -8,16 +8,17 @@ projections on `slim`. The bench shows that its answers are moto's.
 import base64
 import marshal
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.db.table import INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
 from tests.bench.capacity import Attributes, item_size
 from tests.faults import Call, success
 
 PAGE_BYTES = 1_048_576
 _LAST = "\U0010ffff"
+_KEYS = [(number, *index_keys(number)) for number in range(1, INDEX_COUNT + 1)]
 
 _KEY_CONDITION = re.compile(
     r"(?P<partition>\w+) = (?P<value>:\w+)"
@@ -46,7 +47,9 @@ class FlatTable:
         # Items are kept marshalled: as dictionaries 100 000 of them would fill 1 GB.
         self._items: dict[str, dict[str, bytes]] = {}
         self._indexes: dict[tuple[int, str], list[_Entry]] = {}
+        self._unsorted: set[tuple[int, str]] = set()
         self._slim: dict[str, tuple[Mapping[str, Any], int]] = {}
+        self._expiring: set[str] = set()
 
     def __len__(self) -> int:
         return sum(len(items) for items in self._items.values())
@@ -60,18 +63,21 @@ class FlatTable:
         """Write a new item, or replace one that has no index entries."""
         partition, sort = item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
         self._items.setdefault(partition, {})[sort] = marshal.dumps(dict(item))
+        if EXPIRY in item:
+            self._expiring.add(partition)
         if SLIM in item:
             self._slim[partition] = (item[SLIM]["M"], item_size({SLIM: item[SLIM]}))
-        for index in range(1, INDEX_COUNT + 1):
-            partition_name, sort_name = index_keys(index)
+        for index, partition_name, sort_name in _KEYS:
             if partition_name in item:
-                entries = self._indexes.setdefault((index, item[partition_name]["S"]), [])
-                insort(entries, (item[sort_name]["S"], partition, sort))
+                place = (index, item[partition_name]["S"])
+                self._indexes.setdefault(place, []).append((item[sort_name]["S"], partition, sort))
+                self._unsorted.add(place)
 
-    def drop(self, *prefixes: str) -> None:
-        """Remove the items, none of them in an index, whose partition begins like this."""
-        for partition in [name for name in self._items if name.startswith(prefixes)]:
-            del self._items[partition]
+    def expire(self) -> None:
+        """Remove the items that expire, as if their time had come; none of them is in an index."""
+        for partition in self._expiring:
+            self._items.pop(partition, None)
+        self._expiring.clear()
 
     def fault(self, call: Call, forward: Callable[[], Any]) -> Any:
         """Answer the calls that concern the table; for `Wire.faulty`."""
@@ -81,6 +87,7 @@ class FlatTable:
             return forward()
         answers = {
             "Query": self._query,
+            "GetItem": self._get_item,
             "BatchGetItem": self._batch_get,
             "PutItem": self._put_item,
         }
@@ -90,6 +97,11 @@ class FlatTable:
     def _put_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
         self.put({name: _from_wire(value) for name, value in request["Item"].items()})
         return {}
+
+    def _get_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        key = request["Key"]
+        found = self._stored(key[PARTITION_KEY]["S"], key[SORT_KEY]["S"])
+        return {"Item": found} if found else {}
 
     def _batch_get(self, request: Mapping[str, Any]) -> dict[str, Any]:
         keys = request["RequestItems"][self.name]["Keys"]
@@ -122,7 +134,11 @@ class FlatTable:
 
     def _partition(self, index: int | None, value: str) -> Sequence[_Entry]:
         if index is not None:
-            return self._indexes.get((index, value), [])
+            entries = self._indexes.get((index, value), [])
+            if (index, value) in self._unsorted:
+                entries.sort()
+                self._unsorted.discard((index, value))
+            return entries
         return [(sort, value, sort) for sort in sorted(self._items.get(value, {}))]
 
     def _read(

@@ -274,7 +274,7 @@ def _write_to_moto(table: FlatTable) -> None:
 
 
 def _forget_bookmarks(table: FlatTable) -> None:
-    table.drop("position#", "snapshot#")
+    table.expire()
     bookmarks._remembered.clear()
 
 

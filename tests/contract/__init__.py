@@ -1,0 +1,1 @@
+"""What the interface says, sentence by sentence, of every operation and every list."""

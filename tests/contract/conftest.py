@@ -1,0 +1,40 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests import faults
+from tests.contract.house import House, Shelf
+from tests.lists import LISTS
+from tests.stack import Stack, deployed
+
+SIZES = (0, 1, 25, 26, 250)
+"""None, one, a page, a page and one, many pages."""
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    """A stack for the whole module, whose lists are as long as a test wants."""
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            yield House(stack, wire)
+
+
+@pytest.fixture(scope="module")
+def stack(house: House) -> Stack:
+    """The stack of the module; nothing of it may be changed."""
+    return house.stack
+
+
+@pytest.fixture(params=LISTS)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each list."""
+    found: str = request.param
+    return found
+
+
+@pytest.fixture(params=SIZES)
+def shelf(house: House, name: str, request: pytest.FixtureRequest) -> Iterator[Shelf]:
+    """Each list with each number of rows."""
+    with house.shelf(LISTS[name], request.param) as shelf:
+        yield shelf

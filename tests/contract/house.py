@@ -1,0 +1,169 @@
+"""Lists of any length, each in a table of its own, and what must be found in them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from shared.config import config
+from shared.db import bookmarks
+from tests.bench.flat_table import FlatTable
+from tests.faults import Wire
+from tests.gateway import Erp, Response
+from tests.lists.description import HOURLY, Filter, Listed, Row, Times
+from tests.lists.filling import fill
+from tests.stack import Stack
+
+MOST = 100
+"""Rows of the longest page."""
+
+type Query = Mapping[str, object]
+
+
+@dataclass
+class Shelf:
+    """One list with some rows, and an ERP that reads it."""
+
+    listed: Listed
+    count: int
+    times: Times
+    table: FlatTable
+    erp: Erp
+
+    @cached_property
+    def shown(self) -> dict[int, dict[str, Any]]:
+        """Every row as the list shows it, by id."""
+        return {self.listed.identify(row): row for row in self.walk({})}
+
+    @cached_property
+    def rows(self) -> dict[int, Row]:
+        """Every row, with what it goes by without showing it, by id."""
+        rows: dict[int, Row] = {}
+        for position in range(1, self.count + 1):
+            number = self.listed.number(position)
+            created, updated = self.times.created(position), self.times.updated(position)
+            times = {
+                "created_at": created,
+                "updated_at": created if self.listed.never_changes else updated,
+            }
+            unseen = self.listed.unseen(position)
+            rows[number] = {**times, **unseen, **self.shown[number]}
+        return rows
+
+    @property
+    def filters(self) -> dict[str, Filter]:
+        """Every parameter that filters."""
+        return self.listed.all_filters(self.times)
+
+    def get(self, query: Query) -> Response:
+        """Ask for a page."""
+        return self.erp.get(self.listed.path, query={**self.listed.always, **query})
+
+    def walk(self, query: Query, *, per_page: int = MOST) -> list[dict[str, Any]]:
+        """Read a whole list by links.next."""
+        return self.erp.walk(self.listed.path, per_page=per_page, **{**self.listed.always, **query})
+
+    def expected(self, query: Mapping[str, str]) -> list[int]:
+        """Ids of the rows that filters and sort leave, in order, by hand."""
+        filters = self.filters
+        wanted = {name: value for name, value in query.items() if name != "sort"}
+        found = [
+            number
+            for number, row in self.rows.items()
+            if all(filters[name].holds(row, value) for name, value in wanted.items())
+        ]
+        return self.ordered(found, query.get("sort", self.listed.default_sort))
+
+    def ordered(self, numbers: Iterable[int], sort: str) -> list[int]:
+        """Sort by hand: None first, equal values by id, the other way round all of it."""
+        value = self.listed.sorts[sort.removeprefix("-")]
+
+        def key(number: int) -> tuple[bool, Any, int]:
+            found = value(self.rows[number])
+            return found is not None, found, number
+
+        return sorted(numbers, key=key, reverse=sort.startswith("-"))
+
+    def check(self, query: Mapping[str, str]) -> str:
+        """Ask for a list and tell what is wrong with the answer; empty when nothing is."""
+        expected = self.expected(query)
+        answer = self.get({**query, "per_page": MOST})
+        if answer.status != 200:
+            return f"{query}: {answer.text}"
+        total = answer.json()["meta"]["total"]
+        rows = answer.data
+        while following := answer.json()["links"]["next"]:
+            answer = self.erp.follow(following)
+            rows += answer.data
+        numbers = [self.listed.identify(row) for row in rows]
+        if numbers != expected or total != len(expected):
+            return f"{query}: {numbers} of {total} instead of {expected}"
+        changed = [n for n, row in zip(numbers, rows, strict=True) if row != self.shown[n]]
+        return f"{query}: shows {changed} in another way" if changed else ""
+
+    def wrong(self, queries: Iterable[Mapping[str, str]]) -> list[str]:
+        """Ask for many lists; what is wrong with each that is wrong."""
+        return [found for query in queries if (found := self.check(query))]
+
+
+@dataclass
+class House:
+    """A stack whose lists are as long as a test wants."""
+
+    stack: Stack
+    wire: Wire
+    _tables: dict[tuple[str, int, int], FlatTable] = field(default_factory=dict)
+    _shelves: dict[tuple[str, int, int, str], Shelf] = field(default_factory=dict)
+
+    @contextmanager
+    def shelf(
+        self, listed: Listed, count: int, times: Times = HOURLY, tenant: str = "acme"
+    ) -> Iterator[Shelf]:
+        """Let a list of the tenant have `count` rows; made once."""
+        name = (listed.name, count, id(times))
+        if name not in self._tables:
+            self._tables[name] = fill(self.stack.store(), listed, count, times)
+        table = self._tables[name]
+        if (*name, tenant) not in self._shelves:
+            erp = self.stack.erp(tenant)
+            self._shelves[*name, tenant] = Shelf(listed, count, times, table, erp)
+        # All lists have the same table, as far as the service knows.
+        bookmarks._remembered.clear()
+        table.expire()
+        table.name = config().tenant_table(tenant)
+        with self.wire.faulty(table.fault):
+            yield self._shelves[*name, tenant]
+
+
+def is_period(query: Mapping[str, str]) -> bool:
+    """Tell whether its days, if it has both, are in order; others are an error."""
+    return query.get("from", "") <= query.get("to", "9999")
+
+
+def pairs(shelf: Shelf) -> Iterator[Mapping[str, str]]:
+    """Every two filters together: with values that a row has both, and with others."""
+    return filter(is_period, _pairs(shelf))
+
+
+def _pairs(shelf: Shelf) -> Iterator[Mapping[str, str]]:
+    filters = list(shelf.filters.items())
+    for position, (first, one) in enumerate(filters):
+        for second, other in filters[position + 1 :]:
+            ones, others = one.values(shelf.count), other.values(shelf.count)
+            found = _shared_by_a_row(shelf.rows.values(), (one, ones), (other, others))
+            if found:
+                yield {first: found[0], second: found[1]}
+            if found != (ones[-1], others[0]):
+                yield {first: ones[-1], second: others[0]}
+
+
+def _shared_by_a_row(
+    rows: Iterable[Row], one: tuple[Filter, Sequence[str]], other: tuple[Filter, Sequence[str]]
+) -> tuple[str, str] | None:
+    for row in rows:
+        ones = [value for value in one[1] if one[0].holds(row, value)]
+        others = [value for value in other[1] if other[0].holds(row, value)]
+        if ones and others:
+            return ones[0], others[0]
+    return None

@@ -1,0 +1,37 @@
+"""Every list of the service, described once."""
+
+from collections.abc import Mapping
+
+from tests.lists.description import Listed
+from tests.lists.documents import ENTRY_LIST, EXIT_LIST
+from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
+from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
+from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
+from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
+from tests.lists.warehouses import POSITION_LIST, WAREHOUSE_LIST
+from tests.lists.waves import WAVE_LIST
+from tests.lists.work import PICKING_LIST, RECEIPT_LIST, TRANSFER_LIST
+
+LISTS: Mapping[str, Listed] = {
+    listed.name: listed
+    for listed in (
+        WAREHOUSE_LIST,
+        POSITION_LIST,
+        PRODUCT_LIST,
+        CATEGORY_LIST,
+        CLIENT_LIST,
+        PROVIDER_LIST,
+        ENTRY_LIST,
+        EXIT_LIST,
+        RECEIPT_LIST,
+        PICKING_LIST,
+        TRANSFER_LIST,
+        TRANSFER_ORDER_LIST,
+        WAVE_LIST,
+        STOCK_LIST,
+        LEVEL_LIST,
+        TOTAL_LIST,
+        MOVEMENT_LIST,
+    )
+}
+"""Name → description, in the order of the interface."""

@@ -1,0 +1,176 @@
+"""The lists of entry documents and of exit documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shared.documents.models import Document
+from shared.documents.repository import ENTRIES, EXITS
+from tests.lists.description import Filter, Listed, Times, among, by, equal, fields, unless, words
+
+_PER_PARTNER = 20
+_STATUSES = ("open", "open", "assigned", "partial-complete", "completed", "closed")
+_SOURCES = ("api", "api", "import", "web", "sap")
+_ENTRY_TYPES = ("purchase_order", "goods_receipt", "delivery_good")
+_EXIT_TYPES = ("sale_order", "delivery_note", "return_to_provider")
+_LINE_STATUSES = ("open", "partial", "complete", "closed")
+_DISPLAYED = {
+    "Orden de compra": "purchase_order",
+    "GOODS RECEIPT": "goods_receipt",
+    "entrada de mercancia": "goods_receipt",
+    "Nota de entrega": "delivery_note",
+    "sales order": "sale_order",
+    "Devolución a proveedor": "return_to_provider",
+}
+_PRIORITIES: Mapping[str, int] = {"1": 1, "Alta": 1, "high": 1, "Normal": 2, "low": 3, "BAJA": 3}
+
+
+def _reference(number: int) -> str:
+    # Two documents of different types share one.
+    return f"REF-{number // 2:07d}"
+
+
+def _partner(number: int) -> str:
+    return f"P-{number // _PER_PARTNER:06d}"
+
+
+def _line(line_num: int, number: int) -> dict[str, Any]:
+    return {
+        "line_num": line_num,
+        "product_id": number % 500 + line_num,
+        "item_code": f"ITEM-{number % 500 + line_num:07d}",
+        "qty": 12,
+        "open_qty": 8.5,
+        "done_qty": 3.5,
+        "status": _LINE_STATUSES[(number + line_num) % 4],
+    }
+
+
+def _document(number: int, times: Times, types: Sequence[str], **more: Any) -> Document:
+    return Document.model_validate(
+        {
+            "id": number,
+            "type": types[number % 3],
+            "external_ref": _reference(number),
+            "source": _SOURCES[number % 5],
+            "status": _STATUSES[number % 6],
+            "card_code": _partner(number),
+            "card_name": unless(number, 3, "Ferretería Central S.A."),
+            "doc_date": f"2026-03-{number * 11 % 28 + 1:02d}",
+            "due_date": unless(number, 2, "2026-04-15"),
+            "comments": unless(number, 4, "Ring the bell\nat gate 4."),
+            "whs_code": f"W{number % 3 + 1}",
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+            "lines": [_line(line_num, number) for line_num in range(1, number % 3 + 2)],
+            **more,
+        }
+    )
+
+
+def _entry(number: int, times: Times) -> Document:
+    return _document(number, times, _ENTRY_TYPES)
+
+
+def _exit(number: int, times: Times) -> Document:
+    return _document(
+        number,
+        times,
+        _EXIT_TYPES,
+        priority=unless(number, 4, number % 3 + 1),
+        ship_to=unless(number, 3, "Muelle 3, Talcahuano"),
+    )
+
+
+def _type(values: Sequence[str], wrong: Sequence[str]) -> Filter:
+    return Filter(
+        lambda _: values,
+        lambda row, value: row["type"] == _DISPLAYED.get(value, value),
+        ("", "order", *wrong),
+    )
+
+
+_FILTERS = {
+    "external_ref": equal("external_ref", _reference),
+    "card_code": equal("card_code", _partner),
+    "status": among(
+        "status",
+        ("open", "assigned", "partial-complete", "completed", "closed"),
+        wrong=("", "Open", "pending"),
+        narrow=True,
+    ),
+    "source": among(
+        "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=False
+    ),
+}
+_SORTS = {
+    "created_at": by("created_at"),
+    "updated_at": by("updated_at"),
+    "doc_date": by("doc_date"),
+}
+_FIELDS = """
+    id integer
+    doc_num string?
+    type string
+    external_ref string?
+    source string?
+    status string?
+    card_code string?
+    card_name string?
+    doc_date date?
+    due_date date?
+    comments string?
+    created_at date-time?
+    updated_at date-time?
+    lines array
+    lines.line_num integer?
+    lines.item_code string?
+    lines.qty number
+    lines.open_qty number
+    lines.whs_code string?
+    lines.status string?
+"""
+_FILLED = words(
+    "doc_num external_ref source status card_code doc_date created_at updated_at"
+    " lines.line_num lines.item_code lines.whs_code lines.status"
+)
+
+ENTRY_LIST = Listed(
+    path="/entry-documents",
+    collection=ENTRIES,
+    make=_entry,
+    fields=fields(f"{_FIELDS.rstrip()}\nlines.received_qty number"),
+    always_filled=_FILLED,
+    filters={
+        **_FILTERS,
+        "type": _type(
+            (*_ENTRY_TYPES, "Orden de compra", "GOODS RECEIPT", "entrada de mercancia"),
+            ("sale_order",),
+        ),
+    },
+    sorts=_SORTS,
+    default_sort="-created_at",
+)
+
+EXIT_LIST = Listed(
+    path="/exit-documents",
+    collection=EXITS,
+    make=_exit,
+    fields=fields(
+        f"{_FIELDS.rstrip()}\nlines.picked_qty number\npriority integer?\nship_to string?"
+    ),
+    always_filled=_FILLED,
+    filters={
+        **_FILTERS,
+        "type": _type(
+            (*_EXIT_TYPES, "Nota de entrega", "sales order", "Devolución a proveedor"),
+            ("purchase_order",),
+        ),
+        "priority": Filter(
+            lambda _: tuple(_PRIORITIES),
+            lambda row, value: row["priority"] == _PRIORITIES[value],
+            ("", "0", "4", "urgent"),
+        ),
+    },
+    sorts={**_SORTS, "priority": by("priority")},
+    default_sort="-created_at",
+)

@@ -1,0 +1,43 @@
+"""Many rows of one list, stored as the service stores them, without the requests."""
+
+from shared.db.counters import SHARDS, CounterChange, shard_key
+from shared.db.items import to_attributes
+from shared.db.store import Store
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Transaction
+from tests.bench.flat_table import FlatTable
+from tests.lists.description import Listed, Times
+
+_SETTLED_MS = 3_600_000
+"""How long ago all was written: what is derived from the indexes may then be kept."""
+
+
+def fill(store: Store, listed: Listed, count: int, times: Times) -> FlatTable:
+    """Make a table in memory with `count` rows of a list, and what they refer to.
+
+    It stands in for the table of the store.
+    """
+    table = FlatTable(store.table)
+    transactions = [Transaction(store) for _ in range(SHARDS)]
+    listed.beside(transactions[0])
+    _write(table, transactions[0])
+    for number in range(1, count + 1):
+        tx = transactions[number % SHARDS]
+        listed.collection.insert(tx, listed.number(number), listed.make(number, times))
+        _write(table, tx)
+    for shard, tx in enumerate(transactions):
+        for kind, change in tx._counters.items():
+            table.put(_totals(kind, shard, change, tx.now_ms))
+    return table
+
+
+def _write(table: FlatTable, tx: Transaction) -> None:
+    for action in tx._actions:
+        table.put(action.request["Put"]["Item"])
+    tx._actions.clear()
+
+
+def _totals(kind: str, shard: int, change: CounterChange, now_ms: int) -> dict[str, dict[str, str]]:
+    partition, sort = shard_key(kind, shard)
+    own = {"version": change.changes["n"], "touched": now_ms - _SETTLED_MS}
+    return to_attributes({PARTITION_KEY: partition, SORT_KEY: sort, **change.changes, **own})

@@ -1,0 +1,123 @@
+"""The lists of clients and of providers."""
+
+from shared.partners.models import Client, Provider
+from shared.partners.repository import CLIENTS, PROVIDERS
+from tests.lists.description import (
+    NO_ID,
+    Filter,
+    Listed,
+    Times,
+    by,
+    by_plain,
+    fields,
+    part_of,
+    unless,
+)
+
+_NAMES = ("Talleres Ñuble", "ÁREA Norte", "area sur", "Zebra Fittings", "brindley")
+_PER_ADDRESS = 3
+
+
+def _email(number: int) -> str:
+    return f"Sales.{number // _PER_ADDRESS}@Partner.example"
+
+
+def _document_id(number: int) -> int:
+    return 900_000_000 - number * 17
+
+
+def _name(number: int) -> str:
+    return f"{_NAMES[number % 5]} {number % 31}"
+
+
+def _client(number: int, times: Times) -> Client:
+    return Client(
+        id=number,
+        name=_name(number),
+        document_type=unless(number, 4, "VEJG"[number % 4]),
+        document_id=_document_id(number),
+        email=unless(number, 5, _email(number)),
+        phone=unless(number, 2, "+58 212 555 0111"),
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+def _provider(number: int, times: Times) -> Provider:
+    return Provider(
+        id=number,
+        name=_name(number),
+        email=unless(number, 5, _email(number)),
+        phone=unless(number, 2, "555-0111"),
+        description=unless(number, 3, "Cables\nand conduits"),
+        paymentinfo=unless(number, 4, "30 days net"),
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+_EMAIL = Filter(
+    lambda count: (_email(count // 2).lower(), _email(count).upper(), "nobody@partner.example"),
+    lambda row, value: (row["email"] or "").lower() == value.lower(),
+    ("nobody", "a@b", ""),
+    narrow=True,
+)
+_SORTS = {
+    "id": by("id"),
+    "name": by_plain("name"),
+    "created_at": by("created_at"),
+    "updated_at": by("updated_at"),
+}
+_FILLED = frozenset({"created_at", "updated_at"})
+
+CLIENT_LIST = Listed(
+    path="/clients",
+    collection=CLIENTS,
+    make=_client,
+    fields=fields("""
+        id integer
+        name string
+        document_type string?
+        document_id integer?
+        email string?
+        phone string?
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=_FILLED | {"document_id"},
+    filters={
+        "search": part_of("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
+        "document_id": Filter(
+            lambda count: (str(_document_id(max(1, count // 2))), str(_document_id(1)), "7"),
+            lambda row, value: row["document_id"] == int(value),
+            NO_ID,
+            narrow=True,
+        ),
+        "email": _EMAIL,
+    },
+    sorts=_SORTS,
+    default_sort="id",
+)
+
+PROVIDER_LIST = Listed(
+    path="/providers",
+    collection=PROVIDERS,
+    make=_provider,
+    fields=fields("""
+        id integer
+        name string
+        email string?
+        phone string?
+        description string?
+        paymentinfo string?
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=_FILLED,
+    filters={
+        "search": part_of("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
+        "email": _EMAIL,
+    },
+    sorts=_SORTS,
+    default_sort="id",
+)

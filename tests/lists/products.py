@@ -1,0 +1,118 @@
+"""The lists of products and of product categories."""
+
+from shared.catalog.models import Category, Product
+from shared.catalog.repository import CATEGORIES, PRODUCTS
+from tests.lists.description import (
+    Filter,
+    Listed,
+    Times,
+    among,
+    by,
+    by_plain,
+    equal,
+    fields,
+    part_of,
+    unless,
+)
+
+_NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC plate")
+
+
+def _code(number: int) -> str:
+    # Codes are in another order than ids.
+    return f"ITEM-{number * 7919 % 10**7:07d}"
+
+
+def _product(number: int, times: Times) -> Product:
+    return Product(
+        id=number,
+        item_code=_code(number),
+        sku=_code(number),
+        name=f"{_NAMES[number % 5]} M{number % 47}",
+        barcode=unless(number, 5, _barcode(number)),
+        type=unless(number, 4, "fastener" if number % 2 else "tool"),
+        image_url=unless(number, 2, f"https://img.example/{number}.png"),
+        man_btch_num=number % 7 == 0,
+        man_ser_num=number % 11 == 0,
+        sales_unit=unless(number, 3, "piece"),
+        purchase_unit=unless(number, 6, "box"),
+        inventory_item=number % 13 != 0,
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+def _barcode(number: int) -> str:
+    return f"40063{number // 2:08d}"
+
+
+PRODUCT_LIST = Listed(
+    path="/products",
+    collection=PRODUCTS,
+    make=_product,
+    fields=fields("""
+        id integer
+        item_code string
+        sku string
+        name string
+        barcode string?
+        type string?
+        image_url string?
+        man_btch_num boolean
+        man_ser_num boolean
+        sales_unit string?
+        purchase_unit string?
+        inventory_item boolean
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=frozenset({"created_at", "updated_at"}),
+    filters={
+        "item_code": equal("item_code", _code),
+        "sku": equal("sku", _code),
+        "barcode": Filter(
+            lambda count: (_barcode(count // 2 | 1), _barcode(count), "nothing has this"),
+            lambda row, value: row["barcode"] == value,
+            ("", "x" * 256),
+            narrow=True,
+        ),
+        "type": among("type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False),
+        "search": part_of("item_code", "name", values=["m4", "ARBOL", "nandu", "item-00", "?"]),
+    },
+    sorts={
+        "id": by("id"),
+        "item_code": by("item_code"),
+        "name": by_plain("name"),
+        "created_at": by("created_at"),
+        "updated_at": by("updated_at"),
+    },
+    default_sort="id",
+)
+
+
+def _category(number: int, times: Times) -> Category:
+    return Category(
+        id=number,
+        name=f"{_NAMES[number % 5]} {number * 7 % 23}",
+        description=unless(number, 2, "Öl und Fett"),
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+CATEGORY_LIST = Listed(
+    path="/product-categories",
+    collection=CATEGORIES,
+    make=_category,
+    fields=fields("""
+        id integer
+        name string
+        description string?
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=frozenset({"created_at", "updated_at"}),
+    filters={"search": part_of("name", values=["BOLT", "árbol", "ndú g", "?"])},
+    sorts={"name": by_plain("name")},
+    default_sort="name",
+)

@@ -1,0 +1,369 @@
+"""The lists of stock rows, of stock levels and of stock movements."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from shared.stock.models import Level, Movement, StockRow
+from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from tests.lists.description import (
+    NO_ID,
+    NO_TEXT,
+    Filter,
+    Listed,
+    Row,
+    Times,
+    among,
+    by,
+    equal,
+    fields,
+    unless,
+    words,
+)
+from tests.lists.warehouses import HALLS, bin_code, hall, put_halls
+
+_PER_PRODUCT = 8
+"""Rows of one product, however many rows there are."""
+_INVENTORY_STATUSES = ("available", "quarantine", "staged", "damaged", "blocked", "in_transit")
+
+
+def _product(number: int) -> int:
+    return number // _PER_PRODUCT + 1
+
+
+def _item_code(product: int) -> str:
+    return f"ITEM-{product * 7919 % 10**7:07d}"
+
+
+def _batch(number: int) -> str:
+    return f"LOT-{number // 4:06d}"
+
+
+def _serial(number: int) -> str:
+    return f"SN-{number:07d}"
+
+
+def _id_filter(value: Callable[[int], int], holds: Callable[[Row, int], bool]) -> Filter:
+    return Filter(
+        lambda count: (str(value(max(1, count // 2))), str(value(max(1, count))), "999999999"),
+        lambda row, asked: holds(row, int(asked)),
+        NO_ID,
+        narrow=True,
+    )
+
+
+def _sometimes(name: str, value: Callable[[int], str]) -> Filter:
+    """Filter by a field that some rows do not have; odd ones do."""
+    return Filter(
+        lambda count: (value(count // 2 | 1), value(count), "nothing has this"),
+        lambda row, asked: row[name] == asked,
+        NO_TEXT,
+        narrow=True,
+    )
+
+
+# Rows
+
+
+def _on_its_way(number: int) -> bool:
+    """Tell whether a row is in transit: it has no position, but a warehouse where it goes."""
+    return number % 7 == 0
+
+
+def _row(number: int, times: Times) -> StockRow:
+    return StockRow.model_validate(
+        {
+            "id": number,
+            "product_id": _product(number),
+            "product_name": unless(number, 6, f"Brick {_product(number)}"),
+            "item_code": _item_code(_product(number)),
+            "qty": Decimal(number % 23) / 4,
+            "status": "out" if number % 4 == 0 else "in",
+            "serial_number": unless(number, 2, _serial(number)),
+            "batch_num": unless(number, 4, _batch(number)),
+            "warehouse_id": hall(number),
+            "whs_code": HALLS[hall(number)],
+            "position_id": None if _on_its_way(number) else number,
+            "bin_code": None if _on_its_way(number) else bin_code(number),
+            "expiry_date": unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
+            "inventory_status": _INVENTORY_STATUSES[5 if _on_its_way(number) else number % 5],
+            "received_at": times.created(number),
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+        }
+    )
+
+
+STOCK_LIST = Listed(
+    path="/stocks",
+    collection=STOCK,
+    make=_row,
+    beside=put_halls,
+    unseen=lambda number: {"warehouse_id": hall(number), "whs_code": HALLS[hall(number)]},
+    fields=fields("""
+        id integer
+        product_id integer
+        product_name string?
+        item_code string?
+        qty number
+        status string
+        serial_number string?
+        batch_num string?
+        position object?
+        position.id integer
+        position.bin_code string?
+        position.whs_code string?
+        position.warehouse_id integer?
+        position.warehouse_name string?
+        expiry_date date?
+        inventory_status string?
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=words(
+        "item_code inventory_status created_at updated_at"
+        " position.bin_code position.whs_code position.warehouse_id position.warehouse_name"
+    ),
+    filters={
+        "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
+        "item_code": equal("item_code", lambda number: _item_code(_product(number))),
+        "warehouse_id": Filter(
+            lambda _: ("2", "1", "4"),
+            lambda row, value: row["warehouse_id"] == int(value),
+            NO_ID,
+            narrow=True,
+        ),
+        "warehouse": Filter(
+            lambda _: ("W2", "W1", "W4"),
+            lambda row, value: row["whs_code"] == value,
+            NO_TEXT,
+            narrow=True,
+        ),
+        "bin_code": Filter(
+            lambda count: (bin_code(max(1, count // 2)), bin_code(count), "nothing has this"),
+            lambda row, value: (row["position"] or {}).get("bin_code") == value,
+            NO_TEXT,
+            narrow=True,
+        ),
+        "batch": _sometimes("batch_num", _batch),
+        "serial": _sometimes("serial_number", _serial),
+        "status": among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
+    },
+    sorts={
+        "id": by("id"),
+        "qty": by("qty"),
+        "created_at": by("created_at"),
+        "updated_at": by("updated_at"),
+    },
+    default_sort="id",
+)
+
+
+# Levels
+
+
+def _level_number(number: int) -> int:
+    return level_id((number - 1) // len(HALLS) + 1, hall(number))
+
+
+def _quantities(number: int) -> dict[str, Any]:
+    return {
+        "on_hand": Decimal(number % 50) + Decimal("0.5"),
+        "allocated": number % 3,
+        "in_transit": number % 2,
+        "quarantine": number % 5,
+    }
+
+
+def _level(number: int, times: Times, product: int, whs_code: str | None) -> Level:
+    return Level.model_validate(
+        {
+            "product_id": product,
+            "item_code": _item_code(product),
+            "whs_code": whs_code,
+            **_quantities(number),
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+        }
+    )
+
+
+def _hall_level(number: int, times: Times) -> Level:
+    return _level(number, times, (number - 1) // len(HALLS) + 1, HALLS[hall(number)])
+
+
+def _total(number: int, times: Times) -> Level:
+    return _level(number, times, number, None)
+
+
+_LEVEL_FIELDS = fields("""
+    product_id integer
+    item_code string?
+    whs_code string?
+    on_hand number
+    allocated number
+    available number
+    in_transit number
+    quarantine number
+    updated_at date-time?
+""")
+_LEVEL_SORTS = {"item_code": by("item_code"), "updated_at": by("updated_at")}
+
+
+def _flag(value: str) -> Filter:
+    return Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
+
+
+def _level_filters(product: Callable[[int], int]) -> dict[str, Filter]:
+    return {
+        "product_id": _id_filter(product, lambda row, value: row["product_id"] == value),
+        "item_code": equal("item_code", lambda number: _item_code(product(number))),
+        "warehouse": Filter(
+            lambda _: ("W2", "W1", "W4"),
+            lambda row, value: row["whs_code"] == value,
+            NO_TEXT,
+            narrow=True,
+        ),
+    }
+
+
+def _id_of_level(row: Row) -> int:
+    halls = {code: number for number, code in HALLS.items()}
+    return level_id(row["product_id"], halls[row["whs_code"]])
+
+
+LEVEL_LIST = Listed(
+    path="/stock-levels",
+    collection=LEVELS,
+    make=_hall_level,
+    number=_level_number,
+    identify=_id_of_level,
+    fields=_LEVEL_FIELDS,
+    always_filled=frozenset({"item_code", "whs_code", "updated_at"}),
+    filters={
+        **_level_filters(lambda number: (number - 1) // len(HALLS) + 1),
+        "totals": _flag("false"),
+    },
+    sorts=_LEVEL_SORTS,
+    default_sort="item_code",
+)
+
+TOTAL_LIST = Listed(
+    path="/stock-levels",
+    always={"totals": "true"},
+    collection=TOTALS,
+    make=_total,
+    identify=lambda row: int(row["product_id"]),
+    fields=_LEVEL_FIELDS,
+    always_filled=frozenset({"item_code", "updated_at"}),
+    always_null=frozenset({"whs_code"}),
+    filters=_level_filters(lambda number: number),
+    sorts=_LEVEL_SORTS,
+    default_sort="item_code",
+)
+
+
+# The ledger
+
+_TYPES = (
+    "receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone", "transfer",
+    "transfer_dispatch", "transfer_receipt", "transfer_loss", "adjustment", "status_change",
+)  # fmt: skip
+_CAUSES = ("receipt", "picking", "transfer")
+
+
+def _end(number: int) -> dict[str, Any]:
+    return {
+        "whs_code": HALLS[hall(number)],
+        "bin_code": unless(number, 5, bin_code(number)),
+        "inventory_status": _INVENTORY_STATUSES[number % 6],
+    }
+
+
+def _cause(number: int) -> int:
+    return number // 6 + 1
+
+
+def _movement(number: int, times: Times) -> Movement:
+    return Movement.model_validate(
+        {
+            "id": number,
+            "type": _TYPES[number % 12],
+            "product_id": _product(number),
+            "item_code": _item_code(_product(number)),
+            "qty": Decimal(number % 9) + Decimal("0.25"),
+            "from": unless(number, 3, _end(number)),
+            "to": unless(number, 4, _end(number + 4)),
+            "batch_num": unless(number, 4, _batch(number)),
+            "serial_number": unless(number, 2, _serial(number)),
+            "document": unless(number, 5, {"type": _CAUSES[number % 3], "id": _cause(number)}),
+            "user_id": unless(number, 2, 7),
+            "client_id": None if number % 2 else "erp",
+            "reason": unless(number, 3, "Count"),
+            "created_at": times.created(number),
+        }
+    )
+
+
+def _ends(name: str, row: Row, value: str) -> bool:
+    return any(end is not None and end[name] == value for end in (row["from"], row["to"]))
+
+
+def _caused(name: str, row: Row, value: str) -> bool:
+    return row["document"] is not None and str(row["document"][name]) == value
+
+
+MOVEMENT_LIST = Listed(
+    path="/stock-movements",
+    collection=MOVEMENTS,
+    make=_movement,
+    period=True,
+    never_changes=True,
+    fields=fields("""
+        id integer
+        type string
+        product_id integer
+        item_code string
+        qty number
+        from object?
+        from.whs_code string
+        from.bin_code string?
+        from.inventory_status string
+        to object?
+        to.whs_code string
+        to.bin_code string?
+        to.inventory_status string
+        batch_num string?
+        serial_number string?
+        document object?
+        document.type string
+        document.id integer
+        user_id integer?
+        client_id string?
+        reason string?
+        created_at date-time
+    """),
+    filters={
+        "type": among("type", _TYPES, wrong=("", "theft"), narrow=False),
+        "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
+        "item_code": equal("item_code", lambda number: _item_code(_product(number))),
+        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_ends, "whs_code"), NO_TEXT),
+        "bin_code": Filter(
+            lambda count: (bin_code(count // 2 | 1), "nothing has this"),
+            partial(_ends, "bin_code"),
+            NO_TEXT,
+            narrow=True,
+        ),
+        "batch": _sometimes("batch_num", _batch),
+        "serial": _sometimes("serial_number", _serial),
+        "document_type": Filter(lambda _: (*_CAUSES, "nothing"), partial(_caused, "type"), NO_TEXT),
+        "document_id": Filter(
+            lambda count: (str(_cause(max(1, count // 2))), "999999"),
+            partial(_caused, "id"),
+            NO_ID,
+        ),
+    },
+    sorts={"created_at": by("created_at")},
+    default_sort="-created_at",
+)

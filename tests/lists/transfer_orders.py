@@ -1,0 +1,127 @@
+"""The list of transfer orders."""
+
+from shared.transfer_orders.models import StoredTransferOrder
+from shared.transfer_orders.repository import TRANSFER_ORDERS
+from tests.lists.description import (
+    NO_TEXT,
+    Filter,
+    Listed,
+    Times,
+    among,
+    by,
+    equal,
+    fields,
+    unless,
+    words,
+)
+from tests.lists.warehouses import HALL_NAMES, HALLS, hall
+
+_STATUSES = (
+    "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
+    "cancelled",
+)  # fmt: skip
+_SOURCES = ("web", "api", "import", "sap")
+
+
+def _reference(number: int) -> str:
+    return f"MOVE-{number:07d}"
+
+
+def _place(number: int) -> dict[str, object]:
+    code = HALLS[number]
+    return {"id": number, "code": code, "name": HALL_NAMES[code]}
+
+
+def _order(number: int, times: Times) -> StoredTransferOrder:
+    return StoredTransferOrder.model_validate(
+        {
+            "id": number,
+            "status": _STATUSES[number % 9],
+            "origin": _place(hall(number)),
+            "destination": _place(hall(number + 1 + number % 2)),
+            "priority": number % 5,
+            "reason": unless(number, 2, "Replenish the shop"),
+            "due_at": unless(number, 3, "2026-03-02T07:00:00.000Z"),
+            "external_ref": unless(number, 4, _reference(number)),
+            "source": _SOURCES[number % 4],
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+            "lines": [
+                {
+                    "line_num": 1,
+                    "product_id": 1,
+                    "item_code": "BRICK",
+                    "qty": 40,
+                    "picked_qty": 2.5,
+                    "dispatched_qty": 0,
+                    "received_qty": 0,
+                    "status": "open",
+                }
+            ],
+        }
+    )
+
+
+def _warehouse(name: str) -> Filter:
+    return Filter(
+        lambda _: ("W2", "W1", "W4"), lambda row, value: row[name]["code"] == value, NO_TEXT
+    )
+
+
+TRANSFER_ORDER_LIST = Listed(
+    path="/transfer-orders",
+    collection=TRANSFER_ORDERS,
+    make=_order,
+    period=True,
+    fields=fields("""
+        object string
+        id integer
+        code string
+        status string
+        status_label string
+        headline string?
+        has_discrepancy boolean
+        from object
+        from.id integer?
+        from.code string?
+        from.name string?
+        to object
+        to.id integer?
+        to.code string?
+        to.name string?
+        priority integer
+        reason string?
+        due_at date-time?
+        lines_count integer
+        units object
+        units.requested number
+        units.picked number
+        units.dispatched number
+        units.received number
+        dispatched_at date-time?
+        received_at date-time?
+        closed_at date-time?
+        seal_number string?
+        vehicle_plate string?
+        carrier_id integer?
+        external_ref string?
+        source string
+        picking_id integer?
+        receipt_id integer?
+        sap object?
+        lines array?
+    """),
+    always_filled=words("headline from.id from.code from.name to.id to.code to.name"),
+    always_null=words(
+        "dispatched_at received_at closed_at seal_number vehicle_plate carrier_id"
+        " picking_id receipt_id sap lines"
+    ),
+    filters={
+        "status": among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
+        "from_warehouse": _warehouse("from"),
+        "to_warehouse": _warehouse("to"),
+        "external_ref": equal("external_ref", _reference),
+    },
+    sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},
+    default_sort="-created_at",
+)

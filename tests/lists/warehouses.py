@@ -1,0 +1,187 @@
+"""The lists of warehouses and of their positions."""
+
+from decimal import Decimal
+
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Transaction
+from shared.warehouses.models import StoredPosition, StoredWarehouse
+from shared.warehouses.repository import POSITIONS, WAREHOUSES, warehouse_key
+from tests.lists.description import (
+    NO_ID,
+    NO_TEXT,
+    Filter,
+    Listed,
+    Times,
+    by,
+    by_plain,
+    equal,
+    fields,
+    part_of,
+    unless,
+)
+
+HALLS = {1: "W1", 2: "W2", 3: "W3"}
+"""Id → code of the warehouses that rows of other lists are in."""
+HALL_NAMES = {"W1": "Central", "W2": "Harbour", "W3": "Yard"}
+
+
+def put_halls(tx: Transaction) -> None:
+    """Stage what makes the warehouses known."""
+    for number, code in HALLS.items():
+        partition, sort = warehouse_key(code)
+        name = HALL_NAMES[code]
+        tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": number, "name": name})
+
+
+def hall(number: int) -> int:
+    """Id of the warehouse of the n-th row."""
+    return number % len(HALLS) + 1
+
+
+def _code(number: int) -> str:
+    return f"W{number * 7919 % 10**6:06d}"
+
+
+def _warehouse(number: int, times: Times) -> StoredWarehouse:
+    return StoredWarehouse(
+        id=number,
+        whs_code=_code(number),
+        name=f"{('Halle', 'ÉTÉ', 'été', 'Yard')[number % 4]} {number % 19}",
+        site_code=unless(number, 2, f"S{number % 3}"),
+        is_virtual=number % 3 == 0,
+        timezone=unless(number, 3, "America/Caracas"),
+        street=unless(number, 4, "Calle 7"),
+        block=unless(number, 5, "B"),
+        city=unless(number, 3, "Valparaíso"),
+        state=unless(number, 2, "V"),
+        zip_code=unless(number, 4, "2340000"),
+        country=unless(number, 5, "CL"),
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+WAREHOUSE_LIST = Listed(
+    path="/warehouses",
+    collection=WAREHOUSES,
+    make=_warehouse,
+    fields=fields("""
+        id integer
+        whs_code string
+        name string
+        site_code string?
+        is_virtual boolean
+        timezone string?
+        street string?
+        block string?
+        city string?
+        state string?
+        zip_code string?
+        country string?
+        positions_count integer
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=frozenset({"created_at", "updated_at"}),
+    filters={
+        "whs_code": equal("whs_code", _code),
+        "search": part_of("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
+        "is_virtual": Filter(
+            lambda _: ("true", "false"),
+            lambda row, value: row["is_virtual"] is (value == "true"),
+            ("perhaps", ""),
+        ),
+    },
+    sorts={"whs_code": by("whs_code"), "name": by_plain("name"), "updated_at": by("updated_at")},
+    default_sort="whs_code",
+)
+
+
+def bin_code(number: int) -> str:
+    """Code of the position of the n-th row; each warehouse has it."""
+    place = number // len(HALLS)
+    return f"{'CABÑ'[place % 4]}-{place:06d}"
+
+
+def _position(number: int, times: Times) -> StoredPosition:
+    return StoredPosition(
+        id=number,
+        warehouse_id=hall(number),
+        whs_code=HALLS[hall(number)],
+        bin_code=bin_code(number),
+        description=unless(number, 2, "by the gate"),
+        type=unless(number, 5, "pick_face" if number % 2 else "reserve"),
+        zone_id=unless(number, 3, number % 7 + 1),
+        aisle=unless(number, 4, "A"),
+        rack=unless(number, 5, "01"),
+        level=unless(number, 2, "2"),
+        slot=unless(number, 3, "3"),
+        pick_sequence=unless(number, 4, number * 13 % 50),
+        is_pickable=number % 2 == 0,
+        is_blocked=number % 5 == 0,
+        is_crossdock=number % 7 == 0,
+        disabled=number % 11 == 0,
+        capacity_units=unless(number, 2, Decimal(40)),
+        capacity_weight_kg=unless(number, 3, Decimal("812.5")),
+        capacity_volume_m3=unless(number, 4, Decimal("1.25")),
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+POSITION_LIST = Listed(
+    path="/warehouse-positions",
+    collection=POSITIONS,
+    make=_position,
+    beside=put_halls,
+    fields=fields("""
+        id integer
+        warehouse_id integer
+        whs_code string?
+        bin_code string
+        description string?
+        type string?
+        zone_id integer?
+        aisle string?
+        rack string?
+        level string?
+        slot string?
+        pick_sequence integer?
+        is_pickable boolean
+        is_blocked boolean
+        is_crossdock boolean
+        disabled boolean
+        capacity_units number?
+        capacity_weight_kg number?
+        capacity_volume_m3 number?
+        warehouse object?
+        warehouse.id integer
+        warehouse.whs_code string
+        warehouse.name string
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=frozenset({"whs_code", "warehouse", "created_at", "updated_at"}),
+    filters={
+        "warehouse_id": Filter(
+            lambda _: ("2", "1", "4"),
+            lambda row, value: row["warehouse_id"] == int(value),
+            NO_ID,
+            narrow=True,
+        ),
+        "warehouse": Filter(
+            lambda _: ("W2", "W3", "W4", "w2"),
+            lambda row, value: row["warehouse"]["whs_code"] == value,
+            NO_TEXT,
+            narrow=True,
+        ),
+        "bin_code": equal("bin_code", bin_code),
+        "search": part_of("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
+    },
+    sorts={
+        "bin_code": by("bin_code"),
+        "pick_sequence": by("pick_sequence"),
+        "updated_at": by("updated_at"),
+    },
+    default_sort="bin_code",
+)

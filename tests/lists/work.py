@@ -1,0 +1,195 @@
+"""The lists of receipts, of pickings and of transfers."""
+
+from typing import Any
+
+from shared.work.models import StoredPicking, StoredReceipt, StoredTransfer
+from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
+from tests.lists.description import (
+    NO_TEXT,
+    Filter,
+    Listed,
+    Row,
+    Times,
+    among,
+    by,
+    fields,
+    unless,
+)
+from tests.lists.warehouses import HALLS, hall
+
+_STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
+_TRANSFER_STATUSES = ("pending", "transferred", "error")
+
+
+def _reference(number: int) -> str:
+    # An order may be worked on more than once.
+    return f"REF-{number // 2:07d}"
+
+
+def _order(number: int, kind: str) -> dict[str, Any]:
+    return {
+        "id": number // 2,
+        "type": kind,
+        "doc_num": (None, f"EN-{number}", number)[number % 3],
+        "card_code": unless(number, 4, "P-100"),
+        "external_ref": unless(number, 5, _reference(number)),
+    }
+
+
+def _work(number: int, times: Times) -> dict[str, Any]:
+    return {
+        "id": number,
+        "uuid": f"0b9d5c52-7d1e-4a7b-9b0f-{number:012d}",
+        "concept": unless(number, 3, "Reposición"),
+        "status": _STATUSES[number % 6],
+        "comments": unless(number, 2, "Gate 4"),
+        "user_id": unless(number, 4, 7),
+        "operator": unless(number, 3, {"id": 9, "name": unless(number, 2, "Ana Núñez")}),
+        "started_at": unless(number, 4, times.created(number)),
+        "finalized_at": unless(number, 3, (times.updated if number % 5 else times.created)(number)),
+        "created_at": times.created(number),
+        "updated_at": times.updated(number),
+    }
+
+
+def _receipt(number: int, times: Times) -> StoredReceipt:
+    return StoredReceipt.model_validate(
+        {
+            **_work(number, times),
+            "document": unless(number, 7, _order(number, "purchase_order")),
+            "lines": [{"product_id": 1, "item_code": "BRICK", "qty": 2.5}],
+        }
+    )
+
+
+def _picking(number: int, times: Times) -> StoredPicking:
+    document = unless(number, 7, _order(number, "sale_order"))
+    return StoredPicking.model_validate(
+        {
+            **_work(number, times),
+            "priority": unless(number, 4, number % 3 + 1),
+            "has_shortage": number % 5 == 0,
+            "documents": [document] if document else [],
+        }
+    )
+
+
+def _external_ref(row: Row, value: str) -> bool:
+    return row["document"] is not None and row["document"]["external_ref"] == value
+
+
+_FILTERS = {
+    "status": among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
+    "external_ref": Filter(
+        lambda count: (_reference(count // 2 | 1), _reference(count), "nothing has this"),
+        _external_ref,
+        NO_TEXT,
+        narrow=True,
+    ),
+}
+_SORTS = {
+    "created_at": by("created_at"),
+    "updated_at": by("updated_at"),
+    "finalized_at": by("finalized_at"),
+}
+_OPERATOR = """
+    operator object?
+    operator.id integer
+    operator.name string?
+"""
+_FIELDS = f"""
+    id integer
+    uuid string?
+    concept string?
+    status string
+    comments string?
+    user_id integer?
+    {_OPERATOR.strip()}
+    document object?
+    document.id integer
+    document.type string
+    document.doc_num string|integer?
+    document.card_code string?
+    document.external_ref string?
+    started_at date-time?
+    finalized_at date-time?
+    created_at date-time?
+    updated_at date-time?
+"""
+_FILLED = frozenset({"uuid", "created_at", "updated_at"})
+
+RECEIPT_LIST = Listed(
+    path="/receipts",
+    collection=RECEIPTS,
+    make=_receipt,
+    period=True,
+    fields=fields(_FIELDS),
+    always_filled=_FILLED,
+    filters=_FILTERS,
+    sorts=_SORTS,
+    default_sort="-created_at",
+)
+
+PICKING_LIST = Listed(
+    path="/pickings",
+    collection=PICKINGS,
+    make=_picking,
+    period=True,
+    fields=fields(f"{_FIELDS.rstrip()}\ncode string\npriority integer?\nhas_shortage boolean"),
+    always_filled=_FILLED,
+    filters=_FILTERS,
+    sorts={**_SORTS, "priority": by("priority")},
+    default_sort="-created_at",
+)
+
+
+def _transfer(number: int, times: Times) -> StoredTransfer:
+    return StoredTransfer.model_validate(
+        {
+            "id": number,
+            "status": _TRANSFER_STATUSES[number % 3],
+            "sap_status": unless(number, 2, "sent"),
+            "from_whs_code": unless(number, 5, HALLS[hall(number)]),
+            "to_whs_code": unless(number, 4, HALLS[hall(number // 2)]),
+            "doc_entry": (None, 4711, "4711-A")[number % 3],
+            "message": unless(number, 3, "Period is closed"),
+            "user_id": unless(number, 4, 7),
+            "operator": unless(number, 3, {"id": 9, "name": unless(number, 2, "Ana Núñez")}),
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+        }
+    )
+
+
+def _warehouse(name: str) -> Filter:
+    return Filter(lambda _: ("W2", "W1", "W4"), lambda row, value: row[name] == value, NO_TEXT)
+
+
+TRANSFER_LIST = Listed(
+    path="/transfers",
+    collection=TRANSFERS,
+    make=_transfer,
+    period=True,
+    fields=fields(f"""
+        id integer
+        status string
+        wms_status string
+        sap_status string?
+        from_whs_code string?
+        to_whs_code string?
+        doc_entry string|integer?
+        message string?
+        user_id integer?
+        {_OPERATOR.strip()}
+        created_at date-time?
+        updated_at date-time?
+    """),
+    always_filled=frozenset({"created_at", "updated_at"}),
+    filters={
+        "status": among("status", _TRANSFER_STATUSES, wrong=("", "started"), narrow=True),
+        "from_warehouse": _warehouse("from_whs_code"),
+        "to_warehouse": _warehouse("to_whs_code"),
+    },
+    sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},
+    default_sort="-created_at",
+)
