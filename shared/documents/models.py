@@ -94,8 +94,8 @@ class DocumentLine(Stored):
 class Document(Stored):
     """An entry or exit document as stored.
 
-    `works` are the ids of the receipts or pickings that are not ended yet; `named` are the
-    ids of the master data that the document names, by facet.
+    `works` are the ids of the receipts or pickings that have not ended, `finished` of those
+    that ended with goods; `named` are the ids of the master data that the document names.
     """
 
     id: int
@@ -114,6 +114,7 @@ class Document(Stored):
     created_at: Timestamp
     updated_at: Timestamp
     works: list[int] = Field(default_factory=list)
+    finished: list[int] = Field(default_factory=list)
     named: dict[str, list[int]] = Field(default_factory=dict)
     lines: list[DocumentLine]
 
@@ -123,13 +124,14 @@ class Progress:
     """What work did to a document.
 
     `done` is by how much more (or less) of each line, by line_num, was received or picked;
-    `begins` and `ends` are the ids of work that begins or ends; `closes` when the document
-    has reached its end.
+    `begins` and `ends` are the ids of work that begins or ends, `finishes` of work that ends
+    with goods in stock or staged; `closes` when the document has reached its end.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
     begins: int | None = None
     ends: int | None = None
+    finishes: int | None = None
     closes: bool = False
 
 

@@ -151,17 +151,22 @@ def ensure_workable(document: Document) -> None:
 
 def advanced(document: Document, progress: Progress, now: str) -> Document:
     """Return the document after progress, its states following from its quantities."""
-    works = [work for work in document.works if work != progress.ends]
+    ended = {progress.ends, progress.finishes}
+    works = [work for work in document.works if work not in ended]
     works += [progress.begins] if progress.begins is not None else []
+    finished = [work for work in document.finished if work not in ended]
+    finished += [progress.finishes] if progress.finishes is not None else []
     lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
-    return document.model_copy(
+    after = document.model_copy(
         update={
             "lines": lines,
             "works": works,
-            "status": "closed" if progress.closes else _status(document, lines, works),
+            "finished": finished,
+            "status": _status(document, lines, works),
             "updated_at": now,
         }
     )
+    return closed(after, now) if progress.closes else after
 
 
 def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:

@@ -9,10 +9,15 @@ from shared.catalog.lines import Claim, examine_goods
 from shared.catalog.models import KnownProduct
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
-from shared.stock.ledger import Ledger
-from shared.stock.models import NONE, Adjustment, AdjustmentDraft, ShelfStatus, StockRow
-from shared.stock.repository import blank_row
-from shared.stock.rules import StockRefused
+from shared.stock.ledger import Ledger, blank_row
+from shared.stock.models import (
+    NONE,
+    Adjustment,
+    AdjustmentDraft,
+    ShelfStatus,
+    StockRefused,
+    StockRow,
+)
 from shared.warehouses import service as warehouses
 from shared.warehouses.models import KnownPosition, KnownWarehouse
 

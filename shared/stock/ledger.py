@@ -7,6 +7,7 @@ changed levels are written together or not at all, each conditioned on what was 
 from collections.abc import Collection as Several
 from collections.abc import Iterable, Mapping
 
+from shared.catalog.models import KnownProduct
 from shared.db import references
 from shared.db.collection import Record
 from shared.db.items import Item, Key
@@ -15,13 +16,47 @@ from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 from shared.events.outbox import Event, raise_event
 from shared.stock import rules, views
-from shared.stock.models import Level, MovementCause, StockRow
+from shared.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
 from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
+from shared.warehouses.models import KnownPosition, KnownWarehouse
 
 ACTIONS_PER_MOVE = 4
 """Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
 ACTIONS_PER_LEVEL = 5
 """Most actions for one level that changes: it, the total, the event, two counts of rows."""
+
+
+def blank_row(  # noqa: PLR0913 - what makes a row
+    product: KnownProduct,
+    warehouse: KnownWarehouse,
+    position: KnownPosition | None,
+    *,
+    status: InventoryStatus,
+    batch: str | None = None,
+    serial: str | None = None,
+    expiry_date: str | None = None,
+    now: str,
+) -> StockRow:
+    """Describe a row of no stock yet: where something may come to lie, or be found."""
+    return StockRow(
+        id=0,
+        product_id=product.id,
+        product_name=product.name,
+        item_code=product.item_code,
+        qty=NONE,
+        status="out",
+        serial_number=serial,
+        batch_num=batch,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        position_id=position.id if position else None,
+        bin_code=position.bin_code if position else None,
+        expiry_date=expiry_date,
+        inventory_status=status,
+        received_at=now,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 class Ledger:

@@ -36,6 +36,15 @@ type MovementType = Literal[
 ]  # fmt: skip
 
 
+class StockRefused(Exception):
+    """What stock does not allow; `field` names the part of the request that asks for it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
 # As stored
 
 

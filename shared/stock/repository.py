@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from shared.catalog.models import KnownProduct
 from shared.db.collection import Collection
 from shared.db.facets import Facets, id_text, quantity_text
 from shared.db.items import Key
 from shared.db.listing import Page, Range, read_page
 from shared.db.store import Store
 from shared.stock.models import (
-    NONE,
-    InventoryStatus,
     Level,
     LevelParameters,
     Movement,
@@ -18,7 +15,7 @@ from shared.stock.models import (
     StockParameters,
     StockRow,
 )
-from shared.warehouses.models import MAX_WAREHOUSE_ID, KnownPosition, KnownWarehouse
+from shared.warehouses.models import MAX_WAREHOUSE_ID
 
 _MARK = "\x1f"
 """Around each of several values in one facet; no value contains it."""
@@ -150,39 +147,6 @@ def row_key(row: StockRow) -> Key:
     lot = f"{row.inventory_status}{_MARK}{row.batch_num or ''}"
     holder = f"{id_text(row.product_id)}{_MARK}{id_text(row.warehouse_id)}{_MARK}{place}"
     return (f"stock_row#{holder}", lot)
-
-
-def blank_row(  # noqa: PLR0913 - what makes a row
-    product: KnownProduct,
-    warehouse: KnownWarehouse,
-    position: KnownPosition | None,
-    *,
-    status: InventoryStatus,
-    batch: str | None = None,
-    serial: str | None = None,
-    expiry_date: str | None = None,
-    now: str,
-) -> StockRow:
-    """Describe a row of no stock yet: where something may come to lie, or be found."""
-    return StockRow(
-        id=0,
-        product_id=product.id,
-        product_name=product.name,
-        item_code=product.item_code,
-        qty=NONE,
-        status="out",
-        serial_number=serial,
-        batch_num=batch,
-        warehouse_id=warehouse.id,
-        whs_code=warehouse.whs_code,
-        position_id=position.id if position else None,
-        bin_code=position.bin_code if position else None,
-        expiry_date=expiry_date,
-        inventory_status=status,
-        received_at=now,
-        created_at=now,
-        updated_at=now,
-    )
 
 
 def list_stock(

@@ -13,19 +13,11 @@ from shared.stock.models import (
     MovementPlace,
     MovementType,
     Quantities,
+    StockRefused,
     StockRow,
 )
 
 _NO_EXPIRY = "9999-12-31"
-
-
-class StockRefused(Exception):
-    """What stock does not allow; `field` names the part of the request that asks for it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ ROOT = Path(__file__).parents[2]
 _SINGLE_MODULES = {path.stem for path in (ROOT / "shared").glob("*.py")}
 _KERNEL = {"", "auth", "db", "events", "http", "tenancy"} | _SINGLE_MODULES
 _SHAPELESS = {"common", "helpers", "misc", "utils"}
-_MEETING_PLACES = {"lines", "models", "service"}  # lines: rules of the catalog, pure
-"""Modules of a subject that another subject may import."""
+_MEETING_PLACES = {"ledger", "lines", "models", "service"}
+"""Modules of a subject that another subject may import: `lines` are the rules of the catalog for
+what names a product, `ledger` is the one way in which any work moves stock."""
 _MAX_LINES = 400
 
 
