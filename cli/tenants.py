@@ -1,5 +1,6 @@
 """`stowage tenant …`."""
 
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
@@ -7,7 +8,7 @@ import click
 from cli.operator import Operator, command
 from shared.tenancy import provisioning
 from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES, PLANS, Tenant
+from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
 
@@ -21,6 +22,29 @@ def _row(tenant: Tenant) -> dict[str, Any]:
         "address": tenant.base_url,
         "timezone": tenant.timezone,
         "moved_to": tenant.moved_to,
+    }
+
+
+class _Number(click.ParamType):
+    """A decimal number, kept exactly as it was typed."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Decimal:
+        try:
+            return Decimal(value)
+        except InvalidOperation:
+            self.fail(f"{value} is no number", param, ctx)
+
+
+def _settings_row(tenant: Tenant) -> dict[str, Any]:
+    settings = tenant.settings
+    return {
+        "tenant": tenant.slug,
+        "receipt_tolerance": float(settings.receipt_tolerance),
+        "pick_substitution": settings.pick_substitution,
+        "minutes_per_unit": float(settings.minutes_per_unit),
+        "minutes_per_trip": float(settings.minutes_per_trip),
     }
 
 
@@ -147,6 +171,32 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
     if wanted != current.modules:
         current = provisioning.set_modules(slug, wanted)
     operator.output.one(_row(current))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option(
+    "--receipt-tolerance", type=_Number(),
+    help="Percent that may be received beyond an order without approval.",
+)  # fmt: skip
+@click.option(
+    "--pick-substitution", type=click.Choice(list(SUBSTITUTIONS)),
+    help="What may be picked instead of what was allocated.",
+)  # fmt: skip
+@click.option("--minutes-per-unit", type=_Number(), help="Standard minutes to pick one unit.")
+@click.option("--minutes-per-trip", type=_Number(), help="Standard minutes of one trip.")
+@command
+def settings(operator: Operator, *, slug: str, **options: Decimal | str | None) -> None:
+    """Set how SLUG works on its floor; show it when nothing is to be set.
+
+    \b
+    Examples:
+      stowage tenant settings acme --receipt-tolerance 5 --pick-substitution batch
+      stowage tenant settings acme
+    """  # noqa: D301  click reads the backspace
+    changes = {name: value for name, value in options.items() if value is not None}
+    found = provisioning.set_settings(slug, changes) if changes else provisioning.show_tenant(slug)
+    operator.output.one(_settings_row(found))
 
 
 @tenant.command()

@@ -3,11 +3,13 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
 from typing import Any
 
 from shared.config import config
 from shared.errors import ServiceUnavailable
-from shared.tenancy.tenant import Tenant
+from shared.tenancy.tenant import Settings, Tenant
 
 FRESH = 10.0
 """Seconds within which a change of state, plan or revocation takes effect everywhere."""
@@ -117,7 +119,20 @@ def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
         timezone=item["timezone"]["S"],
         moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
         revoked=frozenset(item["revoked"]["M"]),
+        settings=_settings_of(item),
     )
+
+
+def _settings_of(item: Mapping[str, Any]) -> Settings:
+    """Read the settings that were set; each is an attribute of its own, a number or a text."""
+    values: dict[str, Any] = {}
+    for each in fields(Settings):
+        match item.get(each.name):
+            case {"N": number}:
+                values[each.name] = Decimal(number)
+            case {"S": text}:
+                values[each.name] = text
+    return Settings(**values)
 
 
 directory = Directory()

@@ -5,6 +5,8 @@ be run again after any failure, and by two at once.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from shared.auth.clients import (
@@ -20,9 +22,15 @@ from shared.clock import instant, now_ms
 from shared.config import config
 from shared.errors import Conflict, NotFound
 from shared.tenancy.directory import SHARED_ADDRESS_KEY, host_key, read, tenant_key, tenant_of
-from shared.tenancy.settings import TenantSettings, check_modules, check_moved_to, check_plan
+from shared.tenancy.settings import (
+    TenantSettings,
+    check_modules,
+    check_moved_to,
+    check_plan,
+    check_settings,
+)
 from shared.tenancy.tables import ensure_table
-from shared.tenancy.tenant import State, Tenant
+from shared.tenancy.tenant import Settings, State, Tenant
 
 __all__ = [
     "Client",
@@ -36,6 +44,7 @@ __all__ = [
     "set_address",
     "set_modules",
     "set_plan",
+    "set_settings",
     "set_state",
     "show_tenant",
 ]
@@ -221,6 +230,33 @@ def set_modules(slug: str, modules: Collection[str]) -> Tenant:
     if not modules:
         return _change(slug, "REMOVE #field", "modules")
     return _change(slug, "SET #field = :value", "modules", {"SS": sorted(set(modules))})
+
+
+def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
+    """Change settings of the floor; doors follow within 10 s, the other settings stay.
+
+    Args:
+        slug: The tenant.
+        changes: Name of a field of `Settings` → its new value (Decimal or text); at least one.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: A value cannot be; every problem at once.
+    """
+    check_settings(replace(Settings(), **changes))
+    first, *others = changes
+    more = "".join(f", {name} = :{name}" for name in others)
+    return _change(
+        slug,
+        f"SET #field = :value{more}",
+        first,
+        _attribute(changes[first]),
+        {f":{name}": _attribute(changes[name]) for name in others},
+    )
+
+
+def _attribute(value: Decimal | str) -> dict[str, str]:
+    return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:

@@ -7,12 +7,15 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from shared.errors import Problem, ValidationFailed
-from shared.tenancy.tenant import MODULES, PLANS, PlanName
+from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, PlanName, Settings
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]", re.ASCII)
 _HOST = re.compile(r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}", re.ASCII)
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
+_MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
+"""Settings that are numbers, and the largest each may be."""
+_DECIMALS = 6
 
 # fmt: off
 RESERVED_SLUGS = frozenset({
@@ -72,6 +75,11 @@ def check_modules(modules: Collection[str]) -> None:
     _raise(_module_problems(modules))
 
 
+def check_settings(settings: Settings) -> None:
+    """Raise ValidationFailed with every setting that cannot be."""
+    _raise(_setting_problems(settings))
+
+
 def check_moved_to(state: str, moved_to: str | None) -> None:
     """Raise ValidationFailed unless exactly a move names an https address."""
     problem = None
@@ -112,6 +120,16 @@ def _module_problems(modules: Collection[str]) -> Iterator[Problem]:
 def _timezone_problems(timezone: str) -> Iterator[Problem]:
     if timezone not in available_timezones():
         yield Problem("timezone", f"there is no time zone {timezone}; write it like Europe/Madrid")
+
+
+def _setting_problems(settings: Settings) -> Iterator[Problem]:
+    for name, most in _MOST.items():
+        value = getattr(settings, name)
+        if not (value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS)):
+            message = f"a number from 0 to {most} with at most {_DECIMALS} decimals is needed"
+            yield Problem(name, message)
+    if settings.pick_substitution not in SUBSTITUTIONS:
+        yield Problem("pick_substitution", f"one of {', '.join(SUBSTITUTIONS)} is needed")
 
 
 def _address_problems(base_url: str | None, host: str | None) -> Iterator[Problem]:

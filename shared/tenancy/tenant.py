@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from shared.config import config
@@ -15,6 +16,7 @@ from shared.errors import (
 
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
+type Substitution = Literal["none", "position", "batch", "any"]
 type Limit = Literal["requests_per_minute", "rows_per_import", "integration_clients"]
 
 PUBLIC_API = "api.public.enabled"
@@ -53,6 +55,23 @@ PLANS: Mapping[PlanName, Plan] = {
 }
 
 
+SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a company works on its floor."""
+
+    receipt_tolerance: Decimal = Decimal(0)
+    """Percent of the quantity ordered that may be received beyond it without approval."""
+    pick_substitution: Substitution = "none"
+    """What may be picked instead of what was allocated: another position, batch, or both."""
+    minutes_per_unit: Decimal = Decimal("0.5")
+    """Standard minutes to pick one unit."""
+    minutes_per_trip: Decimal = Decimal(5)
+    """Standard minutes to go to a place and back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tenant:
     """One company as the control table knows it."""
@@ -68,6 +87,7 @@ class Tenant:
     """Address of the company's own server, once it has moved there."""
     revoked: frozenset[str] = field(default=frozenset())
     """Revoked credentials: `client:ID`, `token:JTI`, `user:ID`."""
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def limits(self) -> Mapping[Limit, int]:

@@ -142,6 +142,25 @@ def test_plan_modules_and_address_change(stowage: Run) -> None:
     assert moved["address"] == "https://wms.acme.test/api/v1"
 
 
+def test_settings_are_shown_and_set(stowage: Run) -> None:
+    stowage("tenant", "create", "acme")
+    shown = as_json(stowage("--json", "tenant", "settings", "acme"))
+    assert shown == {
+        "tenant": "acme",
+        "receipt_tolerance": 0,
+        "pick_substitution": "none",
+        "minutes_per_unit": 0.5,
+        "minutes_per_trip": 5,
+    }
+    changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
+    changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
+    assert as_json(stowage("--json", "tenant", "settings", "acme", *changes)) == changed
+    more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0")
+    changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0}
+    assert as_json(stowage("--json", "tenant", "settings", "acme", *more)) == changed
+    assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
+
+
 def test_the_life_of_a_client(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     created = as_json(
@@ -178,6 +197,11 @@ def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
         (["tenant", "create", "acme", "--timezone", "Mars"], "timezone: there is no time zone"),
         (["tenant", "create", "acme", "--host", "localhost"], "host: a host name"),
         (["tenant", "move", "acme", "--to", "wms.acme.test"], "moved_to: a move needs"),
+        (["tenant", "settings", "nobody"], "The tenant nobody does not exist."),
+        (
+            ["tenant", "settings", "nobody", "--receipt-tolerance", "101"],
+            "receipt_tolerance: a number from 0 to 100",
+        ),
         (["client", "create", "nobody", "--name", "ERP"], "The tenant nobody does not exist."),
         (["client", "list", "nobody"], "The tenant nobody does not exist."),
         (["client", "rotate", "stw_0"], "The client stw_0 does not exist."),
@@ -206,6 +230,8 @@ def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
         ["tenant", "create"],
         ["tenant", "create", "acme", "--plan", "free"],
         ["tenant", "modules", "acme", "--on", "x"],
+        ["tenant", "settings", "acme", "--receipt-tolerance", "5%"],
+        ["tenant", "settings", "acme", "--pick-substitution", "all"],
         ["client", "create", "acme", "--name", "ERP", "--scope", "x"],
         ["nonsense"],
     ],

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -21,11 +22,12 @@ from shared.tenancy.provisioning import (
     set_address,
     set_modules,
     set_plan,
+    set_settings,
     set_state,
     show_tenant,
 )
 from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import Tenant
+from shared.tenancy.tenant import Settings, Tenant
 from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
 
 ACME = TenantSettings(
@@ -235,6 +237,23 @@ def test_plan_and_modules_change(wire: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
+def test_settings_are_set_one_by_one_and_kept_exactly(wire: Wire) -> None:
+    assert wire
+    assert create_tenant(ACME).settings == Settings(
+        receipt_tolerance=Decimal(0),
+        pick_substitution="none",
+        minutes_per_unit=Decimal("0.5"),
+        minutes_per_trip=Decimal(5),
+    )
+    set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
+    changed = set_settings("acme", {"minutes_per_unit": Decimal("0.000001")}).settings
+    assert changed == Settings(Decimal("2.1"), "batch", Decimal("0.000001"), Decimal(5))
+    assert create_tenant(ACME).settings == show_tenant("acme").settings == changed
+    with pytest.raises(ValidationFailed):
+        set_settings("acme", {"receipt_tolerance": Decimal(-1), "minutes_per_trip": Decimal(1)})
+    assert show_tenant("acme").settings == changed
+
+
 def test_a_tenant_moves_to_a_host_of_its_own(wire: Wire) -> None:
     assert wire
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
@@ -254,6 +273,7 @@ def test_a_tenant_moves_to_a_host_of_its_own(wire: Wire) -> None:
         lambda: set_state("acme", "suspended"),
         lambda: set_plan("acme", "enterprise"),
         lambda: set_modules("acme", ["waves"]),
+        lambda: set_settings("acme", {"receipt_tolerance": Decimal(5)}),
         lambda: set_address("acme", base_url=ADDRESS),
         lambda: create_client("acme", "ERP"),
     ],

@@ -1,6 +1,7 @@
 """Plans, states and what a tenant may be called."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,12 +15,18 @@ from shared.errors import (
     TenantSuspended,
     ValidationFailed,
 )
-from shared.tenancy.settings import RESERVED_SLUGS, TenantSettings, check_moved_to
+from shared.tenancy.settings import (
+    RESERVED_SLUGS,
+    TenantSettings,
+    check_moved_to,
+    check_settings,
+)
 from shared.tenancy.tenant import (
     MODULES,
     PLANS,
     PUBLIC_API,
     WEBHOOKS,
+    Settings,
     Tenant,
     ensure_feature,
     ensure_open,
@@ -186,6 +193,41 @@ def test_exactly_a_move_names_an_address() -> None:
     ):
         with pytest.raises(ValidationFailed):
             check_moved_to(state, address)
+
+
+def changed(name: str, value: str) -> Settings:
+    """Change one number of the settings."""
+    change: dict[str, Any] = {name: Decimal(value)}
+    return replace(Settings(), **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ("receipt_tolerance", "0"), ("receipt_tolerance", "100"), ("receipt_tolerance", "2.5"),
+        ("minutes_per_unit", "0.000001"), ("minutes_per_trip", "1440"),
+    ],
+)  # fmt: skip
+def test_settings(change: str, value: str) -> None:
+    check_settings(changed(change, value))
+
+
+@pytest.mark.parametrize("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
+@pytest.mark.parametrize("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
+def test_refused_settings(change: str, value: str) -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        check_settings(changed(change, value))
+    assert [problem.field for problem in refusal.value.problems] == [change]
+
+
+def test_every_refused_setting_is_told_at_once() -> None:
+    other: Any = "other"
+    with pytest.raises(ValidationFailed) as refusal:
+        check_settings(Settings(receipt_tolerance=Decimal("100.1"), pick_substitution=other))
+    assert [problem.field for problem in refusal.value.problems] == [
+        "receipt_tolerance",
+        "pick_substitution",
+    ]
 
 
 def test_a_bigger_plan_is_never_smaller_in_anything() -> None:
