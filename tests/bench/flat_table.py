@@ -79,20 +79,26 @@ class FlatTable:
             self._items.pop(partition, None)
         self._expiring.clear()
 
-    def fault(self, call: Call, forward: Callable[[], Any]) -> Any:
-        """Answer the calls that concern the table; for `Wire.faulty`."""
-        request = call.request
+    def answer(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Answer a call as DynamoDB would; None when it does not concern the table."""
         tables = request.get("RequestItems") or (request.get("TableName"),)
         if self.name not in tables:
-            return forward()
+            return None
         answers = {
             "Query": self._query,
             "GetItem": self._get_item,
             "BatchGetItem": self._batch_get,
             "PutItem": self._put_item,
         }
+        return answers[operation](request)
+
+    def fault(self, call: Call, forward: Callable[[], Any]) -> Any:
+        """Answer the calls that concern the table; for `Wire.faulty`."""
+        answer = self.answer(call.operation, call.request)
+        if answer is None:
+            return forward()
         (http, parsed), error = success()
-        return (http, parsed | answers[call.operation](request)), error
+        return (http, parsed | answer), error
 
     def _put_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
         self.put({name: _from_wire(value) for name, value in request["Item"].items()})
@@ -248,5 +254,6 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
 
 
 def _from_wire(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read an attribute of a request, in which binary values are base64."""
-    return {"B": base64.b64decode(value["B"])} if "B" in value else value
+    """Read an attribute of a request, in which binary values are base64 once it is sent."""
+    binary = value.get("B")
+    return {"B": base64.b64decode(binary)} if isinstance(binary, str) else value

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import faults
 from tests.contract.house import House, Shelf
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
@@ -14,10 +13,10 @@ SIZES = (0, 1, 25, 26, 250)
 @pytest.fixture(scope="module")
 def house() -> Iterator[House]:
     """A stack for the whole module, whose lists are as long as a test wants."""
-    with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
-        with deployed(patch) as stack:
-            yield House(stack, wire)
+    with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
+        house = House(stack)
+        house.stand_in(patch)
+        yield house
 
 
 @pytest.fixture(scope="module")

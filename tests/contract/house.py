@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import pytest
+from botocore.client import BaseClient
+
 from shared.config import config
 from shared.db import bookmarks
 from tests.bench.flat_table import FlatTable
-from tests.faults import Wire
 from tests.gateway import Erp, Response
 from tests.lists.description import HOURLY, Filter, Listed, Row, Times
 from tests.lists.filling import fill
@@ -112,7 +114,7 @@ class House:
     """A stack whose lists are as long as a test wants."""
 
     stack: Stack
-    wire: Wire
+    _answering: FlatTable | None = None
     _tables: dict[tuple[str, int, int], FlatTable] = field(default_factory=dict)
     _shelves: dict[tuple[str, int, int, str], Shelf] = field(default_factory=dict)
 
@@ -132,8 +134,22 @@ class House:
         bookmarks._remembered.clear()
         table.expire()
         table.name = config().tenant_table(tenant)
-        with self.wire.faulty(table.fault):
+        self._answering = table
+        try:
             yield self._shelves[*name, tenant]
+        finally:
+            self._answering = None
+
+    def stand_in(self, patch: pytest.MonkeyPatch) -> None:
+        """Let the tables answer in place of botocore, which is most of the time of a request."""
+        original = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+        def call(client: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
+            table = self._answering
+            answer = table.answer(operation, parameters) if table else None
+            return original(client, operation, parameters) if answer is None else answer
+
+        patch.setattr(BaseClient, "_make_api_call", call)
 
 
 def is_period(query: Mapping[str, str]) -> bool:

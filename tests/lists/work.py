@@ -70,6 +70,8 @@ def _picking(number: int, times: Times) -> StoredPicking:
             "priority": unless(number, 4, number % 3 + 1),
             "has_shortage": number % 5 == 0,
             "documents": [document] if document else [],
+            "warehouse_id": hall(number),
+            "whs_code": HALLS[hall(number)],
         }
     )
 

@@ -1,0 +1,148 @@
+"""The operations of the interface with their rights, written down by hand.
+
+Not derived from the declarations of the routes: these are held against it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One operation: what an integration client needs, and what a user (None: a valid token)."""
+
+    scope: str
+    permission: str | None
+
+
+def _read(text: str) -> dict[str, Promise]:
+    """Read lines of `METHOD path scope permission`, `-` where a valid token is enough."""
+    promises = {}
+    for line in text.strip().splitlines():
+        method, path, scope, permission = line.split()
+        named = None if permission == "-" else permission
+        promises[f"{method} {path}"] = Promise(scope, named)
+    return promises
+
+
+TABLE: Mapping[str, Promise] = _read("""
+    GET     /warehouses                       warehouses:read   -
+    GET     /warehouses/{id}                  warehouses:read   -
+    GET     /warehouses/{id}/layout           warehouses:read   -
+    GET     /warehouse-positions              warehouses:read   -
+    GET     /warehouse-positions/{id}         warehouses:read   -
+    GET     /receipts                         receipts:read     -
+    GET     /receipts/{id}                    receipts:read     -
+    GET     /pickings                         pickings:read     -
+    GET     /pickings/{id}                    pickings:read     -
+    GET     /transfers                        transfers:read    -
+    GET     /transfers/{id}                   transfers:read    -
+    GET     /entry-documents                  receipts:read     -
+    POST    /entry-documents                  receipts:write    entries.manage
+    GET     /entry-documents/{id}             receipts:read     -
+    GET     /exit-documents                   pickings:read     -
+    POST    /exit-documents                   pickings:write    exits.manage
+    GET     /exit-documents/{id}              pickings:read     -
+    GET     /products                         products:read     -
+    POST    /products                         products:write    inventory.manage
+    GET     /products/{id}                    products:read     -
+    PUT     /products/{id}                    products:write    inventory.manage
+    PATCH   /products/{id}                    products:write    inventory.manage
+    DELETE  /products/{id}                    products:write    inventory.manage
+    GET     /product-categories               products:read     -
+    GET     /product-categories/{id}          products:read     -
+    GET     /clients                          clients:read      -
+    POST    /clients                          clients:write     exits.manage
+    GET     /clients/{id}                     clients:read      -
+    PUT     /clients/{id}                     clients:write     exits.manage
+    PATCH   /clients/{id}                     clients:write     exits.manage
+    DELETE  /clients/{id}                     clients:write     exits.manage
+    GET     /providers                        providers:read    -
+    POST    /providers                        providers:write   entries.manage
+    GET     /providers/{id}                   providers:read    -
+    PUT     /providers/{id}                   providers:write   entries.manage
+    PATCH   /providers/{id}                   providers:write   entries.manage
+    DELETE  /providers/{id}                   providers:write   entries.manage
+    GET     /stocks                           stocks:read       -
+    POST    /transfer-orders                  transfers:write   transfer-orders.manage
+    GET     /waves/{id}                       pickings:read     exits.manage
+    POST    /imports                          products:write    imports.run
+    GET     /imports/{id}                     products:read     imports.run
+    POST    /imports/{id}/commit              products:write    imports.run
+    GET     /webhooks                         webhooks:manage   users.manage
+    POST    /webhooks                         webhooks:manage   users.manage
+    GET     /webhooks/{id}                    webhooks:manage   users.manage
+    PATCH   /webhooks/{id}                    webhooks:manage   users.manage
+    DELETE  /webhooks/{id}                    webhooks:manage   users.manage
+""")
+"""The interface's operation table; where it leaves the permission open, that of its group."""
+
+TO_COME = {name for name in TABLE if name.split("/")[1] in {"imports", "webhooks"}}
+"""Operations of the table that are not served yet."""
+
+IMPLIED: Mapping[str, Promise] = _read("""
+    POST    /warehouses                       warehouses:write  inventory.manage
+    PUT     /warehouses/{id}                  warehouses:write  inventory.manage
+    PATCH   /warehouses/{id}                  warehouses:write  inventory.manage
+    DELETE  /warehouses/{id}                  warehouses:write  inventory.manage
+    PUT     /warehouses/{id}/layout           warehouses:write  inventory.manage
+    GET     /warehouses/{id}/layout.svg       warehouses:read   -
+    POST    /warehouse-positions              warehouses:write  inventory.manage
+    POST    /warehouse-positions/bulk         warehouses:write  inventory.manage
+    PUT     /warehouse-positions/{id}         warehouses:write  inventory.manage
+    PATCH   /warehouse-positions/{id}         warehouses:write  inventory.manage
+    DELETE  /warehouse-positions/{id}         warehouses:write  inventory.manage
+    POST    /product-categories               products:write    inventory.manage
+    PUT     /product-categories/{id}          products:write    inventory.manage
+    PATCH   /product-categories/{id}          products:write    inventory.manage
+    DELETE  /product-categories/{id}          products:write    inventory.manage
+    POST    /entry-documents/{id}/close       receipts:write    entries.manage
+    POST    /exit-documents/{id}/close        pickings:write    exits.manage
+    POST    /exit-documents/{id}/dispatch     pickings:write    exits.manage
+    POST    /receipts                         receipts:write    entries.manage
+    POST    /receipts/{id}/start              receipts:write    entries.manage
+    POST    /receipts/{id}/lines              receipts:write    entries.manage
+    POST    /receipts/{id}/finalize           receipts:write    entries.manage
+    POST    /receipts/{id}/cancel             receipts:write    entries.manage
+    POST    /receipts/{id}/revert             receipts:write    entries.manage
+    POST    /receipts/{id}/synchronize        receipts:write    entries.manage
+    POST    /pickings                         pickings:write    exits.manage
+    POST    /pickings/{id}/start              pickings:write    exits.manage
+    POST    /pickings/{id}/picks              pickings:write    exits.manage
+    POST    /pickings/{id}/finalize           pickings:write    exits.manage
+    POST    /pickings/{id}/cancel             pickings:write    exits.manage
+    POST    /pickings/{id}/revert             pickings:write    exits.manage
+    POST    /pickings/{id}/synchronize        pickings:write    exits.manage
+    POST    /transfers                        transfers:write   inventory.manage
+    POST    /transfers/{id}/execute           transfers:write   inventory.manage
+    POST    /transfers/{id}/acknowledge       transfers:write   inventory.manage
+    GET     /stock-levels                     stocks:read       -
+    GET     /stock-movements                  stocks:read       -
+    GET     /stock-movements/{id}             stocks:read       -
+    POST    /stock-adjustments                stocks:write      inventory.manage
+    GET     /transfer-orders                  transfers:read    -
+    GET     /transfer-orders/{id}             transfers:read    -
+    POST    /transfer-orders/{id}/release     transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/picks       transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/finish-picking  transfers:write  transfer-orders.manage
+    POST    /transfer-orders/{id}/dispatch    transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/receive     transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/close       transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/cancel      transfers:write   transfer-orders.manage
+    GET     /waves                            pickings:read     exits.manage
+    POST    /waves                            pickings:write    exits.manage
+    POST    /waves/{id}/plan                  pickings:write    exits.manage
+    POST    /waves/{id}/release               pickings:write    exits.manage
+    POST    /waves/{id}/cancel                pickings:write    exits.manage
+    POST    /waves/{id}/complete              pickings:write    exits.manage
+    POST    /waves/{id}/close                 pickings:write    exits.manage
+""")
+"""Operations that the table leaves out and the rest of the interface needs."""
+
+PROMISES: Mapping[str, Promise] = {**TABLE, **IMPLIED}
+
+MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
+"""First part of a path whose module may be switched off → the code that then answers."""
+
+KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}
+"""Operations that answer idempotency_key_required without the header Idempotency-Key."""

@@ -1,0 +1,208 @@
+"""Who may call each operation, and what everybody else is answered."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from shared.auth.scopes import PERMISSIONS, SCOPES
+from shared.tenancy.provisioning import create_tenant, set_state
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import MODULES as ALL_MODULES
+from tests.contract.interface import (
+    KEY_REQUIRED,
+    MODULES,
+    PROMISES,
+    TABLE,
+    TO_COME,
+)
+from tests.gateway import Erp, Response
+from tests.integration.doors import operations
+from tests.integration.write_routes import EXAMPLES
+from tests.lists import LISTS
+from tests.stack import ADDRESS, Stack
+
+DECLARED = operations()
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
+NOBODY = 999_999_999
+EACH = pytest.mark.parametrize("operation", DECLARED)
+EACH_WITH_ID = pytest.mark.parametrize("operation", [name for name in DECLARED if "{id}" in name])
+
+
+def call(erp: Erp, operation: str, body: object = None, number: object = NOBODY) -> Response:
+    """Call an operation; without a body an empty one is sent where one is due."""
+    method, _, path = operation.partition(" ")
+    sent = body if body is not None else ({} if method != "GET" else None)
+    return erp.send(method, path.replace("{id}", str(number)), sent)
+
+
+def refused(answer: Response, status: int, code: str) -> dict[str, Any]:
+    """Return `error` of a refusal after looking at the whole envelope."""
+    assert (answer.status, answer.code) == (status, code), answer.text
+    body = answer.json()
+    error: dict[str, Any] = body["error"]
+    assert set(body) == {"error", "errors", "message"}
+    assert body["message"] == error["message"] != ""
+    assert body["errors"] == []
+    assert error["doc_url"].endswith(f"/errors#{code}")
+    assert error["request_id"] == answer.headers["X-Request-Id"]
+    assert answer.headers["Cache-Control"] == "no-store"
+    return error
+
+
+def admitted(answer: Response) -> bool:
+    """Tell whether a call was let in: refused, if at all, for what it asks."""
+    return answer.status in {200, 400, 404, 409, 422}
+
+
+# What there is
+
+
+def test_the_operations_are_those_of_the_interface() -> None:
+    declared = {name: (one.scope, one.permission) for name, one in DECLARED.items()}
+    promised = {name: (one.scope, one.permission) for name, one in PROMISES.items()}
+
+    assert {name: promised.get(name) for name in declared} == declared
+    assert set(TABLE) - set(declared) == TO_COME
+
+
+def test_every_list_is_described() -> None:
+    listed = {one.path for one in DECLARED.values() if one.parameters}
+    described = {one.path for one in LISTS.values()}
+    assert listed == described, "tests/lists has one description of every list"
+
+
+def test_other_methods_are_405_and_say_which_are_right(stack: Stack) -> None:
+    allowed: dict[str, set[str]] = defaultdict(set)
+    for name in DECLARED:
+        method, _, path = name.partition(" ")
+        allowed[path].add(method)
+    # What is made at once has a path that also looks like an id.
+    allowed["/warehouse-positions/bulk"] |= allowed["/warehouse-positions/{id}"]
+    for path, methods in allowed.items():
+        for method in set(METHODS) - methods:
+            answer = call(stack.erp(), f"{method} {path}")
+            refused(answer, 405, "method_not_allowed")
+            assert answer.headers["Allow"].split(", ") == sorted(methods), path
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/products/1/nothing", "/stock", "/"])
+def test_other_paths_are_404(stack: Stack, path: str) -> None:
+    for method in METHODS:
+        refused(call(stack.erp(), f"{method} {path}"), 404, "not_found")
+
+
+# Who may
+
+
+@EACH
+def test_without_a_valid_token_it_is_401(stack: Stack, operation: str) -> None:
+    for token in (None, "nonsense", stack.token()[:-4] + "AAAA", stack.user_token(exp=1)):
+        refused(call(Erp(stack.gateway, token), operation), 401, "unauthenticated")
+
+
+@EACH
+def test_a_client_needs_the_scope(stack: Stack, operation: str) -> None:
+    scope = PROMISES[operation].scope
+    error = refused(call(stack.erp(scopes=set(SCOPES) - {scope}), operation), 403, "missing_scope")
+    assert error["scope"] == scope
+    assert admitted(call(stack.erp(scopes={scope}), operation))
+
+
+@EACH
+def test_a_user_needs_the_permission(stack: Stack, operation: str) -> None:
+    def user(*permissions: str) -> Erp:
+        return Erp(stack.gateway, stack.user_token(permissions=" ".join(permissions)))
+
+    permission = PROMISES[operation].permission
+    if permission is None:
+        assert admitted(call(user(), operation))
+    else:
+        others = sorted(set(PERMISSIONS) - {permission})
+        refused(call(user(*others), operation), 403, "forbidden")
+        assert admitted(call(user(permission), operation))
+
+
+@EACH
+@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}], ids=str)
+def test_limited_tokens_reach_only_the_list_of_products(
+    stack: Stack, operation: str, claims: Mapping[str, Any]
+) -> None:
+    erp = Erp(stack.gateway, stack.user_token(permissions=" ".join(PERMISSIONS), **claims))
+    answer = call(erp, operation)
+    if operation == "GET /products":
+        assert answer.status == 200
+    else:
+        refused(answer, 403, "client_not_allowed")
+
+
+@pytest.fixture(scope="module")
+def closed(stack: Stack) -> Mapping[str, tuple[Erp, int]]:
+    """Code → an ERP of a tenant that is answered so, and the status."""
+    states = {
+        "tenant_suspended": ("suspended", 402),
+        "tenant_cancelled": ("cancelled", 402),
+        "tenant_moved": ("moved", 410),
+    }
+    erps = {}
+    for code, (state, status) in states.items():
+        slug = f"is-{state}"
+        create_tenant(TenantSettings(slug, "enterprise", base_url=ADDRESS, modules=ALL_MODULES))
+        erps[code] = (stack.erp(slug), status)
+        moved_to = "https://wms.example/api/v1" if state == "moved" else None
+        set_state(slug, state, moved_to=moved_to)  # type: ignore[arg-type]
+    return erps
+
+
+@EACH
+def test_the_company_must_be_served(closed: Mapping[str, tuple[Erp, int]], operation: str) -> None:
+    for code, (erp, status) in closed.items():
+        refused(call(erp, operation), status, code)
+
+
+@pytest.fixture(scope="module")
+def plain(stack: Stack) -> Erp:
+    """The ERP of a company with every module switched off."""
+    create_tenant(TenantSettings("plain", "enterprise", base_url=ADDRESS))
+    return stack.erp("plain")
+
+
+@EACH
+def test_modules_can_be_off(plain: Erp, operation: str) -> None:
+    answer = call(plain, operation)
+    code = MODULES.get("/" + operation.split("/")[1])
+    if code:
+        refused(answer, 404, code)
+    else:
+        assert answer.status in {200, 400, 422} or answer.code == "not_found"
+
+
+# What for
+
+
+@EACH_WITH_ID
+def test_what_is_not_there_is_404(stack: Stack, operation: str) -> None:
+    example = EXAMPLES.get(operation)
+    body = example.body if example else None
+    for number in (NOBODY, 0, -1, "abc", "1.0", 10**13):
+        refused(call(stack.erp(), operation, body, number), 404, "not_found")
+
+
+@EACH
+def test_an_idempotency_key_is_required_where_the_interface_says_so(
+    stack: Stack, operation: str
+) -> None:
+    answer = call(stack.erp(), operation)
+    if operation in KEY_REQUIRED:
+        refused(answer, 400, "idempotency_key_required")
+    else:
+        assert answer.status in {200, 404, 422}, answer.text
+
+
+@pytest.mark.parametrize("operation", [n for n, one in DECLARED.items() if one.body])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}'])
+def test_a_body_that_is_no_json_object_is_400(stack: Stack, operation: str, text: str) -> None:
+    method, _, path = operation.partition(" ")
+    answer = stack.erp().send(method, path.replace("{id}", "1"), raw=text, key="broken")
+    refused(answer, 400, "bad_request")
