@@ -1,6 +1,6 @@
 """The stack on moto: what `template.yaml` declares, as far as functions use it, and tenants."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -96,6 +96,16 @@ class Stack:
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._remembered.clear()
+
+    def keep(self) -> Callable[[], None]:
+        """Return what makes every table as it is now, whatever happens to it until then."""
+        kept = Snapshot.take(ACCOUNT, REGION)
+
+        def bring_back() -> None:
+            kept.put_back()
+            bookmarks._remembered.clear()
+
+        return bring_back
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Every item of a tenant's table, in DynamoDB's JSON."""

@@ -4,7 +4,7 @@ Each write route runs with a fault at its first AWS call, its second, and so on 
 then the ERP does what an ERP does: it repeats the request with the same Idempotency-Key.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -79,13 +79,17 @@ class _Order:
         pytest.fail(f"still refused: {answer.text}")
 
 
-def _placed(route: str, stack: Stack) -> _Order:
-    """An empty tenant, prepared for the request."""
-    stack.empty()
-    erp = stack.erp()
-    values = EXAMPLES[route].prepare(erp)
+def _orders(route: str, stack: Stack) -> Iterator[_Order]:
+    """The request, time and again, each time to a tenant as it was when the first was placed."""
+    example = EXAMPLES[route]
+    values = example.prepare(stack.erp())
     path = route.partition(" ")[2].format(**values)
-    return _Order(route, erp, path, take_census(stack), len(stack.events()))
+    before, events_before = take_census(stack), len(stack.events())
+    as_prepared = stack.keep()
+    for _ in range(_MOST_CALLS):
+        yield _Order(route, stack.erp(), path, before, events_before)
+        as_prepared()
+    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
 
 
 def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
@@ -114,8 +118,7 @@ def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
 def test_a_killed_write_is_done_once_by_its_retry(
     route: str, kill: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
 ) -> None:
-    for at in range(_MOST_CALLS):
-        order = _placed(route, stack)
+    for at, order in enumerate(_orders(route, stack)):
         try:
             with wire.faulty(kill(at)):
                 order.send()
@@ -124,7 +127,6 @@ def test_a_killed_write_is_done_once_by_its_retry(
         else:
             assert at >= 2, "a write makes at least a claim and a transaction"
             return
-    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
 
 
 @pytest.mark.parametrize("route", SWEPT)
@@ -133,15 +135,13 @@ def test_one_throttled_or_unanswered_call_does_not_show(
     route: str, fault: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
 ) -> None:
     assert clock
-    for at in range(_MOST_CALLS):
-        order = _placed(route, stack)
+    for at, order in enumerate(_orders(route, stack)):
         with wire.recorded() as seen, wire.faulty(fault(at)):
             answer = order.send()
         if at >= len(seen.calls):
             assert at >= 2
             return
         _assert_done_once(order, stack, answer)
-    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
 
 
 @pytest.mark.parametrize("route", WRITES)
@@ -149,7 +149,7 @@ def test_transactions_in_conflict_are_repeated_until_they_pass(
     route: str, stack: Stack, wire: Wire, clock: Clock
 ) -> None:
     assert clock
-    order = _placed(route, stack)
+    order = next(_orders(route, stack))
     with wire.faulty(conflict(times=4)):
         answer = order.send()
     _assert_done_once(order, stack, answer)
@@ -159,7 +159,7 @@ def test_transactions_in_conflict_are_repeated_until_they_pass(
 def test_what_stays_busy_is_told_so_and_can_be_repeated(
     route: str, stack: Stack, wire: Wire, clock: Clock
 ) -> None:
-    order = _placed(route, stack)
+    order = next(_orders(route, stack))
     with wire.faulty(conflict(times=1_000)):
         refused = order.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")
