@@ -140,6 +140,13 @@ class House:
         finally:
             self._answering = None
 
+    @contextmanager
+    def nothing_in_place(self) -> Iterator[None]:
+        """Let the real table answer for the length of the block."""
+        answering, self._answering = self._answering, None
+        yield
+        self._answering = answering
+
     def stand_in(self, patch: pytest.MonkeyPatch) -> None:
         """Let the tables answer in place of botocore, which is most of the time of a request."""
         original = BaseClient._make_api_call  # type: ignore[attr-defined]

@@ -1,0 +1,54 @@
+"""The tables that answer the other tests of lists answer as DynamoDB does."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from shared import aws
+from shared.db import bookmarks
+from tests.contract.house import House, Query, Shelf
+from tests.lists import LISTS
+
+ROWS = 26
+_BATCH = 25
+
+
+def questions(shelf: Shelf) -> Iterator[Query]:
+    """Ask for each filter, each order, a page in the middle and one filtered twice."""
+    filters = {name: one.values(ROWS)[0] for name, one in shelf.filters.items()}
+    yield from ({name: value, "per_page": 5} for name, value in filters.items())
+    yield from ({"sort": f"-{sort}"} for sort in shelf.listed.sorts)
+    yield {"page": 2, "per_page": 10}
+    yield dict(list(filters.items())[:2])
+
+
+@pytest.fixture
+def on_dynamodb(house: House, name: str) -> Iterator[Shelf]:
+    """Each list, with its rows in moto's table as well."""
+    with house.shelf(LISTS[name], ROWS) as shelf:
+        pending = [{"PutRequest": {"Item": item}} for item in shelf.table.items()]
+        with house.nothing_in_place():
+            for at in range(0, len(pending), _BATCH):
+                batch = {shelf.table.name: pending[at : at + _BATCH]}
+                aws.client("dynamodb").batch_write_item(RequestItems=batch)
+        yield shelf
+    house.stack.empty()
+
+
+def test_answers_are_those_of_dynamodb(house: House, on_dynamodb: Shelf) -> None:
+    def walked(query: Query) -> list[str]:
+        bookmarks._remembered.clear()
+        answer = on_dynamodb.get(query)
+        texts = [answer.text]
+        if following := answer.json()["links"]["next"]:
+            texts.append(on_dynamodb.erp.follow(following).text)
+        return texts
+
+    asked = list(questions(on_dynamodb))
+    ours = [walked(query) for query in asked]
+    with house.nothing_in_place():
+        theirs = [walked(query) for query in asked]
+
+    assert all('"data":[' in text for texts in theirs for text in texts)
+    for query, mine, right in zip(asked, ours, theirs, strict=True):
+        assert mine == right, query
