@@ -1,5 +1,6 @@
 """Entry and exit documents."""
 
+from functions.documents import dispatch
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.documents import service, views
@@ -114,4 +115,4 @@ def _created(created: service.Created, view: EntryDocument | ExitDocument, path:
     return Answer(view)
 
 
-lambda_handler = Door(routes)
+lambda_handler = Door(routes, dispatch.routes)

@@ -73,6 +73,11 @@ class Store:
         store._read = {}
         return store
 
+    def forget(self) -> None:
+        """Read everything anew from now on: steps of the same change have been committed."""
+        if self._read is not None:
+            self._read = {}
+
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""
         if self._read is None:

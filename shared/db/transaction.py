@@ -78,14 +78,21 @@ class Transaction:
     """Collects the writes of one use case and commits them at once.
 
     `now` is the time of the change, `now_ms` the same in milliseconds; every
-    timestamp of the change uses it.
+    timestamp of the change uses it. `request` names the caller's request, the same each
+    time it is sent under its Idempotency-Key; None when it has none.
     """
 
     def __init__(
-        self, store: Store, *, caller: "Caller | None" = None, memory: Memory | None = None
+        self,
+        store: Store,
+        *,
+        caller: "Caller | None" = None,
+        request: str | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.store = store.repeatable()
         self.caller = caller
+        self.request = request
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
         self._memory = memory or Memory()

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def perform[R](
-    store: Store, use_case: Callable[[Transaction], R], *, caller: "Caller | None" = None
+    store: Store,
+    use_case: Callable[[Transaction], R],
+    *,
+    caller: "Caller | None" = None,
+    request: str | None = None,
 ) -> R:
     """Run `use_case`, which reads and stages writes, and commit what it staged.
 
@@ -22,7 +26,7 @@ def perform[R](
     memory = Memory()
     attempt = 0
     while True:
-        transaction = Transaction(store, caller=caller, memory=memory)
+        transaction = Transaction(store, caller=caller, request=request, memory=memory)
         try:
             result = use_case(transaction)
             transaction.commit()

@@ -129,13 +129,14 @@ def closed(document: Document, now: str) -> Document:
     if document.works:
         message = f"Work on the document has not ended: {_listed(document.works)}."
         raise Conflict(message)
-    lines = [
-        line
-        if line.status == "complete"
-        else line.model_copy(update={"open_qty": _NONE, "status": "closed"})
-        for line in document.lines
-    ]
+    lines = [_given_up(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
+
+
+def _given_up(line: DocumentLine) -> DocumentLine:
+    if line.status == "complete":
+        return line
+    return line.model_copy(update={"open_qty": _NONE, "status": "closed"})
 
 
 def _listed(works: Sequence[int]) -> str:
@@ -157,6 +158,9 @@ def advanced(document: Document, progress: Progress, now: str) -> Document:
     finished = [work for work in document.finished if work not in ended]
     finished += [progress.finishes] if progress.finishes is not None else []
     lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
+    if document.status == "closed":
+        # Work that is taken back later opens nothing again.
+        lines = [_given_up(line) for line in lines]
     after = document.model_copy(
         update={
             "lines": lines,

@@ -1,6 +1,6 @@
 """Use cases of entry and exit documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.catalog import service as catalog
@@ -81,8 +81,18 @@ def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]
 def document_for_work(store: Store, kind: Kind, number: int) -> Record[Document]:
     """Read a document on which work is to begin; Conflict when nothing is left to do."""
     record = repository.COLLECTIONS[kind].get(store, number)
-    rules.ensure_workable(record.entity)
+    ensure_workable(record)
     return record
+
+
+def ensure_workable(record: Record[Document]) -> None:
+    """Refuse work on a document on which nothing is left to do: Conflict."""
+    rules.ensure_workable(record.entity)
+
+
+def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Record[Document]]:
+    """Read documents in the order of their ids; those that are not there are left out."""
+    return repository.COLLECTIONS[kind].get_many(store, numbers)
 
 
 def advance_document(

@@ -172,7 +172,7 @@ class Door:
         key = idempotency.read_key(headers_of(event))
         if key is None and operation.idempotency is Idempotency.REQUIRED:
             raise IdempotencyKeyRequired
-        raw = read_json_object(event) if operation.body else None
+        raw = _raw_body(operation, event)
         request = _with_body(operation, request, raw)
         tenant = request.tenant
         if request.problems:
@@ -192,7 +192,8 @@ class Door:
                     claim.complete(tx, reply)
                 return reply
 
-            return perform(store, use_case, caller=request.caller)
+            name = claim.partition if claim else None
+            return perform(store, use_case, caller=request.caller, request=name)
 
         if key is None:
             return run(None)
@@ -248,6 +249,14 @@ def _parameters(operation: Operation, event: Mapping[str, Any]) -> object:
     if problems:
         raise ValidationFailed(problems)
     return parameters
+
+
+def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
+    if operation.body is None:
+        return None
+    if operation.body_optional and not event.get("body"):
+        return {}
+    return read_json_object(event)
 
 
 def _with_body(operation: Operation, request: Request, raw: object) -> Request:

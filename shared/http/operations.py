@@ -90,6 +90,12 @@ class Operation:
         """Whether it changes anything."""
         return self.method != "GET"
 
+    @property
+    def body_optional(self) -> bool:
+        """Whether no body means an empty one: an act about which nothing has to be said."""
+        fields = self.body.model_fields.values() if self.body else ()
+        return self.method == "POST" and not any(field.is_required() for field in fields)
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

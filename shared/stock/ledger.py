@@ -59,6 +59,37 @@ def blank_row(  # noqa: PLR0913 - what makes a row
     )
 
 
+def place_of(  # noqa: PLR0913 - what makes a row
+    *,
+    product_id: int,
+    warehouse_id: int,
+    position_id: int | None,
+    bin_code: str | None,
+    status: InventoryStatus,
+    batch: str | None = None,
+    serial: str | None = None,
+) -> StockRow:
+    """Describe a row by its key alone, to look it up."""
+    return StockRow(
+        id=0,
+        product_id=product_id,
+        product_name=None,
+        item_code="",
+        qty=NONE,
+        status="out",
+        warehouse_id=warehouse_id,
+        whs_code="",
+        position_id=position_id,
+        bin_code=bin_code,
+        inventory_status=status,
+        batch_num=batch,
+        serial_number=serial,
+        received_at="",
+        created_at="",
+        updated_at="",
+    )
+
+
 class Ledger:
     """The stock side of one transaction.
 
@@ -94,11 +125,13 @@ class Ledger:
         *,
         rows: Several[int] = (),
         targets: Several[StockRow] = (),
+        levels: Several[tuple[int, int]] = (),
         movements: int,
     ) -> None:
         """Read rows by id, the rows that `targets` describe, and their levels: two round trips.
 
-        `movements` is how many there will be at most; their ids are drawn meanwhile.
+        `levels` are more of them, by product and warehouse. `movements` is how many there
+        will be at most; their ids are drawn meanwhile.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -112,7 +145,7 @@ class Ledger:
         missing = len({alias for alias in aliases if alias not in found})
         places = {
             (row.product_id, row.warehouse_id) for row in [*self.book.rows.values(), *targets]
-        }
+        } | set(levels)
         keys = [STOCK.key(number) for number in others - set(rows)]
         keys += [LEVELS.key(level_id(*place)) for place in places]
         keys += [TOTALS.key(product) for product in {product for product, _ in places}]
@@ -140,6 +173,20 @@ class Ledger:
     def row(self, number: int) -> StockRow:
         """Return a loaded row as it stands in the book."""
         return self.book.rows[row_key(self._records[number].entity)]
+
+    def lags(self, product_id: int, warehouse_id: int) -> bool:
+        """Tell whether the level knows of more free stock than the rows that were loaded.
+
+        Rows that an index finds may be missing for moments; levels are exact at once.
+        """
+        level = self._levels.get((product_id, warehouse_id))
+        seen = sum(
+            row.qty - row.allocated
+            for row in self.book.before.values()
+            if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
+            and row.inventory_status == "available"
+        )
+        return level is not None and level.entity.available > seen
 
     def number_of(self, row: StockRow) -> int:
         """Return the id of a row of the book; a new one has it once it is staged."""

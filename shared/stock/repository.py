@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from shared.db.collection import Collection
-from shared.db.facets import Facets, id_text, quantity_text
+from shared.db.facets import Facets, id_of, id_text, quantity_text
 from shared.db.items import Key
 from shared.db.listing import Page, Range, read_page
 from shared.db.store import Store
+from shared.db.table import index_keys, index_name
 from shared.stock.models import (
     Level,
     LevelParameters,
@@ -147,6 +148,20 @@ def row_key(row: StockRow) -> Key:
     lot = f"{row.inventory_status}{_MARK}{row.batch_num or ''}"
     holder = f"{id_text(row.product_id)}{_MARK}{id_text(row.warehouse_id)}{_MARK}{place}"
     return (f"stock_row#{holder}", lot)
+
+
+def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[int]:
+    """Find the ids of rows with free stock, first expired and then first received first."""
+    index = STOCK.queues["free"][0]
+    partition, sort = index_keys(index)
+    page = store.query(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :free",
+        values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
+        ProjectionExpression=sort,
+        Limit=most,
+    )
+    return [id_of(item[sort]) for item in page.items]
 
 
 def list_stock(

@@ -133,11 +133,10 @@ class Book:
                 raise StockRefused("serials", f"serial {here.serial_number} is in stock already")
             expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
             received = min(received, here.received_at)
-        old = here or target
         after = target.model_copy(
             update={
-                "id": old.id,
-                "created_at": old.created_at,
+                "id": here.id if here else 0,
+                "created_at": here.created_at if here else self.now,
                 "updated_at": self.now,
                 "qty": (here.qty if here else NONE) + qty,
                 "allocated": (here.allocated if here else NONE)

@@ -1,13 +1,14 @@
 """Use cases of stock."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from shared.db.collection import Record
 from shared.db.listing import Page
 from shared.db.parallel import together
 from shared.db.store import Store
-from shared.stock import repository
+from shared.stock import repository, rules
 from shared.stock.models import (
     Level,
     LevelParameters,
@@ -21,6 +22,8 @@ from shared.warehouses import service as warehouses
 from shared.warehouses.models import KnownWarehouse
 
 _NO_WAREHOUSE = 0
+_CANDIDATES = 300
+"""Rows among which an allocation chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,32 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
 def get_movement(store: Store, number: int) -> Record[Movement]:
     """Read an entry of the ledger; NotFound when there is none."""
     return MOVEMENTS.get(store, number)
+
+
+def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[int]:
+    """Find the ids of the rows among which an allocation chooses, 300 at most.
+
+    They come from an index: read them again before promising anything.
+    """
+    return repository.free_rows(store, product_id, warehouse_id, _CANDIDATES)
+
+
+def choose(
+    rows: Iterable[StockRow],
+    pick_faces: Mapping[int, bool],
+    qty: Decimal,
+    batch: str | None = None,
+) -> list[tuple[StockRow, Decimal]]:
+    """Choose what to promise: first expired, then pick faces, then first received.
+
+    `pick_faces` has the ids of all positions that may be picked from, and whether they are
+    pick faces. Returns rows with quantities, together `qty` or what there is.
+    """
+    candidates = [
+        rules.Candidate(row, pick_faces[row.position_id])
+        for row in rows
+        if row.inventory_status == "available"
+        and row.position_id is not None
+        and row.position_id in pick_faces
+    ]
+    return rules.choose(candidates, qty, batch)

@@ -58,8 +58,9 @@ class _StoredWork(Stored):
 class StoredReceiptLine(Stored):
     """What was received in one go.
 
-    `document_line` is the line_num of the document's line; `stock_ids` are the stock rows
-    that the line raised.
+    `document_lines` tells how much of it counts for which line of the document (by line_num);
+    `stock_ids` are the stock rows that it raised, one per serial; `undone` once it has been put
+    back out of stock.
     """
 
     product_id: int
@@ -67,18 +68,20 @@ class StoredReceiptLine(Stored):
     qty: Number
     batch_num: str | None = None
     serials: list[str] = Field(default_factory=list)
-    document_line: int | None = None
+    document_lines: dict[int, Number] = Field(default_factory=dict)
     position_id: int | None = None
     bin_code: str | None = None
     inventory_status: str = "available"
     expiry_date: StoredDay | None = None
     stock_ids: list[int] = Field(default_factory=list)
+    undone: bool = False
 
 
 class StoredReceipt(_StoredWork):
-    """A receipt as stored."""
+    """A receipt as stored; goods come to the warehouse of its document."""
 
     document: DocumentReference | None = None
+    whs_code: str | None = None
     lines: list[StoredReceiptLine] = Field(default_factory=list)
 
 
@@ -94,17 +97,22 @@ class Allocation(Stored):
 
 
 class Pick(Stored):
-    """What was taken from the stock row `stock_id` and waits staged as `staged_id`."""
+    """What was taken from a position and waits there, staged, as the stock row `staged_id`."""
 
-    stock_id: int
     staged_id: int
-    qty: Number
+    position_id: int
+    bin_code: str
+    batch_num: str | None = None
     serial: str | None = None
+    qty: Number
     dispatched: bool = False
 
 
 class StoredPickingLine(Stored):
-    """What is to be picked for the line `document_line` (its line_num) of a document."""
+    """What is to be picked for the line `document_line` (its line_num) of a document.
+
+    `batch_num` is the batch that the document asks for, if it does.
+    """
 
     document_id: int
     document_line: int
@@ -114,8 +122,6 @@ class StoredPickingLine(Stored):
     picked_qty: Number
     status: PickStatus
     batch_num: str | None = None
-    serials: list[str] = Field(default_factory=list)
-    bin_code: str | None = None
     allocations: list[Allocation] = Field(default_factory=list)
     picks: list[Pick] = Field(default_factory=list)
 
@@ -127,7 +133,8 @@ class StoredPicking(_StoredWork):
     has_shortage: bool = False
     shortage_reason: ShortageReason | None = None
     documents: list[DocumentReference] = Field(default_factory=list)
-    whs_code: str | None = None
+    whs_code: str
+    warehouse_id: int
     wave_id: int | None = None
     lines: list[StoredPickingLine] = Field(default_factory=list)
 

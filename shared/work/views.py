@@ -1,10 +1,14 @@
 """Work records as the interface shows them."""
 
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from shared.db.collection import Record
 from shared.work.models import (
+    Allocation,
     DocumentReference,
+    Pick,
     Picking,
     PickingDetail,
     PickingLine,
@@ -27,9 +31,10 @@ def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
 
 
 def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
-    """Show a receipt with its lines."""
+    """Show a receipt with its lines; once it is taken back, with those that it had."""
     receipt = record.entity
-    lines = [_receipt_line(line) for line in receipt.lines]
+    taken_back = receipt.status in {"cancelled", "reverted"}
+    lines = [_receipt_line(line) for line in receipt.lines if taken_back or not line.undone]
     return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
 
 
@@ -41,7 +46,7 @@ def picking_in_list(record: Record[StoredPicking]) -> Picking:
 def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
     """Show a picking with its lines."""
     picking = record.entity
-    lines = [_picking_line(line) for line in picking.lines]
+    lines = [shown for line in picking.lines for shown in _picking_lines(line)]
     return PickingDetail.model_construct(**_picking(picking), lines=lines)
 
 
@@ -99,17 +104,38 @@ def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:
     )
 
 
-def _picking_line(line: StoredPickingLine) -> PickingLine:
-    return PickingLine.model_construct(
-        product_id=line.product_id,
-        item_code=line.item_code,
-        qty=line.qty,
-        picked_qty=line.picked_qty,
-        bin_code=line.bin_code,
-        batch_num=line.batch_num,
-        serials=line.serials,
-        status=line.status,
-    )
+def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
+    """Show a line once per position and batch, and once more for what no stock was found for."""
+    places: dict[tuple[str | None, str | None], list[Allocation | Pick]] = {}
+    parts: list[Allocation | Pick] = [*line.picks, *line.allocations]
+    for part in parts:
+        places.setdefault((part.bin_code, part.batch_num), []).append(part)
+    placed = Decimal(0)
+    for (bin_code, batch), found in places.items():
+        qty = sum((part.qty for part in found), Decimal(0))
+        picked = sum((part.qty for part in found if isinstance(part, Pick)), Decimal(0))
+        placed += qty
+        yield PickingLine.model_construct(
+            product_id=line.product_id,
+            item_code=line.item_code,
+            qty=qty,
+            picked_qty=picked,
+            bin_code=bin_code,
+            batch_num=batch,
+            serials=[part.serial for part in found if part.serial is not None],
+            status="picked" if picked == qty else "partial" if picked else "open",
+        )
+    if placed < line.qty:
+        yield PickingLine.model_construct(
+            product_id=line.product_id,
+            item_code=line.item_code,
+            qty=line.qty - placed,
+            picked_qty=Decimal(0),
+            bin_code=None,
+            batch_num=line.batch_num,
+            serials=[],
+            status="short" if line.status == "short" else "open",
+        )
 
 
 def _transfer(transfer: StoredTransfer) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
     }
     if operation.body:
         described["requestBody"] = {
-            "required": True,
+            "required": not operation.body_optional,
             "content": body(ref(operation.body.__name__), example(operation.body)),
         }
     described["responses"] = {

@@ -5,14 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.floor import PRODUCTS
 from tests.gateway import Erp
-
-PRODUCTS = (
-    {"item_code": "BRICK", "name": "Brick"},
-    {"item_code": "CEMENT", "name": "Cement", "man_btch_num": True},
-    {"item_code": "DRILL", "name": "Drill", "man_ser_num": True},
-    {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False},
-)
 
 
 @pytest.fixture

@@ -1,0 +1,26 @@
+"""The dispatch of exit documents."""
+
+from shared.db.transaction import Transaction
+from shared.documents import views
+from shared.documents.models import ExitDocument
+from shared.http.operations import Answer, Routes
+from shared.http.request import Request
+from shared.work.dispatch import dispatch_exit_document
+
+routes = Routes("dispatch")
+
+
+@routes.declare(
+    "POST",
+    "/exit-documents/{id}/dispatch",
+    "Dispatch an exit document",
+    scope="pickings:write",
+    permission="exits.manage",
+    answer=ExitDocument,
+    errors=("conflict",),
+    description="What was picked leaves the warehouse; what was not is given up, and the document"
+    " is closed.",
+)
+def dispatch(tx: Transaction, request: Request) -> Answer:
+    """Let the staged goods of an exit document leave."""
+    return Answer(views.exit_document(dispatch_exit_document(tx, request.id)))

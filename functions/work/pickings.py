@@ -1,0 +1,113 @@
+"""The work of picking."""
+
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, Routes
+from shared.http.request import Request
+from shared.work import picking, picks, views
+from shared.work.models import PickingDetail
+from shared.work.picking_models import PickDraft, PickingDraft, PickingEnd
+
+routes = Routes("pickings")
+
+_WRITE = {
+    "scope": "pickings:write",
+    "permission": "exits.manage",
+    "answer": PickingDetail,
+    "errors": ("conflict",),
+}
+
+
+@routes.declare(
+    "POST",
+    "/pickings",
+    "Create a picking",
+    body=PickingDraft,
+    statuses=(201,),
+    description="Picks what is open on one exit document or on several of one warehouse. Stock is"
+    " allocated at once unless `allocate` is false: first expired, then pick faces, then first"
+    " received.",
+    **_WRITE,
+)
+def create_picking(tx: Transaction, request: Request) -> Answer:
+    """Create a picking."""
+    record = picking.create_picking(tx, request.body)
+    return Answer(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
+
+
+@routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
+def start_picking(tx: Transaction, request: Request) -> Answer:
+    """Begin to pick."""
+    return Answer(views.picking_in_detail(picking.start_picking(tx, request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/pickings/{id}/allocate",
+    "Allocate stock to a picking",
+    description="Promises stock to what has none yet, as far as there is any.",
+    **_WRITE,
+)
+def allocate_picking(tx: Transaction, request: Request) -> Answer:
+    """Promise stock to what has none yet."""
+    return Answer(views.picking_in_detail(picking.allocate_picking(tx, request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/pickings/{id}/picks",
+    "Pick",
+    body=PickDraft,
+    description="What was taken becomes staged. Another position or batch than allocated is"
+    " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
+    " same position and batch may always be taken.",
+    **_WRITE,
+)
+def pick(tx: Transaction, request: Request) -> Answer:
+    """Note what was taken from a position."""
+    substitution = request.tenant.settings.pick_substitution
+    record = picks.pick(tx, request.id, request.body, substitution)
+    return Answer(views.picking_in_detail(record))
+
+
+@routes.declare(
+    "POST",
+    "/pickings/{id}/finalize",
+    "Finalize a picking",
+    body=PickingEnd,
+    description="What was not picked is released and needs a reason.",
+    **_WRITE,
+)
+def finalize_picking(tx: Transaction, request: Request) -> Answer:
+    """End a picking."""
+    record = picking.finalize_picking(tx, request.id, request.body)
+    return Answer(views.picking_in_detail(record))
+
+
+@routes.declare(
+    "POST",
+    "/pickings/{id}/cancel",
+    "Cancel a picking",
+    description="Its stock is released; what was picked is available on its shelf again.",
+    **_WRITE,
+)
+def cancel_picking(tx: Transaction, request: Request) -> Answer:
+    """Give a picking up."""
+    return Answer(views.picking_in_detail(picking.cancel_picking(tx, request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/pickings/{id}/revert",
+    "Revert a picking",
+    description="Only while none of its goods have been dispatched.",
+    **_WRITE,
+)
+def revert_picking(tx: Transaction, request: Request) -> Answer:
+    """Take a finished picking back."""
+    return Answer(views.picking_in_detail(picking.revert_picking(tx, request.id)))
+
+
+@routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", **_WRITE)
+def synchronize_picking(tx: Transaction, request: Request) -> Answer:
+    """Note that the ERP knows of it."""
+    return Answer(views.picking_in_detail(picking.synchronize_picking(tx, request.id)))

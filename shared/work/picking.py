@@ -1,0 +1,301 @@
+"""The work of picking: from the first promise of stock to the end, and back again."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
+from shared.documents import service as documents
+from shared.documents.models import Document, Progress
+from shared.documents.vocabulary import doc_num
+from shared.errors import Conflict, Problem, ValidationFailed
+from shared.events.outbox import Event, raise_event
+from shared.work import picking_rules as rules
+from shared.work import views
+from shared.work.allocation import LINES_PER_STEP, allocate_lines, allocate_rest
+from shared.work.models import DocumentReference, Operator, StoredPicking, WorkStatus
+from shared.work.picking_models import PickingDraft, PickingEnd
+from shared.work.putting_back import Tell, put_back
+from shared.work.repository import PICKINGS
+
+_MAX_LINES = 1000
+_NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
+
+
+def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]) -> None:
+    """Stage what a picking did to its exit documents."""
+    del picking
+    for number, what in progress.items():
+        record = documents.get_document(tx.store, "exit", number)
+        documents.advance_document(tx, "exit", record, what)
+
+
+# Creation
+
+
+def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking]:
+    """Create a picking of all that is open on its exit documents, and allocate stock to it.
+
+    What is not there stays unallocated. Raises ValidationFailed when the documents are
+    not there or of several warehouses, Conflict when nothing is open on one or it is being
+    picked.
+    """
+    numbers = _document_ids(draft)
+    found = _read(tx.store, numbers, draft)
+    begun = _begun(tx, found)
+    if begun is None:
+        lines = sum(len(record.entity.lines) for record in found)
+        if lines <= LINES_PER_STEP:
+            return _insert(tx, draft, found, allocate=draft.allocate is not False)
+        if lines > _MAX_LINES:
+            message = f"have {lines} lines; a picking has at most {_MAX_LINES}"
+            raise ValidationFailed([Problem(_field(draft, None), message)])
+        # More than one transaction holds: first the picking, then its promises in steps.
+        begun = perform(
+            tx.store,
+            lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
+            caller=tx.caller,
+            request=tx.request,
+        )
+    if draft.allocate is not False:
+        allocate_rest(tx, begun)
+    return PICKINGS.get(tx.store, begun)
+
+
+def _document_ids(draft: PickingDraft) -> list[int]:
+    one, several = draft.document_id, draft.document_ids
+    if (one is None) == (several is None):
+        message = "give either document_id or document_ids"
+        raise ValidationFailed([Problem("document_id", message)])
+    return list(dict.fromkeys(several or ([one] if one else [])))
+
+
+def _read(store: Store, numbers: Sequence[int], draft: PickingDraft) -> list[Record[Document]]:
+    records = documents.get_documents(store, "exit", numbers)
+    known = {record.id for record in records}
+    problems = [
+        Problem(_field(draft, at), f"no exit document has the id {number}")
+        for at, number in enumerate(numbers)
+        if number not in known
+    ]
+    if not problems and len({record.entity.whs_code for record in records}) > 1:
+        problems.append(Problem(_field(draft, None), "must be of one warehouse"))
+    if problems:
+        raise ValidationFailed(problems)
+    return records
+
+
+def _field(draft: PickingDraft, at: int | None) -> str:
+    if draft.document_ids is None:
+        return "document_id"
+    return "document_ids" if at is None else f"document_ids.{at}"
+
+
+def _name(tx: Transaction) -> str:
+    """Name a new picking; the same for every attempt of one request, so that it is recognised."""
+    return str(uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.request}") if tx.request else uuid.uuid4())
+
+
+def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
+    """Find the picking that an attempt of this request has begun and not completed."""
+    works = {work for record in found for work in record.entity.works}
+    if tx.request is None or len(works) != 1:
+        return None
+    picking = PICKINGS.get(tx.store, works.pop())
+    return picking.id if picking.entity.uuid == _name(tx) else None
+
+
+def _insert(
+    tx: Transaction, draft: PickingDraft, found: Sequence[Record[Document]], *, allocate: bool
+) -> Record[StoredPicking]:
+    for record in found:
+        documents.ensure_workable(record)
+        if record.entity.works:
+            codes = ", ".join(f"PKG-{work}" for work in record.entity.works)
+            message = f"{doc_num('exit', record.id)} is being picked: {codes}."
+            raise Conflict(message)
+    first = found[0].entity
+    number = tx.next_id(PICKINGS.kind)
+    priorities = [one.entity.priority for one in found if one.entity.priority is not None]
+    picking = StoredPicking(
+        id=number,
+        uuid=_name(tx),
+        concept=draft.concept,
+        status="pending",
+        comments=draft.comments,
+        user_id=_user(tx),
+        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        priority=min(priorities, default=None) if draft.priority is None else draft.priority,
+        documents=[_reference(record) for record in found],
+        whs_code=first.whs_code,
+        warehouse_id=first.named["warehouse"][0],
+        lines=rules.lines_of(found),
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    return begin_picking(tx, picking, tell_exits, allocate=allocate)
+
+
+def begin_picking(
+    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool
+) -> Record[StoredPicking]:
+    """Stage a new picking, promise stock to its first lines, and raise picking.created."""
+    if allocate:
+        picking, _ = allocate_lines(tx, picking, 0)
+    tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
+    record = PICKINGS.insert(tx, picking.id, picking)
+    _raise(tx, "picking.created", record)
+    return record
+
+
+def _reference(record: Record[Document]) -> DocumentReference:
+    document = record.entity
+    return DocumentReference(
+        id=record.id,
+        type=document.type,
+        doc_num=doc_num("exit", record.id),
+        card_code=document.card_code,
+        external_ref=document.external_ref,
+    )
+
+
+def _user(tx: Transaction) -> int | None:
+    caller = tx.caller
+    user = caller.subject if caller and caller.kind != "client" else ""
+    return int(user) if user.isdecimal() else None
+
+
+# States
+
+
+def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Begin to pick. Raises Conflict unless it is pending."""
+    record = work_of_exits(tx.store, number)
+    rules.ensure_status(record.entity, "pending")
+    return _changed(tx, record, record.entity, status="started", started_at=tx.now)
+
+
+def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Promise stock to what has none yet. Raises Conflict once the picking has ended."""
+    record = work_of_exits(tx.store, number)
+    rules.ensure_status(record.entity, "pending", "started")
+    allocate_rest(tx, number)
+    return PICKINGS.get(tx.store, number)
+
+
+def finalize_picking(tx: Transaction, number: int, end: PickingEnd) -> Record[StoredPicking]:
+    """End a picking: what it did not take is free again; raise picking.completed.
+
+    Raises Conflict unless it is started, ValidationFailed when something was not picked
+    and no reason is given.
+    """
+    record = work_of_exits(tx.store, number)
+    return end_picking(tx, record, end, tell_exits)
+
+
+def end_picking(
+    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, tell: Tell
+) -> Record[StoredPicking]:
+    """Stage the end of a picking; see `finalize_picking`."""
+    rules.ensure_status(record.entity, "started")
+    short = rules.missing(record.entity)
+    if short and end.shortage_reason is None:
+        message = "is required: not everything was picked"
+        raise ValidationFailed([Problem("shortage_reason", message)])
+    back = put_back(tx, record.id, tell, picks=False)
+    record = PICKINGS.get(tx.store, record.id)
+    rules.ensure_status(record.entity, "started")
+    goods = any(line.picks for line in record.entity.lines)
+    ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
+    tell(tx, back.picking, ended)
+    lines = [
+        line.model_copy(update={"status": rules.state_of(line, ended=True)})
+        for line in back.picking.lines
+    ]
+    changed = _changed(
+        tx,
+        record,
+        back.picking,
+        status="finalized",
+        finalized_at=tx.now,
+        has_shortage=short,
+        shortage_reason=end.shortage_reason if short else None,
+        comments=end.comments if end.comments is not None else record.entity.comments,
+        lines=lines,
+    )
+    _raise(tx, "picking.completed", changed)
+    return changed
+
+
+def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Give a picking up: its promises are released, what was picked lies on its shelf again.
+
+    Raises Conflict unless it is pending or started.
+    """
+    rules.ensure_status(work_of_exits(tx.store, number).entity, "pending", "started")
+    return undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
+
+
+def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Take a finished picking back, as if nothing had been picked.
+
+    Raises Conflict unless it is finalized or synchronized, or when goods were dispatched.
+    """
+    picking = work_of_exits(tx.store, number).entity
+    rules.ensure_status(picking, "finalized", "synchronized")
+    if any(pick.dispatched for line in picking.lines for pick in line.picks):
+        message = "Goods of the picking have been dispatched already."
+        raise Conflict(message)
+    return undo_picking(tx, number, tell_exits, "reverted", "finalized", "synchronized")
+
+
+def undo_picking(
+    tx: Transaction, number: int, tell: Tell, status: WorkStatus, *allowed: WorkStatus
+) -> Record[StoredPicking]:
+    """Stage that a picking holds nothing any more and is `status`."""
+    back = put_back(tx, number, tell, picks=True)
+    record = PICKINGS.get(tx.store, number)
+    rules.ensure_status(record.entity, *allowed)
+    tell(tx, back.picking, back.progress(ends=number))
+    return _changed(tx, record, back.picking, status=status)
+
+
+def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Note that the ERP knows of it. Raises Conflict unless it is finalized."""
+    record = PICKINGS.get(tx.store, number)
+    rules.ensure_status(record.entity, "finalized")
+    return _changed(tx, record, record.entity, status="synchronized")
+
+
+def work_of_exits(store: Store, number: int) -> Record[StoredPicking]:
+    """Read a picking that is worked on by itself, not through a transfer order."""
+    record = PICKINGS.get(store, number)
+    if any(document.type == "transfer_order" for document in record.entity.documents):
+        code = record.entity.documents[0].doc_num
+        message = f"The picking belongs to {code}: pick through the transfer order."
+        raise Conflict(message)
+    return record
+
+
+def _changed(
+    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, **update: object
+) -> Record[StoredPicking]:
+    after = picking.model_copy(update={**update, "updated_at": tx.now})
+    return PICKINGS.replace(tx, record, after)
+
+
+def _raise(tx: Transaction, kind: str, record: Record[StoredPicking]) -> None:
+    raise_event(
+        tx,
+        Event(
+            type=kind,
+            object="picking",
+            id=record.id,
+            version=record.version,
+            href=f"/pickings/{record.id}",
+            attributes=views.picking_in_list(record).model_dump(),
+            status=record.entity.status,
+        ),
+    )

@@ -1,0 +1,99 @@
+"""The floor of a warehouse, as the people who work there see it through the interface."""
+
+from typing import Any
+
+from shared.tenancy import provisioning
+from shared.tenancy.directory import directory
+from tests.gateway import Erp, Response
+
+PRODUCTS = (
+    {"item_code": "BRICK", "name": "Brick"},
+    {"item_code": "CEMENT", "name": "Cement", "man_btch_num": True},
+    {"item_code": "DRILL", "name": "Drill", "man_ser_num": True},
+    {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False},
+)
+"""One of each way to be managed: by quantity, by batch, by serial, not kept in stock."""
+
+POSITIONS: dict[str, dict[str, object]] = {
+    "A-01": {"type": "storage"},
+    "B-01": {"type": "storage"},
+    "F-01": {"type": "pick_face"},
+    "X-01": {"is_blocked": True},
+    "D-01": {"disabled": True},
+}
+
+
+class Floor:
+    """A warehouse YARD, its stock, and the orders that are picked from it."""
+
+    def __init__(self, erp: Erp) -> None:
+        self.erp = erp
+        self._orders = 0
+
+    @classmethod
+    def furnished(cls, erp: Erp, *warehouses: str) -> "Floor":
+        """Give a tenant the products and, in each warehouse, the positions."""
+        for code in warehouses:
+            assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
+            for bin_code, more in POSITIONS.items():
+                body = {"whs_code": code, "bin_code": bin_code, **more}
+                assert erp.post("/warehouse-positions", body).status == 201
+        for product in PRODUCTS:
+            assert erp.post("/products", product).status == 201
+        return cls(erp)
+
+    def settle(self, **settings: object) -> None:
+        """Change settings of the tenant."""
+        provisioning.set_settings("acme", settings)
+        directory.forget()
+
+    def stock(self, item_code: str, qty: float, bin_code: str = "A-01", **more: object) -> None:
+        body = {
+            "item_code": item_code, "warehouse": "YARD", "bin_code": bin_code,
+            "increase": qty, "reason": "Found", **more,
+        }  # fmt: skip
+        answer = self.erp.post("/stock-adjustments", body)
+        assert answer.status == 201, answer.text
+
+    def order(self, *lines: tuple[str, float], **more: object) -> int:
+        self._orders += 1
+        body = {
+            "external_ref": f"SO-{self._orders}",
+            "type": "sale_order",
+            "doc_date": "2026-03-01",
+            "partner_code": "C-1",
+            "warehouse_code": "YARD",
+            "lines": [{"item_code": item, "qty": qty, **more} for item, qty in lines],
+        }
+        answer = self.erp.post("/exit-documents", body, key=f"order-{self._orders}")
+        assert answer.status == 201, answer.text
+        number: int = answer.data["id"]
+        return number
+
+    def picking(self, *orders: int, **more: object) -> dict[str, Any]:
+        answer = self.erp.post("/pickings", {"document_ids": list(orders), **more})
+        assert answer.status == 201, answer.text
+        shown: dict[str, Any] = answer.data
+        return shown
+
+    def started(self, *orders: int) -> int:
+        number: int = self.picking(*orders)["id"]
+        assert self.act(number, "start").status == 200
+        return number
+
+    def act(self, number: int, what: str, **body: object) -> Response:
+        return self.erp.post(f"/pickings/{number}/{what}", body or None)
+
+    def pick(
+        self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
+    ) -> Response:
+        return self.act(number, "picks", item_code=item_code, qty=qty, bin_code=bin_code, **more)
+
+    def level(self, item_code: str) -> tuple[float, float, float]:
+        """On hand, allocated, available."""
+        [shown] = self.erp.get("/stock-levels", query={"item_code": item_code}).data
+        return shown["on_hand"], shown["allocated"], shown["available"]
+
+    def document(self, number: int) -> dict[str, Any]:
+        shown: dict[str, Any] = self.erp.get(f"/exit-documents/{number}").data
+        return shown
