@@ -18,6 +18,11 @@ def last_instant(day: str, timezone: str) -> Instant:
     return _instant(day, _LAST, timezone)
 
 
+def day_of(milliseconds: int, timezone: str) -> str:
+    """Return the day (YYYY-MM-DD) of a time since the epoch in an IANA time zone."""
+    return datetime.fromtimestamp(milliseconds // 1000, ZoneInfo(timezone)).date().isoformat()
+
+
 def _instant(day: str, clock: time, timezone: str) -> Instant:
     moment = datetime.combine(date.fromisoformat(day), clock, ZoneInfo(timezone))
     try:

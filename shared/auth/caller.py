@@ -28,6 +28,12 @@ class Caller:
     expires_at: int = _NO_EXPIRY
     """Seconds since the epoch. The gateway keeps a verdict for minutes, so doors look again."""
 
+    @property
+    def user_id(self) -> int | None:
+        """Id of the user who calls; None when an integration client does."""
+        known = self.kind != "client" and self.subject.isdecimal()
+        return int(self.subject) if known else None
+
     @classmethod
     def from_context(cls, flat: Mapping[str, str]) -> "Caller":
         """Read the authorizer's flat context, in which lists are separated by spaces.

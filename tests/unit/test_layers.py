@@ -11,9 +11,10 @@ ROOT = Path(__file__).parents[2]
 _SINGLE_MODULES = {path.stem for path in (ROOT / "shared").glob("*.py")}
 _KERNEL = {"", "auth", "db", "events", "http", "tenancy"} | _SINGLE_MODULES
 _SHAPELESS = {"common", "helpers", "misc", "utils"}
-_MEETING_PLACES = {"ledger", "lines", "models", "service"}
+_MEETING_PLACES = {"ledger", "lines", "models", "service", "vocabulary"}
 """Modules of a subject that another subject may import: `lines` are the rules of the catalog for
-what names a product, `ledger` is the one way in which any work moves stock."""
+what names a product, `ledger` is the one way in which any work moves stock, `vocabulary` are
+the words of documents."""
 _MAX_LINES = 400
 
 

@@ -33,7 +33,7 @@ def test_a_receipt_keeps_where_its_goods_went() -> None:
         qty=MILLIONTH,
         batch_num="B7",
         serials=["S1"],
-        document_line=2,
+        document_lines={2: Decimal(5), 3: MILLIONTH - 5},
         position_id=5,
         bin_code="A-01-1",
         inventory_status="quarantine",
@@ -47,7 +47,7 @@ def test_a_receipt_keeps_where_its_goods_went() -> None:
 
     assert StoredReceipt.model_validate_json(whole.model_dump_json()) == whole
     plain = StoredReceiptLine(product_id=1, item_code="BRICK", qty=Decimal(1))
-    assert (plain.inventory_status, plain.stock_ids) == ("available", [])
+    assert (plain.inventory_status, plain.stock_ids, plain.undone) == ("available", [], False)
 
 
 def test_a_picking_keeps_what_is_allocated_picked_and_dispatched() -> None:
@@ -63,11 +63,22 @@ def test_a_picking_keeps_what_is_allocated_picked_and_dispatched() -> None:
             Allocation(stock_id=11, position_id=5, bin_code="A-01-1", serial="S1", qty=Decimal(1)),
             Allocation(stock_id=12, position_id=5, bin_code="A-1", batch_num="B7", qty=MILLIONTH),
         ],
-        picks=[Pick(stock_id=11, staged_id=21, qty=Decimal(1), serial="S1", dispatched=True)],
+        picks=[
+            Pick(
+                staged_id=21,
+                position_id=5,
+                bin_code="A-01-1",
+                batch_num="B7",
+                serial="S1",
+                qty=Decimal(1),
+                dispatched=True,
+            )
+        ],
     )
     whole = StoredPicking(
         id=9, uuid=UUID, status="finalized", priority=1, has_shortage=True,
-        shortage_reason="could_not_locate", documents=[SALE, SALE], whs_code="CEN", wave_id=2,
+        shortage_reason="could_not_locate", documents=[SALE, SALE], whs_code="CEN",
+        warehouse_id=4, wave_id=2,
         created_at=AT, updated_at=AT, lines=[line],
     )  # fmt: skip
 
@@ -93,7 +104,10 @@ def test_a_transfer_keeps_the_number_of_the_erp_as_it_was_given(
 def test_a_state_that_there_is_not_is_never_stored(
     model: type[StoredReceipt | StoredPicking | StoredTransfer],
 ) -> None:
-    entity = {"id": 1, "uuid": UUID, "status": "pending", "created_at": AT, "updated_at": AT}
+    entity = {
+        "id": 1, "uuid": UUID, "status": "pending", "whs_code": "CEN", "warehouse_id": 4,
+        "created_at": AT, "updated_at": AT,
+    }  # fmt: skip
 
     assert model.model_validate(entity).status == "pending"
     with pytest.raises(ValidationError, match="status"):

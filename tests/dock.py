@@ -1,0 +1,78 @@
+"""The receiving dock of a warehouse, as people and programs work there through the interface."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.floor import Floor
+from tests.gateway import Erp, Response
+
+type Line = Mapping[str, object]
+
+
+class Dock:
+    """The dock of YARD: orders from providers, receipts for them, stock that they raise."""
+
+    def __init__(self, erp: Erp) -> None:
+        self.floor = Floor.furnished(erp, "YARD", "SHOP")
+        self.erp = erp
+        self._orders = 0
+
+    def order(self, *lines: Line) -> int:
+        """Order goods; lines are of BRICK, to be put to A-01, unless they say otherwise."""
+        self._orders += 1
+        body = {
+            "external_ref": f"PO-{self._orders}",
+            "type": "purchase_order",
+            "doc_date": "2026-03-01",
+            "partner_code": "P-1",
+            "warehouse_code": "YARD",
+            "lines": [{"item_code": "BRICK", "destination_bin": "A-01", **line} for line in lines],
+        }
+        answer = self.erp.post("/entry-documents", body, key=f"order-{self._orders}")
+        assert answer.status == 201, answer.text
+        number: int = answer.data["id"]
+        return number
+
+    def receipt(self, order: int, **more: object) -> int:
+        """Create a receipt for an order."""
+        answer = self.erp.post("/receipts", {"document_id": order, **more})
+        assert answer.status == 201, answer.text
+        number: int = answer.data["id"]
+        return number
+
+    def started(self, order: int) -> int:
+        """Create a receipt for an order and start it."""
+        number = self.receipt(order)
+        assert self.act(number, "start").status == 200
+        return number
+
+    def act(self, number: int, what: str, **more: Any) -> Response:
+        """Do something to a receipt."""
+        return self.erp.post(f"/receipts/{number}/{what}", **more)
+
+    def receive(
+        self, number: int, qty: float, *, by: Erp | None = None, **line: object
+    ) -> Response:
+        """Receive BRICK unless told otherwise."""
+        body = {"item_code": "BRICK", "qty": qty, **line}
+        return (by or self.erp).post(f"/receipts/{number}/lines", body)
+
+    def shown(self, number: int) -> dict[str, Any]:
+        """Get a receipt."""
+        found: dict[str, Any] = self.erp.get(f"/receipts/{number}").data
+        return found
+
+    def document(self, order: int) -> dict[str, Any]:
+        """Get an order."""
+        found: dict[str, Any] = self.erp.get(f"/entry-documents/{order}").data
+        return found
+
+    def progress(self, order: int) -> list[tuple[float, float, str]]:
+        """Tell of each line of an order what was received, what is open, and its status."""
+        lines = self.document(order)["lines"]
+        return [(line["received_qty"], line["open_qty"], line["status"]) for line in lines]
+
+    def stock(self, **query: object) -> list[tuple[str, str, float]]:
+        """Tell where what is in stock lies: item, position, quantity."""
+        rows = self.erp.walk("/stocks", status="in", **query)
+        return [(row["item_code"], row["position"]["bin_code"], row["qty"]) for row in rows]
