@@ -215,7 +215,7 @@ def _flag(value: str) -> Filter:
     return Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
 
 
-def _level_filters(product: Callable[[int], int]) -> dict[str, Filter]:
+def _level_filters(product: Callable[[int], int], *, by_hall: bool) -> dict[str, Filter]:
     return {
         "product_id": _id_filter(product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(product(number))),
@@ -223,7 +223,7 @@ def _level_filters(product: Callable[[int], int]) -> dict[str, Filter]:
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
             NO_TEXT,
-            narrow=True,
+            narrow=by_hall,
         ),
     }
 
@@ -242,7 +242,7 @@ LEVEL_LIST = Listed(
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "whs_code", "updated_at"}),
     filters={
-        **_level_filters(lambda number: (number - 1) // len(HALLS) + 1),
+        **_level_filters(lambda number: (number - 1) // len(HALLS) + 1, by_hall=True),
         "totals": _flag("false"),
     },
     sorts=_LEVEL_SORTS,
@@ -258,7 +258,7 @@ TOTAL_LIST = Listed(
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "updated_at"}),
     always_null=frozenset({"whs_code"}),
-    filters=_level_filters(lambda number: number),
+    filters=_level_filters(lambda number: number, by_hall=False),
     sorts=_LEVEL_SORTS,
     default_sort="item_code",
 )
