@@ -75,6 +75,8 @@ def _item_problems(arrival: Arrival) -> Iterator[Problem]:
 
 def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
+    if name is None and not _is_told(arrival.document, arrival.draft):
+        return
     if name is None:
         message = "is required: the document names no one destination for what arrives"
         yield Problem("bin_code", message)
@@ -141,13 +143,18 @@ def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
 
 def destination(document: Document, draft: ReceiptLineDraft) -> str | None:
     """Find where the document wants what arrives, None when it does not say or says several."""
-    code: str | None = draft.item_code
-    qty: Decimal | None = draft.qty
-    if code is None or qty is None:
+    if not _is_told(document, draft):
         return None
     parts = filling(document, draft)
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
+
+
+def _is_told(document: Document, draft: ReceiptLineDraft) -> bool:
+    """Tell whether a draft, as far as it is valid, says for which lines the goods are."""
+    code: str | None = draft.item_code
+    qty: Decimal | None = draft.qty
+    return code is not None and qty is not None and bool(_lines_of(document, code, None))
 
 
 def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
