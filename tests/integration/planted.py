@@ -12,6 +12,7 @@ from shared.db.collection import Collection
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
+from shared.stock.repository import LEVELS, MOVEMENTS, STOCK
 from shared.waves.repository import WAVES
 from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
 from tests.gateway import Erp
@@ -44,6 +45,8 @@ PICKING: Mapping[str, Any] = {
     "uuid": "5c1f9d0e-3c5b-4f0a-8f43-0f6f2d1b7a90",
     "status": "pending",
     "documents": [SALE],
+    "whs_code": "CEN",
+    "warehouse_id": 1,
     "lines": [
         {
             "document_id": 3,
@@ -67,6 +70,39 @@ WAVE: Mapping[str, Any] = {
     "strategy": "batch",
     "status": "draft",
     "orders": [{"picking_id": 9, "status": "pending"}],
+}
+STOCK_ROW: Mapping[str, Any] = {
+    "product_id": 1,
+    "product_name": "Bolt M8",
+    "item_code": "BOLT-M8",
+    "qty": 480,
+    "status": "in",
+    "warehouse_id": 1,
+    "whs_code": "CEN",
+    "position_id": 1,
+    "bin_code": "A-01-1",
+    "inventory_status": "available",
+    "received_at": "2026-03-02T08:14:09.120Z",
+}
+LEVEL: Mapping[str, Any] = {
+    "product_id": 1,
+    "item_code": "BOLT-M8",
+    "whs_code": "CEN",
+    "on_hand": 480,
+}
+MOVEMENT: Mapping[str, Any] = {
+    "type": "adjustment",
+    "product_id": 1,
+    "item_code": "BOLT-M8",
+    "qty": 480,
+    "from": None,
+    "to": {"whs_code": "CEN", "bin_code": "A-01-1", "inventory_status": "available"},
+    "batch_num": None,
+    "serial_number": None,
+    "document": None,
+    "user_id": None,
+    "client_id": "erp",
+    "reason": "Counted",
 }
 
 
@@ -102,11 +138,26 @@ def wave(store: Store, **changes: Any) -> int:
     return plant(store, WAVES, {**WAVE, **changes})
 
 
+def _stock_row(store: Store) -> int:
+    return plant(store, STOCK, STOCK_ROW)
+
+
+def _level(store: Store) -> int:
+    return plant(store, LEVELS, LEVEL)
+
+
+def _movement(store: Store) -> int:
+    return plant(store, MOVEMENTS, MOVEMENT)
+
+
 PLANTED: Mapping[str, Plant] = {
     "/receipts": receipt,
     "/pickings": picking,
     "/transfers": transfer,
     "/waves": wave,
+    "/stocks": _stock_row,
+    "/stock-levels": _level,
+    "/stock-movements": _movement,
 }
 """Path of a list → what writes one more row of it."""
 

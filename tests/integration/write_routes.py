@@ -4,7 +4,7 @@ A new route needs an entry here; `test_crashes.py` then shows what happens to it
 processes die, connections break and AWS is busy.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,15 +22,15 @@ class Example:
     """One use of a route.
 
     `prepare` brings about what the request needs and returns the values of its path.
-    `grows` is by how many the live entities of each kind change, `event` the one event
-    that is raised; `afterwards` tells what GET on the resource then answers.
+    `grows` is by how many the live entities of each kind change, `events` are the events
+    that are raised, in any order; `afterwards` tells what GET on the resource then answers.
     """
 
     status: int
     body: Mapping[str, Any] | None = None
     prepare: Callable[[Erp], Values] = _nothing
     grows: Mapping[str, int] = field(default_factory=dict)
-    event: str | None = None
+    events: Sequence[str] = ()
     afterwards: int = 200
 
 
@@ -101,6 +101,17 @@ MAP = {
 }
 
 
+FOUND = {
+    "item_code": "BOLT-M8",
+    "warehouse": "NORTH",
+    "bin_code": "A-01-1",
+    "increase": 40,
+    "reason": "Found at the yearly count",
+}
+PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
+SHORT = {"shortage_reason": "could_not_locate"}
+
+
 def _bolt(erp: Erp) -> Values:
     return {"id": erp.post("/products", BOLT).data["id"]}
 
@@ -147,11 +158,52 @@ def _sale(erp: Erp) -> Values:
     return {"id": erp.post("/exit-documents", SALE, key="sale").data["id"]}
 
 
+def _counted(erp: Erp) -> Values:
+    """Some bolts in stock, and an order for more than one line of them."""
+    _sale(erp)
+    body = {**FOUND, "increase": 100}
+    assert erp.post("/stock-adjustments", body).status == 201
+    return {}
+
+
+def _picking(erp: Erp) -> Values:
+    _counted(erp)
+    return {"id": erp.post("/pickings", {"document_id": 1}).data["id"]}
+
+
+def _unallocated(erp: Erp) -> Values:
+    _counted(erp)
+    return {"id": erp.post("/pickings", {"document_id": 1, "allocate": False}).data["id"]}
+
+
+def _started(erp: Erp) -> Values:
+    values = _picking(erp)
+    erp.post(f"/pickings/{values['id']}/start")
+    return values
+
+
+def _partly_picked(erp: Erp) -> Values:
+    values = _started(erp)
+    assert erp.post(f"/pickings/{values['id']}/picks", PICK).status == 200
+    return values
+
+
+def _finalized(erp: Erp) -> Values:
+    values = _partly_picked(erp)
+    assert erp.post(f"/pickings/{values['id']}/finalize", SHORT).status == 200
+    return values
+
+
+def _ready_to_go(erp: Erp) -> Values:
+    _finalized(erp)
+    return {"id": 1}
+
+
 _RENAMED = Example(
     200,
     body={"item_code": "BOLT-M8-ZN", "name": "Bolt M8 zinc-plated"},
     prepare=_bolt,
-    event="product.updated",
+    events=["product.updated"],
 )
 _RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_fasteners)
 _RENAMED_HALL = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_hall)
@@ -160,7 +212,7 @@ _RENUMBERED_BUILDER = Example(200, body={"document_id": 7, "phone": "555-0111"},
 _RENAMED_CABLE_WORKS = Example(200, body={"name": "Midland Cable"}, prepare=_cable_works)
 
 EXAMPLES: Mapping[str, Example] = {
-    "POST /products": Example(201, body=BOLT, grows={"product": 1}, event="product.created"),
+    "POST /products": Example(201, body=BOLT, grows={"product": 1}, events=["product.created"]),
     "PUT /products/{id}": _RENAMED,
     "PATCH /products/{id}": _RENAMED,
     "DELETE /products/{id}": Example(200, prepare=_bolt, grows={"product": -1}, afterwards=410),
@@ -175,7 +227,7 @@ EXAMPLES: Mapping[str, Example] = {
     "PATCH /warehouses/{id}": _RENAMED_HALL,
     "DELETE /warehouses/{id}": Example(200, prepare=_hall, grows={"warehouse": -1}, afterwards=410),
     "PUT /warehouses/{id}/layout": Example(
-        200, body=MAP, prepare=_hall, grows={"layout": 1}, event="layout.published"
+        200, body=MAP, prepare=_hall, grows={"layout": 1}, events=["layout.published"]
     ),
     "POST /warehouse-positions": Example(201, body=SHELF, prepare=_hall, grows={"position": 1}),
     "POST /warehouse-positions/bulk": Example(
@@ -209,7 +261,47 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
     "POST /transfer-orders": Example(
-        201, body=MOVE, prepare=_two_halls, grows={"transfer_order": 1}, event="transfer.created"
+        201, body=MOVE, prepare=_two_halls, grows={"transfer_order": 1}, events=["transfer.created"]
+    ),
+    "POST /stock-adjustments": Example(
+        201,
+        body=FOUND,
+        prepare=_stocked_hall,
+        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1},
+        events=["stock.updated"],
+        afterwards=405,
+    ),
+    "POST /pickings": Example(
+        201,
+        body={"document_id": 1},
+        prepare=_counted,
+        grows={"picking": 1},
+        events=["picking.created", "stock.updated"],
+    ),
+    "POST /pickings/{id}/start": Example(200, prepare=_picking),
+    "POST /pickings/{id}/allocate": Example(200, prepare=_unallocated, events=["stock.updated"]),
+    "POST /pickings/{id}/picks": Example(
+        200, body=PICK, prepare=_started, grows={"stock": 1, "movement": 1}
+    ),
+    "POST /pickings/{id}/finalize": Example(
+        200, body=SHORT, prepare=_partly_picked, events=["picking.completed", "stock.updated"]
+    ),
+    "POST /pickings/{id}/cancel": Example(
+        # One for what is released, one for what is unpicked: the sweep allows one a step.
+        200,
+        prepare=_partly_picked,
+        grows={"movement": 1},
+        events=["stock.updated", "stock.updated"],
+    ),
+    "POST /pickings/{id}/revert": Example(
+        200, prepare=_finalized, grows={"movement": 1}, events=["stock.updated"]
+    ),
+    "POST /pickings/{id}/synchronize": Example(200, prepare=_finalized),
+    "POST /exit-documents/{id}/dispatch": Example(
+        200,
+        prepare=_ready_to_go,
+        grows={"movement": 1},
+        events=["shipment.dispatched", "stock.updated"],
     ),
 }
 """`METHOD /path` → its example."""
