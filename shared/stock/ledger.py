@@ -251,10 +251,9 @@ class Ledger:
     def _stage_movements(self) -> None:
         tx = self._tx
         caller = tx.caller
-        user = caller.subject if caller and caller.kind != "client" else ""
         stamp = {
             "document": self._cause,
-            "user_id": int(user) if user.isdecimal() else None,
+            "user_id": caller.user_id if caller else None,
             "client_id": caller.client_id if caller else None,
             "reason": self._reason,
             "created_at": tx.now,

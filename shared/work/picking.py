@@ -19,6 +19,7 @@ from shared.work.models import DocumentReference, Operator, StoredPicking, WorkS
 from shared.work.picking_models import PickingDraft, PickingEnd
 from shared.work.putting_back import Tell, put_back
 from shared.work.repository import PICKINGS
+from shared.work.states import ensure_status
 
 _MAX_LINES = 1000
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
@@ -125,7 +126,7 @@ def _insert(
         concept=draft.concept,
         status="pending",
         comments=draft.comments,
-        user_id=_user(tx),
+        user_id=tx.caller.user_id if tx.caller else None,
         operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
         priority=min(priorities, default=None) if draft.priority is None else draft.priority,
         documents=[_reference(record) for record in found],
@@ -161,26 +162,20 @@ def _reference(record: Record[Document]) -> DocumentReference:
     )
 
 
-def _user(tx: Transaction) -> int | None:
-    caller = tx.caller
-    user = caller.subject if caller and caller.kind != "client" else ""
-    return int(user) if user.isdecimal() else None
-
-
 # States
 
 
 def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Begin to pick. Raises Conflict unless it is pending."""
     record = work_of_exits(tx.store, number)
-    rules.ensure_status(record.entity, "pending")
+    ensure_status("picking", record.entity, "pending")
     return _changed(tx, record, record.entity, status="started", started_at=tx.now)
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Promise stock to what has none yet. Raises Conflict once the picking has ended."""
     record = work_of_exits(tx.store, number)
-    rules.ensure_status(record.entity, "pending", "started")
+    ensure_status("picking", record.entity, "pending", "started")
     allocate_rest(tx, number)
     return PICKINGS.get(tx.store, number)
 
@@ -199,14 +194,14 @@ def end_picking(
     tx: Transaction, record: Record[StoredPicking], end: PickingEnd, tell: Tell
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
-    rules.ensure_status(record.entity, "started")
+    ensure_status("picking", record.entity, "started")
     short = rules.missing(record.entity)
     if short and end.shortage_reason is None:
         message = "is required: not everything was picked"
         raise ValidationFailed([Problem("shortage_reason", message)])
     back = put_back(tx, record.id, tell, picks=False)
     record = PICKINGS.get(tx.store, record.id)
-    rules.ensure_status(record.entity, "started")
+    ensure_status("picking", record.entity, "started")
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
     tell(tx, back.picking, ended)
@@ -234,7 +229,7 @@ def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
     Raises Conflict unless it is pending or started.
     """
-    rules.ensure_status(work_of_exits(tx.store, number).entity, "pending", "started")
+    ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
     return undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
 
 
@@ -244,7 +239,7 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     Raises Conflict unless it is finalized or synchronized, or when goods were dispatched.
     """
     picking = work_of_exits(tx.store, number).entity
-    rules.ensure_status(picking, "finalized", "synchronized")
+    ensure_status("picking", picking, "finalized", "synchronized")
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
         message = "Goods of the picking have been dispatched already."
         raise Conflict(message)
@@ -257,7 +252,7 @@ def undo_picking(
     """Stage that a picking holds nothing any more and is `status`."""
     back = put_back(tx, number, tell, picks=True)
     record = PICKINGS.get(tx.store, number)
-    rules.ensure_status(record.entity, *allowed)
+    ensure_status("picking", record.entity, *allowed)
     tell(tx, back.picking, back.progress(ends=number))
     return _changed(tx, record, back.picking, status=status)
 
@@ -265,7 +260,7 @@ def undo_picking(
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Note that the ERP knows of it. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
-    rules.ensure_status(record.entity, "finalized")
+    ensure_status("picking", record.entity, "finalized")
     return _changed(tx, record, record.entity, status="synchronized")
 
 

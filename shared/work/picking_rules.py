@@ -7,14 +7,13 @@ from typing import Literal
 
 from shared.db.collection import Record
 from shared.documents.models import Document
-from shared.errors import Conflict, Problem, ValidationFailed
+from shared.errors import Problem, ValidationFailed
 from shared.work.models import (
     Allocation,
     Pick,
     PickStatus,
     StoredPicking,
     StoredPickingLine,
-    WorkStatus,
 )
 from shared.work.picking_models import MAX_SERIALS, PickDraft
 
@@ -22,14 +21,6 @@ type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of what was allocated."""
 
 NONE = Decimal(0)
-
-
-def ensure_status(work: StoredPicking, *allowed: WorkStatus) -> None:
-    """Refuse what the state of the work does not allow."""
-    if work.status not in allowed:
-        wanted = " or ".join(allowed)
-        message = f"The picking is {work.status}; this needs it to be {wanted}."
-        raise Conflict(message)
 
 
 def lines_of(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:

@@ -17,6 +17,7 @@ from shared.work.picking_models import PickDraft
 from shared.work.picking_rules import Substitution, Taking
 from shared.work.putting_back import Tell
 from shared.work.repository import PICKINGS
+from shared.work.states import ensure_status
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -45,7 +46,7 @@ def pick_for(
     tell: Tell,
 ) -> Record[StoredPicking]:
     """Stage a pick; see `pick`."""
-    rules.ensure_status(record.entity, "started")
+    ensure_status("picking", record.entity, "started")
     picking = record.entity
     wrong = rules.serial_problems(picking, draft)
     if wrong:
