@@ -28,7 +28,7 @@ class Dock:
             "warehouse_code": "YARD",
             "lines": [{"item_code": "BRICK", "destination_bin": "A-01", **line} for line in lines],
         }
-        answer = self.erp.post("/entry-documents", body, key=f"order-{self._orders}")
+        answer = self.erp.post("/entry-documents", body, key=f"purchase-{self._orders}")
         assert answer.status == 201, answer.text
         number: int = answer.data["id"]
         return number

@@ -3,8 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from tests.dock import Dock
 from tests.gateway import Erp
 from tests.stack import Stack
@@ -273,25 +271,23 @@ def test_twenty_five_serials_fit_into_one_call_and_go_again(dock: Dock, stack: S
 # More than was ordered
 
 
-@pytest.mark.parametrize(
-    ("tolerance", "qty", "status"),
-    [(0, 10, 200), (0, 10.000001, 409), (5, 10.5, 200), (5, 10.500001, 409), (100, 20, 200)],
-)
-def test_the_tolerance_counts_over_all_receipts(
-    dock: Dock, stack: Stack, tolerance: int, qty: float, status: int
-) -> None:
-    dock.floor.settle(receipt_tolerance=Decimal(tolerance))
-    order = dock.order({"qty": 7}, {"qty": 3})
-    dock.receive(dock.started(order), 6)
+def test_the_tolerance_counts_over_all_receipts(dock: Dock, stack: Stack) -> None:
+    cases = (
+        (0, 10, 200), (0, 10.000001, 409), (5, 10.5, 200), (5, 10.500001, 409), (100, 20, 200),
+    )  # fmt: skip
+    for tolerance, qty, status in cases:
+        dock.floor.settle(receipt_tolerance=Decimal(tolerance))
+        order = dock.order({"qty": 7}, {"qty": 3})
+        dock.receive(dock.started(order), 6)
 
-    answer = dock.receive(dock.started(order), round(qty - 6, 6))
+        answer = dock.receive(dock.started(order), round(qty - 6, 6))
 
-    assert answer.status == status, answer.text
-    received = sum(line[0] for line in dock.progress(order))
-    assert received == (qty if status == 200 else 6)
-    if status == 409:
-        assert answer.code == "approval_required"
-        assert str(qty) in answer.json()["message"]
+        assert answer.status == status, answer.text
+        received = sum(line[0] for line in dock.progress(order))
+        assert received == (qty if status == 200 else 6)
+        if status == 409:
+            assert answer.code == "approval_required"
+            assert str(qty) in answer.json()["message"]
     prove(stack.store())
 
 
