@@ -103,10 +103,15 @@ class Door:
         return _respond(reply, event)
 
     def _at(self, path: str) -> dict[str, Match]:
-        found: dict[str, Match] = {}
-        for group in self._groups:
-            found |= group.at(path)
-        return found
+        """Return the operations on a path, by method; a word of a route goes before a name.
+
+        So `/warehouse-positions/bulk` is never the position `bulk`, whatever the method.
+        """
+        found = [match for group in self._groups for match in group.at(path)]
+        fewest = min((len(match.path_values) for match in found), default=0)
+        return {
+            match.operation.method: match for match in found if len(match.path_values) == fewest
+        }
 
     def _find(self, event: Mapping[str, Any]) -> Match:
         path, method = _path(event), event["httpMethod"]

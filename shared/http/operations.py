@@ -1,7 +1,7 @@
 """The declaration of a route: everything that checks, documents or tests it derives from here."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
@@ -134,13 +134,11 @@ class Routes:
 
         return register
 
-    def at(self, path: str) -> dict[str, Match]:
-        """Return the operations on a path, by method; empty when no route has it."""
-        return {
-            operation.method: Match(operation, found.groupdict())
-            for operation in self.operations
-            if (found := _pattern(operation.path).fullmatch(path))
-        }
+    def at(self, path: str) -> Iterator[Match]:
+        """Yield every operation whose path this can be."""
+        for operation in self.operations:
+            if found := _pattern(operation.path).fullmatch(path):
+                yield Match(operation, found.groupdict())
 
 
 @cache
