@@ -116,8 +116,10 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
     filters = listed.all_filters(HOURLY)
     orders = [sign + sort for sort in listed.sorts for sign in ("", "-")]
 
-    def every_filter(count: int) -> Iterator[Query]:
-        return ({name: one.values(count)[0]} for name, one in filters.items())
+    def one_of_each_cost(count: int) -> Iterator[Query]:
+        wide = [name for name, one in filters.items() if not one.narrow]
+        narrow = [name for name, one in filters.items() if one.narrow]
+        return ({name: filters[name].values(count)[0]} for name in (*wide[:1], *narrow))
 
     yield Scenario("no filter", lambda _: [{}], FIXED)
     yield Scenario(
@@ -130,8 +132,8 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
             FIXED if one.narrow else ENTRIES,
         )
     yield Scenario(
-        "page 2 by links.next, without and with each filter",
-        lambda count: [{}, *every_filter(count)],
+        "page 2 by links.next, without and with a filter",
+        lambda count: [{}, *one_of_each_cost(count)],
         FIXED,
         second_page=True,
     )

@@ -108,6 +108,7 @@ IMPLIED: Mapping[str, Promise] = _read("""
     POST    /receipts/{id}/synchronize        receipts:write    entries.manage
     POST    /pickings                         pickings:write    exits.manage
     POST    /pickings/{id}/start              pickings:write    exits.manage
+    POST    /pickings/{id}/allocate           pickings:write    exits.manage
     POST    /pickings/{id}/picks              pickings:write    exits.manage
     POST    /pickings/{id}/finalize           pickings:write    exits.manage
     POST    /pickings/{id}/cancel             pickings:write    exits.manage

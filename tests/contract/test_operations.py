@@ -200,9 +200,12 @@ def test_an_idempotency_key_is_required_where_the_interface_says_so(
         assert answer.status in {200, 404, 422}, answer.text
 
 
-@pytest.mark.parametrize("operation", [n for n, one in DECLARED.items() if one.body])
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}'])
-def test_a_body_that_is_no_json_object_is_400(stack: Stack, operation: str, text: str) -> None:
+@pytest.mark.parametrize("operation", [name for name, one in DECLARED.items() if one.body])
+def test_a_body_that_is_no_json_object_is_400(stack: Stack, operation: str) -> None:
     method, _, path = operation.partition(" ")
-    answer = stack.erp().send(method, path.replace("{id}", "1"), raw=text, key="broken")
-    refused(answer, 400, "bad_request")
+    texts = ["{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}']
+    # An act about which nothing has to be said may come without a body.
+    texts += [] if DECLARED[operation].body_optional else [""]
+    for text in texts:
+        answer = stack.erp().send(method, path.replace("{id}", "1"), raw=text, key="broken")
+        refused(answer, 400, "bad_request")
