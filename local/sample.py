@@ -171,9 +171,9 @@ def _load_kind(
             if answer.is_success:
                 created += answer.status_code == HTTPStatus.CREATED
             elif _names_only_the_key(answer, kind):
-                taken[kind.key_of(record)] = _problem(answer)
+                taken[kind.key_of(record)] = problem(answer)
             else:
-                raise SampleRefused(f"{kind.path} {kind.key_of(record)}: {_problem(answer)}")
+                raise SampleRefused(f"{kind.path} {kind.key_of(record)}: {problem(answer)}")
             progress.advance(task)
     finally:
         pool.shutdown(cancel_futures=True)
@@ -184,16 +184,16 @@ def _load_kind(
 def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> Loaded:
     """Publish the map of each warehouse that has none."""
     title = "warehouse maps"
-    numbers = {row["whs_code"]: row["id"] for row in _rows(client, "/warehouses")}
+    numbers = {row["whs_code"]: row["id"] for row in rows(client, "/warehouses")}
     published = 0
     for body in progress.track(maps, description=title):
         path = f"/warehouses/{numbers[body['whs_code']]}/layout"
         answer = _send(client, client.build_request("GET", path))
         if answer.status_code == HTTPStatus.NOT_FOUND:
-            answer = _write(client, "PUT", path, body)
+            answer = write(client, "PUT", path, body)
             published += 1
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {_problem(answer)}")
+            raise SampleRefused(f"{path}: {problem(answer)}")
     return Loaded(title, published, len(maps) - published)
 
 
@@ -207,26 +207,29 @@ def _expect_present(client: httpx.Client, kind: Kind, taken: dict[NaturalKey, st
 
 
 def _present(client: httpx.Client, kind: Kind) -> set[NaturalKey]:
-    return {kind.key_of(row) for row in _rows(client, kind.path)}
+    return {kind.key_of(row) for row in rows(client, kind.path)}
 
 
-def _rows(client: httpx.Client, path: str) -> Iterator[Body]:
+def rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
+    """Every row of a list."""
     page, last = 1, 1
     while page <= last:
-        request = client.build_request("GET", path, params={"page": page, "per_page": _PAGE})
+        params = {"page": page, "per_page": _PAGE, **query}
+        request = client.build_request("GET", path, params=params)
         answer = _send(client, request)
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {_problem(answer)}")
+            raise SampleRefused(f"{path}: {problem(answer)}")
         body = answer.json()
         yield from body["data"]
         page, last = page + 1, body["meta"]["last_page"]
 
 
 def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:
-    return _write(client, "POST", kind.path, record)
+    return write(client, "POST", kind.path, record)
 
 
-def _write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Response:
+def write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Response:
+    """Send a body, as often as it takes; done once, by a key that is made of what is sent."""
     # The body is in the key too: a corrected record must not meet the answer to the wrong one.
     content = json.dumps(body, sort_keys=True)
     key = uuid.uuid5(_KEYS, f"{path} {content}")
@@ -276,7 +279,8 @@ def _code(answer: httpx.Response) -> str:
     return str(_error(answer).get("code", ""))
 
 
-def _problem(answer: httpx.Response) -> str:
+def problem(answer: httpx.Response) -> str:
+    """What an answer says was wrong."""
     message = _error(answer).get("message", answer.text[:200])
     return f"{answer.status_code} {_code(answer)}: {message}"
 
