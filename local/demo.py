@@ -1,67 +1,22 @@
-"""The story of an order, played against the running stack and told as a table."""
+"""The story of a warehouse, played against the running stack and told as a table."""
 
 import argparse
 import json
 import sys
 import uuid
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 from rich.console import Console
-from rich.table import Table
 
-from examples.stowage_client import Stowage, StowageError
+from examples.stowage_client import Stowage
+from local.demo_floor import play_floor
+from local.story import Story
 
 STACK = Path(".local/stack.json")
 AT_ONCE = 20
-
-
-@dataclass
-class Story:
-    """What has happened so far: one row per call."""
-
-    stowage: Stowage
-    rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
-
-    def send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Send a request; a refusal is an answer, too."""
-        try:
-            return self.stowage.send(method, path, **request)
-        except StowageError as refusal:
-            return refusal.answer
-
-    def tell(
-        self, what: str, answer: httpx.Response, expected: int, outcome: Callable[[Any], str]
-    ) -> Any:
-        """Add a call and what came of it; return the body."""
-        body = answer.json()
-        request = answer.request
-        call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
-        fine = answer.status_code == expected
-        self.rows.append((what, call, outcome(body) if fine else body["message"], fine))
-        return body
-
-    def fact(self, what: str, outcome: str, *, fine: bool) -> None:
-        """Add something that follows from several calls."""
-        self.rows.append((what, "", outcome, fine))
-
-    def table(self) -> Table:
-        """Show everything."""
-        table = Table(title="An order reaches the warehouse", show_lines=False)
-        for column in ("What happens", "Call", "Outcome", ""):
-            table.add_column(column, overflow="fold")
-        for what, call, outcome, fine in self.rows:
-            table.add_row(what, call, outcome, "[green]✓[/]" if fine else "[red]✗[/]")
-        return table
-
-    @property
-    def went_well(self) -> bool:
-        """Whether everything came as promised."""
-        return all(fine for *_, fine in self.rows)
 
 
 def _codes(body: Any) -> str:
@@ -91,6 +46,7 @@ def play(story: Story) -> None:
     _order_once(story, run, warehouses[0]["whs_code"], products)
     _many_at_once(story, run, warehouses[0]["whs_code"], products)
     _bad_order(story, run)
+    play_floor(story, run)
     story.tell(
         "The newest open sales orders",
         story.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
