@@ -4,7 +4,8 @@ Nothing of what a call does or answers changes:
 
 - A deployed stack is kept as moto holds it, and put back instead of deployed again.
 - moto copies the whole table once per action of a transaction, so that it can take the
-  transaction back; one copy of its items per transaction says the same.
+  transaction back. It replaces items that are put, and changes in place only those that are
+  updated: it is enough to keep the old items, and copies of these.
 - moto makes an RSA key for every HMAC key, and never uses it; one for all will do.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
+from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
 from moto.kms.models import Key, kms_backends
 from moto.kms.utils import generate_private_key
@@ -70,20 +72,35 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save moto needless work until the test ends."""
     monkeypatch.setattr("moto.kms.models.generate_private_key", _private_key)
     original = DynamoDBBackend.transact_write_items
-    copies: dict[int, Table] = {}
+    kept: dict[int, Table] = {}
+    updated: list[Mapping[str, Any]] = []
 
     def transact_write_items(backend: DynamoDBBackend, actions: list[dict[str, Any]]) -> None:
-        copies.clear()
+        kept.clear()
+        updated[:] = [action["Update"]["Key"] for action in actions if "Update" in action]
         original(backend, actions)
 
     def snapshot(table: Table, _memo: object) -> Table:
-        if id(table) not in copies:
-            copies[id(table)] = copy.copy(table)
-            copies[id(table)].items = copy.deepcopy(table.items)
-        return copies[id(table)]
+        if id(table) not in kept:
+            kept[id(table)] = _before(table, updated)
+        return kept[id(table)]
 
     monkeypatch.setattr(DynamoDBBackend, "transact_write_items", transact_write_items)
     monkeypatch.setattr(Table, "__deepcopy__", snapshot, raising=False)
+
+
+def _before(table: Table, updated: list[Mapping[str, Any]]) -> Table:
+    """Return the table as it is before some of its items are updated and others replaced."""
+    kept = copy.copy(table)
+    kept.items = copy.copy(table.items)
+    for partition, items in table.items.items():
+        kept.items[partition] = dict(items)
+    for key in updated:
+        partition, sort = (DynamoType(key[name]) for name in table.table_key_attrs)
+        item = table.items.get(partition, {}).get(sort)
+        if item is not None:
+            kept.items[partition][sort] = copy.deepcopy(item)
+    return kept
 
 
 def _private_key(key_spec: str) -> Any:

@@ -1,46 +1,106 @@
 """What must be true of stock at every instant, checked on everything that is stored."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
-from shared.db.collection import Collection
+from shared.db.collection import HEAD, Collection
+from shared.db.items import from_attributes, unpack
 from shared.db.store import Store
+from shared.documents.models import Document
+from shared.documents.repository import COLLECTIONS
 from shared.stock.models import Level, Movement, Quantities, StockRow
 from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 from shared.stock.rules import share
+from shared.work.models import StoredPicking, StoredReceipt
+from shared.work.repository import PICKINGS, RECEIPTS
 
 type Sums = dict[str, Decimal]
+type Attributes = dict[str, Any]
+"""An item as the DynamoDB interface has it."""
+
+_NONE = Decimal(0)
+_READ: dict[str, Collection[Any]] = {
+    one.kind: one
+    for one in (
+        STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
+        COLLECTIONS["exit"],
+    )
+}  # fmt: skip
 
 
-def entities(store: Store, collection: Collection[Any]) -> Iterator[Any]:
-    """Every entity of a kind, read past all indexes."""
-    last = store.client.get_item(
-        TableName=store.table, Key={"PK": {"S": "sequence"}, "SK": {"S": collection.kind}}
-    ).get("Item")
-    if collection.kind in {LEVELS.kind, TOTALS.kind} or last is None:
-        pages = store.client.get_paginator("scan").paginate(TableName=store.table)
-        names = [item["PK"]["S"] for page in pages for item in page["Items"]]
-        numbers = [
-            int(name.partition("#")[2]) for name in names if name.startswith(f"{collection.kind}#")
-        ]
-    else:
-        numbers = list(range(1, int(last["last"]["N"]) + 1))
-    for record in collection.get_many(store, numbers):
-        yield record.entity
+@dataclass(slots=True)
+class Books:
+    """Everything that is written down about stock, and about the work that moves it."""
+
+    rows: list[StockRow] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
+    totals: list[Level] = field(default_factory=list)
+    movements: list[Movement] = field(default_factory=list)
+    pickings: list[StoredPicking] = field(default_factory=list)
+    receipts: list[StoredReceipt] = field(default_factory=list)
+    entries: list[Document] = field(default_factory=list)
+    exits: list[Document] = field(default_factory=list)
+    holds: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def prove(store: Store) -> None:
-    """Check that movements = rows = levels = totals, nothing below zero, serials in one place."""
-    rows: list[StockRow] = list(entities(store, STOCK))
-    levels: list[Level] = list(entities(store, LEVELS))
-    totals: list[Level] = list(entities(store, TOTALS))
-    movements: list[Movement] = list(entities(store, MOVEMENTS))
-    _rows_are_sound(rows)
-    _movements_make_rows(movements, rows)
-    _rows_make_levels(rows, levels, totals)
-    _holds_count_rows(store, rows)
+    """Check all that is stored of a tenant; see `check`."""
+    check(read_books(scan(store)))
+
+
+def scan(store: Store) -> Iterator[Attributes]:
+    """Every item of a tenant's table."""
+    for page in store.client.get_paginator("scan").paginate(TableName=store.table):
+        yield from page["Items"]
+
+
+def read_books(items: Iterable[Attributes]) -> Books:
+    """Open the books that are among the items of a table."""
+    books = Books()
+    places: dict[str, list[Any]] = {
+        STOCK.kind: books.rows,
+        LEVELS.kind: books.levels,
+        TOTALS.kind: books.totals,
+        MOVEMENTS.kind: books.movements,
+        PICKINGS.kind: books.pickings,
+        RECEIPTS.kind: books.receipts,
+        "entry": books.entries,
+        "exit": books.exits,
+    }
+    for item in items:
+        kind, _, rest = item["PK"]["S"].partition("#")
+        if kind == "held":
+            facet, _, number = rest.partition("#")
+            books.holds[facet, int(number)] = int(item["holds"]["N"])
+        elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
+            plain = from_attributes({name: item[name] for name in ("parts", "data")})
+            assert plain["parts"] == 1, "the proof reads small entities only"
+            places[kind].append(_entity(kind, plain["data"]))
+    return books
+
+
+@lru_cache(maxsize=20_000)
+def _entity(kind: str, data: bytes) -> Any:
+    """Decode an entity; most have not changed since they were read last."""
+    return _READ[kind].model.model_validate_json(unpack([data]))
+
+
+def check(books: Books) -> None:
+    """Check that movements = rows = levels = totals, nothing below zero, serials in one place.
+
+    And that exactly what open work was promised is allocated, and that what documents say
+    was done is what the work on them did.
+    """
+    _rows_are_sound(books.rows)
+    _movements_make_rows(books.movements, books.rows)
+    _rows_make_levels(books.rows, books.levels, books.totals)
+    _holds_count_rows(books.holds, books.rows)
+    _promises_are_kept(books.pickings, books.rows)
+    _documents_tell_the_work(books)
 
 
 def _rows_are_sound(rows: list[StockRow]) -> None:
@@ -62,23 +122,19 @@ def _rows_are_sound(rows: list[StockRow]) -> None:
 
 
 def _movements_make_rows(movements: list[Movement], rows: list[StockRow]) -> None:
-    made: Sums = {}
+    made: dict[object, Decimal] = {}
     for movement in movements:
         assert movement.qty > 0, movement
+        lot = (movement.product_id, movement.batch_num, movement.serial_number)
         for place, sign in ((movement.origin, -1), (movement.target, 1)):
             if place:
-                name = repr(
-                    (movement.product_id, place.whs_code, place.bin_code, place.inventory_status,
-                     movement.batch_num, movement.serial_number)
-                )  # fmt: skip
-                made[name] = made.get(name, Decimal(0)) + sign * movement.qty
-    there: Sums = {}
+                name = (*lot, place.whs_code, place.bin_code, place.inventory_status)
+                made[name] = made.get(name, _NONE) + sign * movement.qty
+    there: dict[object, Decimal] = {}
     for row in rows:
-        name = repr(
-            (row.product_id, row.whs_code, row.bin_code, row.inventory_status,
-             row.batch_num, row.serial_number)
-        )  # fmt: skip
-        there[name] = there.get(name, Decimal(0)) + row.qty
+        lot = (row.product_id, row.batch_num, row.serial_number)
+        name = (*lot, row.whs_code, row.bin_code, row.inventory_status)
+        there[name] = there.get(name, _NONE) + row.qty
     assert {name: qty for name, qty in made.items() if qty} == {
         name: qty for name, qty in there.items() if qty
     }
@@ -93,7 +149,7 @@ def _rows_make_levels(rows: list[StockRow], levels: list[Level], totals: list[Le
             by_product.setdefault(row.product_id, {}),
         ):
             for name, qty in share(row).items():
-                sums[name] = sums.get(name, Decimal(0)) + qty
+                sums[name] = sums.get(name, _NONE) + qty
     warehouses = {row.whs_code: row.warehouse_id for row in rows}
     shown = {
         level_id(level.product_id, warehouses[level.whs_code or ""]): _sums(level)
@@ -106,19 +162,49 @@ def _rows_make_levels(rows: list[StockRow], levels: list[Level], totals: list[Le
     assert all(level.available >= 0 for level in [*levels, *totals])
 
 
-def _holds_count_rows(store: Store, rows: list[StockRow]) -> None:
+def _holds_count_rows(holds: dict[tuple[str, int], int], rows: list[StockRow]) -> None:
     counted = Counter(("product", row.product_id) for row in rows if row.qty)
     counted += Counter(
         ("position", row.position_id or 0) for row in rows if row.qty and row.bin_code
     )
-    pages = store.client.get_paginator("scan").paginate(TableName=store.table)
-    stored: Counter[tuple[str, int]] = Counter()
-    for item in (item for page in pages for item in page["Items"]):
-        kind, _, rest = item["PK"]["S"].partition("#")
-        if kind == "held":
-            facet, _, number = rest.partition("#")
-            stored[facet, int(number)] = int(item["holds"]["N"])
-    assert +stored == counted
+    assert {name: count for name, count in holds.items() if count} == dict(counted)
+
+
+def _promises_are_kept(pickings: list[StoredPicking], rows: list[StockRow]) -> None:
+    promised: dict[int, Decimal] = {}
+    for picking in pickings:
+        for line in picking.lines:
+            gone = sum((pick.qty for pick in line.picks), _NONE)
+            assert line.picked_qty == gone <= line.qty, picking
+            for one in line.allocations:
+                promised[one.stock_id] = promised.get(one.stock_id, _NONE) + one.qty
+            for pick in line.picks:
+                if not pick.dispatched:
+                    promised[pick.staged_id] = promised.get(pick.staged_id, _NONE) + pick.qty
+    assert promised == {row.id: row.allocated for row in rows if row.allocated}
+
+
+def _documents_tell_the_work(books: Books) -> None:
+    done: dict[tuple[str, int, int], Decimal] = {}
+    for receipt in books.receipts:
+        for line in receipt.lines:
+            for line_num, qty in line.document_lines.items() if not line.undone else ():
+                name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
+                done[*name, line_num] = done.get((*name, line_num), _NONE) + qty
+    for picking in books.pickings:
+        kinds = {document.id: document.type for document in picking.documents}
+        for wanted in picking.lines:
+            where = (kinds[wanted.document_id], wanted.document_id, wanted.document_line)
+            done[where] = done.get(where, _NONE) + wanted.picked_qty
+    told = {
+        (document.type, document.id, line.line_num): line.done_qty
+        for document in [*books.entries, *books.exits]
+        for line in document.lines
+    }
+    known = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
+    assert {name: qty for name, qty in known.items() if qty} == {
+        name: qty for name, qty in told.items() if qty
+    }
 
 
 def _sums(level: Level) -> Sums:
