@@ -46,6 +46,7 @@ def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
     monkeypatch.setattr("shared.warehouses.bulk._STEP", 2)
     monkeypatch.setattr("shared.work.putting_back._PER_STEP", 1)
+    monkeypatch.setattr("shared.work.receiving_rules._STEP", 1)
     monkeypatch.setattr("shared.work.dispatch._PER_STEP", 1)
     monkeypatch.setattr("shared.work.picking.LINES_PER_STEP", 1)
     monkeypatch.setattr("shared.work.allocation.LINES_PER_STEP", 1)

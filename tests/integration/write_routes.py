@@ -108,6 +108,7 @@ FOUND = {
     "increase": 40,
     "reason": "Found at the yearly count",
 }
+ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
 PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
 SHORT = {"shortage_reason": "could_not_locate"}
 
@@ -151,6 +152,38 @@ def _two_halls(erp: Erp) -> Values:
 def _purchase(erp: Erp) -> Values:
     _stocked_hall(erp)
     return {"id": erp.post("/entry-documents", PURCHASE, key="purchase").data["id"]}
+
+
+def _receipt(erp: Erp) -> Values:
+    order = _purchase(erp)["id"]
+    return {"id": erp.post("/receipts", {"document_id": order}).data["id"]}
+
+
+def _receiving(erp: Erp) -> Values:
+    values = _receipt(erp)
+    assert erp.post(f"/receipts/{values['id']}/start").status == 200
+    return values
+
+
+def _received(erp: Erp) -> Values:
+    values = _receiving(erp)
+    assert erp.post(f"/receipts/{values['id']}/lines", ARRIVAL).status == 200
+    return values
+
+
+def _receipt_ended(erp: Erp) -> Values:
+    values = _received(erp)
+    assert erp.post(f"/receipts/{values['id']}/finalize").status == 200
+    return values
+
+
+def _long_receipt_ended(erp: Erp) -> Values:
+    """Return a receipt whose goods the sweep puts back in two steps."""
+    values = _received(erp)
+    line = {**ARRIVAL, "qty": 0.5}
+    assert erp.post(f"/receipts/{values['id']}/lines", line).status == 200
+    assert erp.post(f"/receipts/{values['id']}/finalize").status == 200
+    return values
 
 
 def _sale(erp: Erp) -> Values:
@@ -258,6 +291,29 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /entry-documents": Example(201, body=PURCHASE, prepare=_stocked_hall, grows={"entry": 1}),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
+    "POST /receipts": Example(
+        201,
+        body={"document_id": 1},
+        prepare=_purchase,
+        grows={"receipt": 1},
+        events=["receipt.created"],
+    ),
+    "POST /receipts/{id}/start": Example(200, prepare=_receipt),
+    "POST /receipts/{id}/lines": Example(
+        200,
+        body=ARRIVAL,
+        prepare=_receiving,
+        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1},
+        events=["stock.updated"],
+    ),
+    "POST /receipts/{id}/finalize": Example(200, prepare=_received, events=["receipt.completed"]),
+    "POST /receipts/{id}/synchronize": Example(200, prepare=_receipt_ended),
+    "POST /receipts/{id}/cancel": Example(
+        200, prepare=_received, grows={"movement": 1}, events=["stock.updated"]
+    ),
+    "POST /receipts/{id}/revert": Example(
+        200, prepare=_long_receipt_ended, grows={"movement": 2}, events=["stock.updated"] * 2
+    ),
     "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
     "POST /transfer-orders": Example(
