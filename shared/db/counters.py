@@ -11,11 +11,11 @@ meet; a reader sums them with one Query. Attributes of a shard:
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.db.items import Key, encode
+from shared.db.items import Item, Key, encode
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY
 
@@ -100,18 +100,32 @@ class Totals:
 
 
 def read_totals(store: Store, kind: str) -> Totals:
-    """Read the totals of a collection: one strongly consistent Query of SHARDS small items."""
-    page = store.query(
-        KeyConditionExpression=f"{PARTITION_KEY} = :kind",
-        values={":kind": f"count#{kind}"},
-        ConsistentRead=True,
-    )
+    """Read the totals of a collection, strongly consistent: SHARDS small items.
+
+    One Query reads them all, unless a collection has so many partitions (positions of more
+    than a thousand warehouses) that they fill its 1 MB.
+    """
     counts: dict[str, int] = {}
     version = touched = 0
-    for item in page.items:
+    for item in _shards(store, kind):
         version += int(item.get("version", 0))
         touched = max(touched, int(item.get("touched", 0)))
         for name, value in item.items():
             if name not in _OWN and not isinstance(value, str):
                 counts[name] = counts.get(name, 0) + int(value)
     return Totals(counts, version, touched)
+
+
+def _shards(store: Store, kind: str) -> Iterator[Item]:
+    more: dict[str, Any] = {}
+    while True:
+        page = store.query(
+            KeyConditionExpression=f"{PARTITION_KEY} = :kind",
+            values={":kind": f"count#{kind}"},
+            ConsistentRead=True,
+            **more,
+        )
+        yield from page.items
+        if page.last_key is None:
+            return
+        more = {"ExclusiveStartKey": page.last_key}

@@ -1,0 +1,31 @@
+"""Totals of collections with very many partitions."""
+
+import pytest
+
+from shared.db.counters import SHARDS, read_totals, shard_key
+from shared.db.items import to_attributes
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from tests.bench.flat_table import FlatTable
+from tests.faults import Wire
+from tests.stack import Stack
+
+
+@pytest.mark.parametrize("warehouses", [0, 10, 2_000])
+def test_totals_are_whole_however_many_partitions_there_are(
+    wire: Wire, stack: Stack, warehouses: int
+) -> None:
+    store = stack.store()
+    table = FlatTable(store.table)
+    facets = {f"warehouse_id={number:012d}": 1 for number in range(warehouses)}
+    codes = {f"whs_code=WAREHOUSE-{number:04d}": 1 for number in range(warehouses)}
+    for shard in range(SHARDS):
+        partition, sort = shard_key("position", shard)
+        own = {PARTITION_KEY: partition, SORT_KEY: sort, "n": warehouses, "version": 1}
+        table.put(to_attributes({**own, **facets, **codes}))
+
+    with wire.faulty(table.fault):
+        totals = read_totals(store, "position")
+
+    assert totals.of(None) == warehouses * SHARDS
+    assert totals.version == SHARDS
+    assert totals.of("warehouse_id=000000000007") == (SHARDS if warehouses else 0)
