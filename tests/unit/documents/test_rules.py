@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared.catalog.lines import Findings
 from shared.catalog.models import KnownProduct
 from shared.documents import rules
-from shared.documents.models import Document, EntryDraft, ExitDraft
+from shared.documents.models import Document, EntryDraft, ExitDraft, Progress
 from shared.documents.vocabulary import PRIORITIES, TYPES
 from shared.errors import Conflict
 from shared.warehouses.models import KnownPosition, KnownWarehouse
@@ -157,3 +157,18 @@ def test_closing_gives_up_the_rest_and_keeps_what_is_complete() -> None:
     assert (given_up.open_qty, given_up.done_qty) == (Decimal(0), Decimal(2))
     with pytest.raises(Conflict):
         rules.closed(closed, "later still")
+
+
+def test_work_taken_back_after_the_end_opens_nothing_again() -> None:
+    received = rules.advanced(
+        document(), Progress(done={1: Decimal(10), 2: Decimal(2)}, finishes=3), NOW
+    )
+    closed = rules.closed(received, "later")
+
+    after = rules.advanced(closed, Progress(done={1: Decimal(-10), 2: Decimal(-2)}, ends=3), "last")
+
+    assert (after.status, after.finished) == ("closed", [])
+    assert [(line.done_qty, line.open_qty, line.status) for line in after.lines] == [
+        (Decimal(0), Decimal(0), "closed"),
+        (Decimal(0), Decimal(0), "closed"),
+    ]
