@@ -45,6 +45,7 @@ SCHEMAS: Mapping[str, Schema] = {
             },
         },
         "required": ["grant_type"],
+        "additionalProperties": _TEXT,
     },
     "Token": strict(
         {
@@ -58,6 +59,7 @@ SCHEMAS: Mapping[str, Schema] = {
         "type": "object",
         "properties": {"token": _TEXT, **_CLIENT},
         "required": ["token"],
+        "additionalProperties": _TEXT,
     },
     "OAuthError": strict(
         {"error": {"type": "string", "enum": _OAUTH_CODES}, "error_description": _TEXT},
