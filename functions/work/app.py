@@ -1,6 +1,6 @@
 """Work records: receipts, pickings and transfers."""
 
-from functions.work import pickings, receiving
+from functions.work import pickings, receiving, transfers
 from shared.db.store import Store
 from shared.http.door import Door
 from shared.http.operations import Answer, ListAnswer, Routes
@@ -94,4 +94,4 @@ def get_transfer(store: Store, request: Request) -> Answer:
     return Answer(views.transfer_in_detail(service.get_transfer(store, request.id)))
 
 
-lambda_handler = Door(routes, receiving.routes, pickings.routes)
+lambda_handler = Door(routes, receiving.routes, pickings.routes, transfers.routes)

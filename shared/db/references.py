@@ -24,10 +24,10 @@ _MARK_MS = 30_000
 _PATIENCE_MS = 3_000
 """How long a use case waits for the outcome; only a retirement that died takes longer."""
 
-NAMING_KINDS = ("entry", "exit", "position", "transfer_order", "stock")
+NAMING_KINDS = ("entry", "exit", "position", "transfer", "transfer_order", "stock")
 """Kinds that name master data and are guarded with `Transaction.guard`: work, stock, and
 positions, which name their warehouse. A retirement has one action per kind and shard of its
-totals, and one for the mark: with five kinds and 16 shards 81 of the 100 that a transaction
+totals, and one for the mark: with six kinds and 16 shards 97 of the 100 that a transaction
 takes."""
 
 

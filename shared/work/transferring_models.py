@@ -1,0 +1,79 @@
+"""What callers send about transfers."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.fields import Code, Identifier, Input, Note, Quantity, Reason, Word
+from shared.stock.models import ShelfStatus
+
+MAX_LINES = 12
+MAX_SERIALS = 40
+"""Lines of a transfer and serials of one line; `transferring_rules` limits them together."""
+
+_LONGEST_ENTRY = 100
+_LARGEST_ENTRY = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
+
+
+def _entry(value: Any) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_ENTRY:
+        return value
+    if isinstance(value, str):
+        text = value.strip()
+        if text.isprintable() and 0 < len(text) <= _LONGEST_ENTRY:
+            return text
+    message = f"must be a whole number or a text of 1 to {_LONGEST_ENTRY} characters"
+    raise PydanticCustomError("doc_entry", message)
+
+
+type DocEntry = Annotated[
+    int | str,
+    BeforeValidator(_entry),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": _LARGEST_ENTRY},
+                {"type": "string", "minLength": 1, "maxLength": _LONGEST_ENTRY},
+            ]
+        }
+    ),
+]
+"""Number of a document in the ERP, as it writes it."""
+
+
+class TransferMove(Input):
+    """What a transfer is to move from one position to another."""
+
+    item_code: Code
+    qty: Quantity
+    from_bin: Code
+    to_bin: Code
+    batch: Code | None = None
+    serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+    inventory_status: ShelfStatus | None = Field(
+        default=None, description="Of the goods, which keep it; available unless given."
+    )
+
+
+class TransferDraft(Input):
+    """A new transfer between positions of one warehouse or of two."""
+
+    from_warehouse: Code
+    to_warehouse: Code
+    reason: Reason | None = None
+    comments: Note | None = None
+    operator_id: Identifier | None = None
+    execute: bool | None = Field(
+        default=None, description="true unless it says otherwise; false leaves it pending."
+    )
+    lines: Annotated[list[TransferMove], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class ErpAnswer(Input):
+    """What the ERP answered to a transfer; replaces what it had answered before."""
+
+    sap_status: Word
+    doc_entry: DocEntry | None = None
+    message: Note | None = None
