@@ -154,7 +154,10 @@ def _rows_make_levels(rows: list[StockRow], levels: list[Level], totals: list[Le
     shown = {
         level_id(level.product_id, warehouses[level.whs_code or ""]): _sums(level)
         for level in levels
+        if level.whs_code in warehouses
     }
+    for level in levels:
+        assert level.whs_code in warehouses or not any(_sums(level).values()), level
     assert _without_zeros(by_place) == _without_zeros(shown)
     assert _without_zeros(by_product) == _without_zeros(
         {total.product_id: _sums(total) for total in totals}

@@ -1,17 +1,23 @@
 """Transfer orders."""
 
+from shared.db.collection import Record
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.http.door import Door
 from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.transfer_orders import service, views
+from shared.transfer_orders import origin, road, service, views
 from shared.transfer_orders.models import (
+    Arrival,
+    Departure,
+    OrderClosing,
+    PickerChoice,
     StoredTransferOrder,
     TransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
 )
+from shared.work.picking_models import PickDraft
 
 routes = Routes("transfer_orders")
 
@@ -22,6 +28,7 @@ _WRITE = {
     "module": "transfer_orders",
     "answer": TransferOrder,
 }
+_ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
 @routes.declare(
@@ -65,6 +72,110 @@ def create_transfer_order(tx: Transaction, request: Request) -> Answer:
 def get_transfer_order(store: Store, request: Request) -> Answer:
     """Read one transfer order with its lines."""
     return Answer(views.in_detail(service.get_transfer_order(store, request.id)))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/release",
+    "Release a transfer order",
+    body=PickerChoice,
+    description="draft becomes released, once: `stale_state` afterwards. Its picking, `picking_id`,"
+    " gets stock of the origin allocated as far as there is any.",
+    **_ACT,
+)
+def release_transfer_order(tx: Transaction, request: Request) -> Answer:
+    """Release a draft for picking."""
+    by_client = request.caller.kind == "client"
+    return _shown(origin.release_transfer_order(tx, request.id, request.body, by_client=by_client))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/picks",
+    "Pick for a transfer order",
+    body=PickDraft,
+    description="The first pick makes the order `picking`, the last one `picked`. Another position"
+    " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
+    " it.",
+    **_ACT,
+)
+def pick(tx: Transaction, request: Request) -> Answer:
+    """Note what was taken from a position."""
+    substitution = request.tenant.settings.pick_substitution
+    return _shown(origin.pick(tx, request.id, request.body, substitution))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/finish-picking",
+    "Finish the picking of a transfer order",
+    description="picking becomes picked, also when short; what was not picked is released.",
+    **_ACT,
+)
+def finish_picking(tx: Transaction, request: Request) -> Answer:
+    """End the picking of an order."""
+    return _shown(origin.finish_picking(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/dispatch",
+    "Dispatch a transfer order",
+    body=Departure,
+    description="picked becomes in_transit. The goods are on hand nowhere; they show as in transit"
+    " of the destination.",
+    **_ACT,
+)
+def dispatch_transfer_order(tx: Transaction, request: Request) -> Answer:
+    """Let what was picked leave."""
+    return _shown(road.dispatch_transfer_order(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/receive",
+    "Receive a transfer order",
+    body=Arrival,
+    collects_problems=True,
+    description="in_transit becomes receiving, and received once all that was dispatched is in or"
+    " `final` says that nothing more comes. More than is in transit is `conflict`. At most 10"
+    " lines a call; one line alone may have 40 serials.",
+    **_ACT,
+)
+def receive_transfer_order(tx: Transaction, request: Request) -> Answer:
+    """Put what arrived into stock."""
+    return _shown(road.receive_transfer_order(tx, request.id, request.body, request.problems))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/close",
+    "Close a transfer order",
+    body=OrderClosing,
+    description="received becomes closed. What was dispatched and never came leaves the books;"
+    " then `reason` is required.",
+    **_ACT,
+)
+def close_transfer_order(tx: Transaction, request: Request) -> Answer:
+    """End an order."""
+    return _shown(road.close_transfer_order(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/transfer-orders/{id}/cancel",
+    "Cancel a transfer order",
+    description="From draft, released and picking: what was allocated is released, what was picked"
+    " is available on its shelf again.",
+    **_ACT,
+)
+def cancel_transfer_order(tx: Transaction, request: Request) -> Answer:
+    """Give an order up."""
+    return _shown(origin.cancel_transfer_order(tx, request.id))
+
+
+def _shown(record: Record[StoredTransferOrder]) -> Answer:
+    return Answer(views.in_detail(record))
 
 
 lambda_handler = Door(routes)

@@ -13,14 +13,19 @@ from shared.fields import (
     Note,
     Number,
     Quantity,
+    Reason,
     Reference,
     SmallInteger,
     Stored,
     Timestamp,
+    Word,
 )
 from shared.parameters import PeriodParameters, Text
 
 MAX_LINES = 1000
+MAX_ARRIVALS = 10
+MAX_SERIALS = 40
+"""Lines of one arrival and serials of one line; `progress_rules` limits them together."""
 
 type Status = Literal[
     "draft",
@@ -32,6 +37,9 @@ type Status = Literal[
     "received",
     "closed",
     "cancelled",
+]
+type LineStatus = Literal[
+    "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
 ]
 type Source = Literal["web", "api", "import", "sap"]
 
@@ -68,8 +76,59 @@ class TransferOrderDraft(Input):
     lines: Annotated[list[TransferLineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
+class PickerChoice(Input):
+    """Who picks a transfer order that is released."""
+
+    picker_id: Identifier | None = Field(
+        default=None, description="Required when an integration client releases."
+    )
+
+
+class Departure(Input):
+    """With what the goods of a transfer order leave."""
+
+    seal_number: Reference | None = None
+    vehicle_plate: Word | None = None
+    carrier_id: Identifier | None = None
+
+
+class ArrivalLine(Input):
+    """Goods of a transfer order that arrived, and where they were put."""
+
+    item_code: Code
+    qty: Quantity
+    bin_code: Code
+    batch: Code | None = None
+    serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+
+
+class Arrival(Input):
+    """What arrived in one go; with `final` nothing more is expected."""
+
+    lines: Annotated[list[ArrivalLine], Field(min_length=1, max_length=MAX_ARRIVALS)] = Field(
+        default_factory=list, description="Required unless `final`."
+    )
+    final: bool | None = None
+
+
+class OrderClosing(Input):
+    """The end of a transfer order; a difference needs its reason."""
+
+    reason: Reason | None = Field(
+        default=None, description="Required when less was received than dispatched."
+    )
+
+
+class Parcel(Stored):
+    """Goods of a line in transit: dispatched, and not received so far."""
+
+    batch_num: str | None = None
+    serial: str | None = None
+    qty: Number
+
+
 class StoredTransferLine(Stored):
-    """One line as stored."""
+    """One line as stored. `serials` are those that were picked."""
 
     line_num: int
     product_id: int
@@ -81,7 +140,8 @@ class StoredTransferLine(Stored):
     batch_num: str | None = None
     expected_series: list[str] = Field(default_factory=list)
     expected_batches: list[str] = Field(default_factory=list)
-    status: str
+    serials: list[str] = Field(default_factory=list)
+    transit: list[Parcel] = Field(default_factory=list)
 
 
 class TransferPlace(Stored):
@@ -105,6 +165,14 @@ class StoredTransferOrder(Stored):
     external_ref: str | None = None
     source: Source
     picker_id: int | None = None
+    picking_id: int | None = None
+    dispatched_at: Timestamp | None = None
+    received_at: Timestamp | None = None
+    closed_at: Timestamp | None = None
+    close_reason: str | None = None
+    seal_number: str | None = None
+    vehicle_plate: str | None = None
+    carrier_id: int | None = None
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[StoredTransferLine]
@@ -132,7 +200,7 @@ class TransferOrderLine(Stored):
     received_qty: Number
     batch_num: str | None
     serial_numbers: list[str]
-    status: str
+    status: LineStatus
 
 
 class TransferOrder(Stored):

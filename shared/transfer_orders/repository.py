@@ -6,9 +6,12 @@ from shared.db.items import Key
 from shared.db.listing import Page, read_page
 from shared.db.references import alias_key
 from shared.db.store import Store
-from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 from shared.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
+
+_REQUEST_SECONDS = 86_400
+"""How long a request may be repeated under its Idempotency-Key."""
 
 
 def _facets(order: StoredTransferOrder) -> Facets:
@@ -28,9 +31,18 @@ TRANSFER_ORDERS = Collection(
     model=StoredTransferOrder,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"status": {"created_at": 3, "updated_at": 4}},
-    finders={"external_ref": 5, "from_warehouse": 6, "to_warehouse": 7},
+    partitions={
+        "status": {"created_at": 3, "updated_at": 4},
+        "from_warehouse": {"created_at": 6, "updated_at": 7},
+        "to_warehouse": {"created_at": 8, "updated_at": 9},
+    },
+    finders={"external_ref": 5},
 )
+
+
+def holder(number: int) -> str:
+    """Name of an order in the register of open work."""
+    return f"{TRANSFER_ORDERS.kind}#{number}"
 
 
 def reference_key(external_ref: str) -> Key:
@@ -44,6 +56,20 @@ def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
         return
     partition, sort = reference_key(order.external_ref)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id})
+
+
+def request_key(request: str) -> Key:
+    """Key of what leads from a request to the order that it has begun to make in steps."""
+    return alias_key("transfer_order_request", request)
+
+
+def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
+    """Stage what leads from the request to the order, for as long as it may be repeated."""
+    if tx.request is None:
+        return
+    partition, sort = request_key(tx.request)
+    expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
+    tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id, EXPIRY: expiry})
 
 
 def list_transfer_orders(

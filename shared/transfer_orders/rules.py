@@ -70,10 +70,10 @@ def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterato
 def new_order(
     number: int, draft: TransferOrderDraft, known: MasterData, now: str
 ) -> StoredTransferOrder:
-    """Make the order of a draft without problems, released if it says so."""
+    """Make the order of a draft without problems, itself a draft."""
     return StoredTransferOrder(
         id=number,
-        status="released" if draft.release else "draft",
+        status="draft",
         origin=_place(known.warehouses[draft.from_warehouse]),
         destination=_place(known.warehouses[draft.to_warehouse]),
         priority=_NORMAL if draft.priority is None else draft.priority,
@@ -81,7 +81,6 @@ def new_order(
         due_at=draft.due_at,
         external_ref=draft.external_ref,
         source="api",
-        picker_id=draft.picker_id if draft.release else None,
         created_at=now,
         updated_at=now,
         lines=[
@@ -107,5 +106,4 @@ def _new_line(number: int, line: TransferLineDraft, product: KnownProduct) -> St
         batch_num=line.batch_num,
         expected_series=line.expected_series or [],
         expected_batches=line.expected_batches or [],
-        status="open",
     )

@@ -11,25 +11,32 @@ from shared.db.listing import Page
 from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
 from shared.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
-from shared.events.outbox import Event, raise_event
-from shared.transfer_orders import repository, rules, views
+from shared.transfer_orders import repository, rules
+from shared.transfer_orders.events import raise_order_event
 from shared.transfer_orders.models import (
     StoredTransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
 )
+from shared.transfer_orders.origin import with_picking
 from shared.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouses import service as warehouses
 from shared.warehouses.models import WarehouseParameters
+from shared.work.allocation import allocate_rest
 
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A transfer order, and whether this request made it."""
+    """A transfer order, and whether this request made it.
+
+    `lacks_stock`: it is released, and something of it has no stock allocated so far.
+    """
 
     record: Record[StoredTransferOrder]
     new: bool
+    lacks_stock: bool
 
 
 def create_transfer_order(
@@ -41,22 +48,48 @@ def create_transfer_order(
 ) -> Created:
     """Create a transfer order and raise transfer.created, or find the one with its reference.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. `by_client`: an integration client asks. Raises ValidationFailed with all
-    problems of fields and rules together, RuleBlocked when only rules stand against it,
-    transfer_orders_disabled when there are no two warehouses to transfer between.
+    With `release` it is released for picking as well. `problems` are what is already known
+    to be wrong with the body; then nothing is created. `by_client`: an integration client
+    asks. Raises ValidationFailed with all problems of fields and rules together,
+    RuleBlocked when only rules stand against it, transfer_orders_disabled when there are
+    no two warehouses to transfer between.
     """
+    if problems or not draft.release:
+        return _create(tx, draft, problems, by_client=by_client)
+    # One transaction may not hold all promises of stock: the first ones come with the order.
+    created = perform(
+        tx.store,
+        lambda own: _create(own, draft, by_client=by_client),
+        caller=tx.caller,
+        request=tx.request,
+    )
+    if created.lacks_stock:
+        allocate_rest(tx, created.record.entity.picking_id or 0)
+    return created
+
+
+def _create(
+    tx: Transaction,
+    draft: TransferOrderDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    by_client: bool,
+) -> Created:
     tx.guard(TRANSFER_ORDERS.kind)
     wanted = _keys(draft)
+    if draft.release and tx.request is not None:
+        wanted.append(repository.request_key(tx.request))
     if problems:
         found = tx.store.get_many(wanted)
     else:
         found, number = together(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
-        existing = _existing(draft, found)
+        begun = _begun(tx, found)
+        existing = begun or _existing(draft, found)
         if existing:
-            return Created(TRANSFER_ORDERS.get(tx.store, existing), new=False)
+            record = TRANSFER_ORDERS.get(tx.store, existing)
+            return Created(record, new=bool(begun), lacks_stock=bool(begun))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
     findings = rules.examine(draft, known, by_client=by_client)
@@ -66,18 +99,22 @@ def create_transfer_order(
     if findings.blocked:
         raise RuleBlocked(findings.blocked)
     order = rules.new_order(number, draft, known, tx.now)
+    lacks_stock = False
+    if draft.release:
+        order, lacks_stock = with_picking(tx, order, draft.picker_id)
+        repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
     references.register(
         tx,
-        f"{TRANSFER_ORDERS.kind}#{number}",
+        repository.holder(number),
         {
             "product": (line.product_id for line in order.lines),
             "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
         },
     )
-    _raise(tx, "transfer.created", record)
-    return Created(record, new=True)
+    raise_order_event(tx, "transfer.created", record)
+    return Created(record, new=True, lacks_stock=lacks_stock)
 
 
 def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
@@ -119,6 +156,12 @@ def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | Non
     return int(alias["id"]) if alias else None
 
 
+def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
+    """Find the order that an attempt of this request has begun and not completed."""
+    alias = found.get(repository.request_key(tx.request)) if tx.request is not None else None
+    return int(alias["id"]) if alias else None
+
+
 def _master_data(
     tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
 ) -> rules.MasterData:
@@ -137,18 +180,3 @@ def _ensure_two_warehouses(
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
         message = "Transfer orders are inactive: they need two warehouses."
         raise ServiceError(message, "transfer_orders_disabled")
-
-
-def _raise(tx: Transaction, kind: str, record: Record[StoredTransferOrder]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="transfer_order",
-            id=record.id,
-            version=record.version,
-            href=f"/transfer-orders/{record.id}",
-            attributes=views.in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )

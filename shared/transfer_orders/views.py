@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from shared.db.collection import Record
+from shared.transfer_orders import progress_rules
 from shared.transfer_orders.models import (
     MAX_LINES,
     Status,
@@ -37,21 +38,20 @@ def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
 def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:
     """Show a transfer order with its lines."""
     order = record.entity
-    return _shown(record, [_line(order.id, line) for line in order.lines])
+    return _shown(record, [_line(order, line) for line in order.lines])
 
 
 def _shown(
     record: Record[StoredTransferOrder], lines: list[TransferOrderLine] | None
 ) -> TransferOrder:
     order = record.entity
-    # What no state reached so far can have is null, and nothing was moved that could differ.
     return TransferOrder.model_construct(
         id=order.id,
         code=f"TO-{order.id}",
         status=order.status,
         status_label=_LABELS[order.status],
         headline=_headline(order),
-        has_discrepancy=False,
+        has_discrepancy=progress_rules.differs(order),
         origin=order.origin,
         destination=order.destination,
         priority=order.priority,
@@ -59,15 +59,16 @@ def _shown(
         due_at=order.due_at,
         lines_count=len(order.lines),
         units=_units(order),
-        dispatched_at=None,
-        received_at=None,
-        closed_at=None,
-        seal_number=None,
-        vehicle_plate=None,
-        carrier_id=None,
+        dispatched_at=order.dispatched_at,
+        received_at=order.received_at,
+        closed_at=order.closed_at,
+        seal_number=order.seal_number,
+        vehicle_plate=order.vehicle_plate,
+        carrier_id=order.carrier_id,
         external_ref=order.external_ref,
         source=order.source,
-        picking_id=None,
+        picking_id=order.picking_id,
+        # Goods of a transfer order are received on the order itself, and no ERP is asked.
         receipt_id=None,
         sap=None,
         lines=lines,
@@ -77,7 +78,12 @@ def _shown(
 def _headline(order: StoredTransferOrder) -> str:
     count = len(order.lines)
     lines = "1 line" if count == 1 else f"{count} lines"
-    return f"{order.origin.code} → {order.destination.code}, {lines}"
+    route = f"{order.origin.code} → {order.destination.code}, {lines}"
+    if not progress_rules.differs(order):
+        return route
+    units = _units(order)
+    came, went = units.received.normalize(), units.dispatched.normalize()
+    return f"{route}: {came:f} of {went:f} units received"
 
 
 def _units(order: StoredTransferOrder) -> TransferUnits:
@@ -89,10 +95,10 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
     )
 
 
-def _line(order_id: int, line: StoredTransferLine) -> TransferOrderLine:
+def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
     return TransferOrderLine.model_construct(
         # One of its own for every line of every order, without a sequence to draw it from.
-        id=order_id * MAX_LINES + line.line_num - 1,
+        id=order.id * MAX_LINES + line.line_num - 1,
         line_num=line.line_num,
         product_id=line.product_id,
         item_code=line.item_code,
@@ -101,6 +107,6 @@ def _line(order_id: int, line: StoredTransferLine) -> TransferOrderLine:
         dispatched_qty=line.dispatched_qty,
         received_qty=line.received_qty,
         batch_num=line.batch_num,
-        serial_numbers=line.expected_series,
-        status=line.status,
+        serial_numbers=line.serials if line.picked_qty else line.expected_series,
+        status=progress_rules.state_of(order, line),
     )

@@ -102,13 +102,17 @@ def _leave(
         row = ledger.row(pick.staged_id)
         ledger.book.move("dispatch", pick.qty, source=row, promised=True)
     ledger.stage()
-    gone = {id(pick) for _, _, pick in parts}
     for record in pickings:
-        if any(number == record.id for number, _, _ in parts):
-            PICKINGS.replace(tx, record, _without(record.entity, gone, tx.now))
+        gone = [pick for number, _, pick in parts if number == record.id]
+        if gone:
+            mark_dispatched(tx, record, gone)
 
 
-def _without(picking: StoredPicking, gone: set[int], now: str) -> StoredPicking:
+def mark_dispatched(
+    tx: Transaction, record: Record[StoredPicking], picks: Sequence[Pick]
+) -> Record[StoredPicking]:
+    """Stage that these picks of a picking have left."""
+    gone = {id(pick) for pick in picks}
     lines = [
         line.model_copy(
             update={
@@ -118,6 +122,7 @@ def _without(picking: StoredPicking, gone: set[int], now: str) -> StoredPicking:
                 ]
             }
         )
-        for line in picking.lines
+        for line in record.entity.lines
     ]
-    return picking.model_copy(update={"lines": lines, "updated_at": now})
+    after = record.entity.model_copy(update={"lines": lines, "updated_at": tx.now})
+    return PICKINGS.replace(tx, record, after)

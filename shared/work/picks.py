@@ -12,10 +12,9 @@ from shared.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouses import service as warehouses
 from shared.work import picking_rules as rules
 from shared.work.models import Pick, StoredPicking
-from shared.work.picking import tell_exits, work_of_exits
-from shared.work.picking_models import PickDraft
+from shared.work.picking import finished, tell_exits, work_of_exits
+from shared.work.picking_models import PickDraft, PickingEnd
 from shared.work.picking_rules import Substitution, Taking
-from shared.work.putting_back import Tell
 from shared.work.repository import PICKINGS
 from shared.work.states import ensure_status
 
@@ -35,25 +34,40 @@ def pick(
     it), Conflict unless the picking is started, or when someone else holds the goods.
     """
     record = work_of_exits(tx.store, number)
-    return pick_for(tx, record, draft, substitution, tell_exits)
-
-
-def pick_for(
-    tx: Transaction,
-    record: Record[StoredPicking],
-    draft: PickDraft,
-    substitution: Substitution,
-    tell: Tell,
-) -> Record[StoredPicking]:
-    """Stage a pick; see `pick`."""
     ensure_status("picking", record.entity, "started")
-    picking = record.entity
+    picking, done = _pick(tx, record.entity, draft, substitution)
+    tell_exits(tx, picking, {number: Progress(done=one) for number, one in done.items()})
+    return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
+
+
+def pick_through(
+    tx: Transaction, record: Record[StoredPicking], draft: PickDraft, substitution: Substitution
+) -> Record[StoredPicking]:
+    """Stage a pick of a picking that starts with its first pick and ends with its last.
+
+    Such is the picking of a transfer order, whose own state follows; see `pick`.
+    """
+    ensure_status("picking", record.entity, "pending", "started")
+    picking, _ = _pick(tx, record.entity, draft, substitution)
+    started_at = record.entity.started_at or tx.now
+    picking = picking.model_copy(
+        update={"status": "started", "started_at": started_at, "updated_at": tx.now}
+    )
+    if not rules.missing(picking):
+        return finished(tx, record, picking, PickingEnd())
+    return PICKINGS.replace(tx, record, picking)
+
+
+def _pick(
+    tx: Transaction, picking: StoredPicking, draft: PickDraft, substitution: Substitution
+) -> tuple[StoredPicking, dict[int, dict[int, "Decimal"]]]:
+    """Stage what a pick does to stock; the picking after it, and how much of which line it is."""
     wrong = rules.serial_problems(picking, draft)
     if wrong:
         raise ValidationFailed(wrong)
     found = rules.takings(picking, draft, substitution)
     source = _source(picking, found[0], draft)
-    ledger = Ledger(tx, cause=MovementCause(type="picking", id=record.id))
+    ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
     spots = [spot for taking in found for spot in _spots(source, taking)]
     ledger.load(
         rows=list({taking.allocation.stock_id for taking in found}),
@@ -71,8 +85,7 @@ def pick_for(
         of_document = done.setdefault(line.document_id, {})
         before = of_document.get(line.document_line, rules.NONE)
         of_document[line.document_line] = before + taking.qty
-    tell(tx, picking, {number: Progress(done=one) for number, one in done.items()})
-    return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
+    return picking, done
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
+from tests.haul import Haul
 
 
 @pytest.fixture
@@ -36,3 +37,9 @@ def order() -> Callable[..., dict[str, Any]]:
         }
 
     return write
+
+
+@pytest.fixture
+def haul(erp: Erp) -> Haul:
+    """YARD and SHOP, furnished and empty."""
+    return Haul(erp)
