@@ -7,6 +7,7 @@ and again on one stack: what they create carries a name of its own.
 import json
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -122,16 +123,22 @@ def run() -> str:
     return uuid.uuid4().hex[:8].upper()
 
 
-@pytest.fixture
-def operator(
-    stack: Deployed, no_real_credentials: None, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+@contextmanager
+def at_the_controls(stack: Deployed) -> Iterator[None]:
     """Lead `shared` to the deployed stack: its tenants, its clients, its signing key."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name, value in aws_environment(stack.endpoint_url).items():
+            monkeypatch.setenv(name, value)
+        forget_everything()
+        for name, value in deployment.operator_environment().items():
+            monkeypatch.setenv(name, value)
+        yield
+    forget_everything()
+
+
+@pytest.fixture
+def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
+    """What the operator of the stack may do."""
     assert no_real_credentials is None
-    for name, value in aws_environment(stack.endpoint_url).items():
-        monkeypatch.setenv(name, value)
-    forget_everything()
-    for name, value in deployment.operator_environment().items():
-        monkeypatch.setenv(name, value)
-    yield
-    forget_everything()
+    with at_the_controls(stack):
+        yield

@@ -1,0 +1,177 @@
+"""The client that integrators copy, against the deployed stack: tokens, retries, pages, sync."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from examples.stowage_client import Stowage, StowageError
+from examples.sync_orders import sync
+from tests.e2e.conftest import TIMEOUT, Deployed
+
+
+class Line(httpx.BaseTransport):
+    """The line to the stack: what was sent and answered; the next answers may be lost."""
+
+    def __init__(self) -> None:
+        self._wire = httpx.HTTPTransport()
+        self.exchanged: list[tuple[httpx.Request, httpx.Response]] = []
+        self.lost = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self._wire.handle_request(request)
+        answer.read()
+        self.exchanged.append((request, answer))
+        if self.lost:
+            self.lost -= 1
+            raise httpx.ReadTimeout("the answer is lost", request=request)
+        return answer
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def sent_to(self, end: str) -> list[tuple[httpx.Request, httpx.Response]]:
+        """What was sent to paths with this end."""
+        return [each for each in self.exchanged if each[0].url.path.endswith(end)]
+
+
+class Watch:
+    """The client's clock: it stands until it is moved."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def line() -> Line:
+    return Line()
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def stowage(stack: Deployed, line: Line, watch: Watch) -> Iterator[Stowage]:
+    """The client of acme's ERP, which waits for nothing between two attempts."""
+    acme = stack.tenants["acme"]
+    with httpx.Client(transport=line, timeout=TIMEOUT) as http:
+        yield Stowage(
+            acme.base_url,
+            acme.client_id,
+            acme.client_secret,
+            http=http,
+            sleep=lambda _: None,
+            clock=watch,
+        )
+
+
+def order(reference: str) -> dict[str, Any]:
+    """A purchase order for the sample's central warehouse."""
+    return {
+        "external_ref": reference,
+        "type": "purchase_order",
+        "doc_date": "2026-03-01",
+        "partner_code": "P20001",
+        "warehouse_code": "CEN",
+        "lines": [{"item_code": "CAB-TE-2R5-100", "qty": 12}],
+    }
+
+
+def test_a_token_serves_until_shortly_before_its_end(
+    stowage: Stowage, line: Line, watch: Watch
+) -> None:
+    for _ in range(3):
+        stowage.get("/warehouses")
+    assert len(line.sent_to("/oauth/token")) == 1
+
+    watch.now += 3600 - 59
+    stowage.get("/warehouses")
+    assert len(line.sent_to("/oauth/token")) == 2
+    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200] * 4
+
+
+def test_a_token_that_is_refused_is_replaced_and_the_request_repeated(
+    stowage: Stowage, line: Line
+) -> None:
+    stowage.get("/warehouses")
+    stowage._bearer = "Bearer spoilt"
+    stowage.get("/warehouses")
+    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200, 401, 200]
+
+
+def test_wrong_credentials_are_told(stack: Deployed) -> None:
+    acme = stack.tenants["acme"]
+    with httpx.Client(timeout=TIMEOUT) as http:
+        stranger = Stowage(acme.base_url, acme.client_id, "wrong", http=http)
+        with pytest.raises(StowageError) as refusal:
+            stranger.get("/warehouses")
+    assert (refusal.value.status, refusal.value.code) == (401, "invalid_client")
+
+
+def test_an_order_whose_answer_is_lost_is_there_once(
+    stowage: Stowage, line: Line, run: str
+) -> None:
+    stowage.get("/warehouses")
+    line.lost = 2
+    made = stowage.post("/entry-documents", order(f"PO-{run}"))
+
+    attempts = line.sent_to("/entry-documents")
+    assert [answer.status_code for _, answer in attempts] == [201, 201, 201]
+    assert len({request.headers["Idempotency-Key"] for request, _ in attempts}) == 1
+    replayed = [answer.headers.get("Idempotent-Replayed") for _, answer in attempts]
+    assert replayed == [None, "true", "true"]
+    assert [row["id"] for row in stowage.each("/entry-documents", external_ref=f"PO-{run}")] == [
+        made["id"]
+    ]
+
+
+def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
+    stowage: Stowage, stack: Deployed, run: str
+) -> None:
+    provider = {"name": f"Supplier {run}"}
+    first = stowage.post("/providers", provider, key=f"provider-{run}")
+    acme = stack.tenants["acme"]
+    with httpx.Client(timeout=TIMEOUT) as http:
+        restarted = Stowage(acme.base_url, acme.client_id, acme.client_secret, http=http)
+        assert restarted.post("/providers", provider, key=f"provider-{run}") == first
+        with pytest.raises(StowageError) as refusal:
+            restarted.post("/providers", {"name": "Another"}, key=f"provider-{run}")
+    assert refusal.value.code == "idempotency_key_reused"
+    assert len(list(stowage.each("/providers", search=run))) == 1
+
+
+def test_a_list_is_walked_page_by_page(stowage: Stowage, line: Line, run: str) -> None:
+    made = [stowage.post("/providers", {"name": f"{run} {n}"})["id"] for n in range(5)]
+    line.exchanged.clear()
+    walked = [row["id"] for row in stowage.each("/providers", search=run, per_page=2, sort="id")]
+    assert walked == made
+    assert len(line.sent_to("/providers")) == 3
+
+
+def test_an_erp_keeps_up_with_the_orders(
+    stowage: Stowage, line: Line, run: str, tmp_path: Path
+) -> None:
+    state, known = tmp_path / "orders.state", dict[int, dict[str, Any]]()
+
+    def take(document: dict[str, Any]) -> None:
+        known[document["id"]] = document
+
+    old = stowage.post("/entry-documents", order(f"OLD-{run}"))
+    sync(stowage, state, take)
+    assert known[old["id"]] == old
+
+    new = stowage.post("/entry-documents", order(f"NEW-{run}"))
+    closed = stowage.post(f"/entry-documents/{old['id']}/close")
+    known.clear()
+    line.exchanged.clear()
+    sync(stowage, state, take)
+    assert known[new["id"]] == new
+    assert known[old["id"]] == closed
+    _newest, *pages = line.sent_to("/entry-documents")
+    assert all("updated_since" in request.url.params for request, _ in pages)
