@@ -253,6 +253,13 @@ class Conflict(ServiceError):
         super().__init__(message, "conflict")
 
 
+class OrderInWave(ServiceError):
+    """409 order_in_wave: a picking belongs to another active wave."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "order_in_wave")
+
+
 class StaleState(ServiceError):
     """409 stale_state: the resource changed since the caller read it."""
 

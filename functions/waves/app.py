@@ -1,15 +1,25 @@
 """Waves."""
 
 from shared.db.store import Store
+from shared.db.transaction import Transaction
 from shared.http.door import Door
 from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.waves import service, views
-from shared.waves.models import StoredWave, Wave, WaveDetail, WaveParameters
+from shared.waves import creating, releasing, service, views
+from shared.waves.creating import Company
+from shared.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
+from shared.waves.service import Opened
 
 routes = Routes("waves")
 
 _READ = {"scope": "pickings:read", "permission": "exits.manage", "module": "waves"}
+_WRITE = {
+    "scope": "pickings:write",
+    "permission": "exits.manage",
+    "module": "waves",
+    "answer": WaveDetail,
+    "errors": ("conflict",),
+}
 
 
 @routes.declare(
@@ -30,7 +40,75 @@ def list_waves(store: Store, request: Request) -> ListAnswer[StoredWave]:
 @routes.declare("GET", "/waves/{id}", "Get a wave", answer=WaveDetail, **_READ)
 def get_wave(store: Store, request: Request) -> Answer:
     """Read one wave with its pickings."""
-    return Answer(views.in_detail(service.get_wave(store, request.id)))
+    return _shown(service.get_wave(store, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/waves",
+    "Create a wave",
+    body=WaveDraft,
+    collects_problems=True,
+    statuses=(201,),
+    description="A draft of the pickings named, or of those that a rule finds: pending pickings"
+    " of the warehouse that are in no other wave, the most urgent first, then the oldest. A"
+    " picking is in one active wave at most.",
+    **{**_WRITE, "errors": ("conflict", "order_in_wave")},
+)
+def create_wave(tx: Transaction, request: Request) -> Answer:
+    """Create a draft."""
+    company = Company(request.tenant.settings, request.tenant.timezone)
+    created = creating.create_wave(tx, request.body, company, request.problems)
+    view = views.in_detail(created.record, created.orders)
+    return Answer(view, 201, f"/waves/{created.record.id}")
+
+
+@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", **_WRITE)
+def plan_wave(tx: Transaction, request: Request) -> Answer:
+    """Settle a draft."""
+    return _shown(service.plan_wave(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/waves/{id}/release",
+    "Release a wave",
+    description="Stock is allocated to what its pickings lack, as far as there is any: `metrics`"
+    " tells `allocated_units` and `short_units`. From then on the wave follows its pickings: it is"
+    " in_progress once one was started and picked once all have ended.",
+    **_WRITE,
+)
+def release_wave(tx: Transaction, request: Request) -> Answer:
+    """Send a wave to the floor."""
+    return _shown(releasing.release_wave(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/waves/{id}/cancel",
+    "Cancel a wave",
+    description="Before it is picked. Its pickings stay as they are, free for another wave.",
+    **_WRITE,
+)
+def cancel_wave(tx: Transaction, request: Request) -> Answer:
+    """Give a wave up."""
+    return _shown(service.cancel_wave(tx, request.id))
+
+
+@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", **_WRITE)
+def complete_wave(tx: Transaction, request: Request) -> Answer:
+    """Note that a picked wave is done."""
+    return _shown(service.complete_wave(tx, request.id))
+
+
+@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", **_WRITE)
+def close_wave(tx: Transaction, request: Request) -> Answer:
+    """Put a completed wave away."""
+    return _shown(service.close_wave(tx, request.id))
+
+
+def _shown(found: Opened) -> Answer:
+    return Answer(views.in_detail(found.record, found.orders))
 
 
 lambda_handler = Door(routes)

@@ -3,6 +3,7 @@
 from shared.db.transaction import Transaction
 from shared.http.operations import Answer, Routes
 from shared.http.request import Request
+from shared.waves.progress import tell_wave
 from shared.work import picking, picks, views
 from shared.work.models import PickingDetail
 from shared.work.picking_models import PickDraft, PickingDraft, PickingEnd
@@ -37,7 +38,7 @@ def create_picking(tx: Transaction, request: Request) -> Answer:
 @routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
 def start_picking(tx: Transaction, request: Request) -> Answer:
     """Begin to pick."""
-    return Answer(views.picking_in_detail(picking.start_picking(tx, request.id)))
+    return Answer(views.picking_in_detail(picking.start_picking(tx, request.id, tell_wave)))
 
 
 @routes.declare(
@@ -79,7 +80,7 @@ def pick(tx: Transaction, request: Request) -> Answer:
 )
 def finalize_picking(tx: Transaction, request: Request) -> Answer:
     """End a picking."""
-    record = picking.finalize_picking(tx, request.id, request.body)
+    record = picking.finalize_picking(tx, request.id, request.body, tell_wave)
     return Answer(views.picking_in_detail(record))
 
 
@@ -92,7 +93,7 @@ def finalize_picking(tx: Transaction, request: Request) -> Answer:
 )
 def cancel_picking(tx: Transaction, request: Request) -> Answer:
     """Give a picking up."""
-    return Answer(views.picking_in_detail(picking.cancel_picking(tx, request.id)))
+    return Answer(views.picking_in_detail(picking.cancel_picking(tx, request.id, tell_wave)))
 
 
 @routes.declare(

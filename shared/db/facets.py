@@ -50,6 +50,12 @@ def integer_text(number: int | None) -> str | None:
     return None if number is None else f"{number + 10**_UNITS:0{_UNITS + 1}d}"
 
 
+def integer_of(text: str) -> int:
+    """The integer that `integer_text` wrote."""
+    zero: int = 10**_UNITS
+    return int(text) - zero
+
+
 def quantity_text(quantity: Decimal) -> str:
     """A quantity of zero or more, up to 6 decimals, in fixed width."""
     return f"{int(quantity.scaleb(_DECIMALS)):0{_UNITS}d}"

@@ -3,7 +3,8 @@
 from typing import Any
 
 from shared.db.collection import Record
-from shared.waves.models import StoredWave, Wave, WaveDetail
+from shared.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
+from shared.waves.rules import code_of
 
 
 def in_list(record: Record[StoredWave]) -> Wave:
@@ -11,16 +12,15 @@ def in_list(record: Record[StoredWave]) -> Wave:
     return Wave.model_construct(**_head(record.entity))
 
 
-def in_detail(record: Record[StoredWave]) -> WaveDetail:
+def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:
     """Show a wave with its pickings."""
-    wave = record.entity
-    return WaveDetail.model_construct(**_head(wave), orders=wave.orders)
+    return WaveDetail.model_construct(**_head(record.entity), orders=orders)
 
 
 def _head(wave: StoredWave) -> dict[str, Any]:
     return {
         "id": wave.id,
-        "code": f"WV-{wave.id}",
+        "code": code_of(wave.id),
         "warehouse_code": wave.warehouse_code,
         "strategy": wave.strategy,
         "status": wave.status,

@@ -1,6 +1,6 @@
-"""Promise stock to the lines of a picking: first expired, pick faces, first received."""
+"""Promise stock to the lines of pickings: first expired, pick faces, first received."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from shared.db.parallel import each
@@ -8,96 +8,136 @@ from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
 from shared.stock import service as stock
 from shared.stock.ledger import Ledger
-from shared.stock.models import MovementCause, StockRow
+from shared.stock.models import StockRow
 from shared.warehouses import service as warehouses
 from shared.work import picking_rules as rules
 from shared.work.models import Allocation, StoredPicking, StoredPickingLine
 from shared.work.repository import PICKINGS
 
 LINES_PER_STEP = 10
+_PRODUCTS_PER_STEP = 10
+_PICKINGS_PER_STEP = 20
 _ROWS_PER_STEP = 30
-"""Rows that one step promises; with the levels of ten products they fit into a transaction."""
+"""Rows that one step promises: with the levels of ten products and with twenty pickings they
+fit into a transaction."""
 _PATIENCE_MS = 1_500
 """How long the index may lag behind a level that says there is more than was found."""
 
+type Place = tuple[int, int]
+"""Where something is wanted: the id of a picking, and the index of its line."""
 
-def allocate_rest(tx: Transaction, number: int) -> None:
-    """Allocate every line of a picking that lacks stock, in steps; what there is is promised.
 
-    Each step is a transaction of its own; repeated, it goes on where it ended.
+def allocate_rest(tx: Transaction, *numbers: int) -> None:
+    """Allocate every line that lacks stock of pickings of one warehouse, the first one first.
+
+    What there is is promised, in steps. Each is a transaction of its own; repeated, they go on
+    where they ended. A picking that has ended is passed over.
     """
-    at = 0
-    while True:
-        start = at
-
-        def step(own: Transaction, start: int = start) -> int | None:
-            record = PICKINGS.get(own.store, number)
-            if record.entity.status not in {"pending", "started"}:
-                return None
-            picking, end = allocate_lines(own, record.entity, start)
-            if picking != record.entity:
-                PICKINGS.replace(own, record, picking)
-            return end
-
-        following = perform(tx.store, step, caller=tx.caller)
-        if following is None:
-            tx.store.forget()
-            return
-        at = following
-
-
-def allocate_lines(
-    tx: Transaction, picking: StoredPicking, start: int
-) -> tuple[StoredPicking, int | None]:
-    """Stage promises for the next lines from `start` on that lack stock.
-
-    Returns the picking with its allocations, and the line to go on with, None at the end.
-    """
-    lacking = [
-        at for at in range(start, len(picking.lines)) if rules.unallocated(picking.lines[at]) > 0
+    records = PICKINGS.get_many(tx.store, numbers)
+    wanted = [
+        (record.id, at)
+        for record in records
+        if record.entity.status in {"pending", "started"}
+        for at in _lacking(record.entity)
     ]
-    if not lacking:
-        return picking, None
-    now, later = lacking[:LINES_PER_STEP], lacking[LINES_PER_STEP:]
-    after, left_at = _allocate(tx, picking, now)
-    if left_at is not None:
-        return after, left_at
-    return after, later[0] if later else None
+    products = {
+        (record.id, at): line.product_id
+        for record in records
+        for at, line in enumerate(record.entity.lines)
+    }
+    while wanted:
+        now = _next_step(wanted, products)
+
+        def step(own: Transaction, now: Sequence[Place] = now) -> int:
+            return _allocate_stored(own, now)
+
+        done = perform(tx.store, step, caller=tx.caller)
+        wanted = wanted[done:]
+    tx.store.forget()
+
+
+def allocate_lines(tx: Transaction, picking: StoredPicking) -> StoredPicking:
+    """Stage promises for the first lines of a picking that lack stock."""
+    wanted = [(picking.id, at) for at in _lacking(picking)][:LINES_PER_STEP]
+    after, _ = _allocate(tx, {picking.id: picking}, wanted)
+    return after[picking.id]
+
+
+def _lacking(picking: StoredPicking) -> list[int]:
+    return [at for at, line in enumerate(picking.lines) if rules.unallocated(line) > 0]
+
+
+def _next_step(wanted: Sequence[Place], products: Mapping[Place, int]) -> Sequence[Place]:
+    """Take as many lines from the front as one transaction surely holds."""
+    of: set[int] = set()
+    pickings: set[int] = set()
+    for end, place in enumerate(wanted):
+        of.add(products[place])
+        pickings.add(place[0])
+        if len(of) > _PRODUCTS_PER_STEP or len(pickings) > _PICKINGS_PER_STEP:
+            return wanted[:end]
+    return wanted
+
+
+def _allocate_stored(own: Transaction, wanted: Sequence[Place]) -> int:
+    """Stage promises for these lines; how many of them are done with."""
+    numbers = list(dict.fromkeys(number for number, _ in wanted))
+    records = {
+        record.id: record
+        for record in PICKINGS.get_many(own.store, numbers)
+        if record.entity.status in {"pending", "started"}
+    }
+    before = {number: record.entity for number, record in records.items()}
+    lacking = [
+        place
+        for place in wanted
+        if place[0] in before and rules.unallocated(before[place[0]].lines[place[1]]) > 0
+    ]
+    after, left = _allocate(own, before, lacking)
+    for number, picking in after.items():
+        if picking != before[number]:
+            PICKINGS.replace(own, records[number], picking)
+    return len(wanted) if left is None else wanted.index(lacking[left])
 
 
 def _allocate(
-    tx: Transaction, picking: StoredPicking, wanted: Sequence[int]
-) -> tuple[StoredPicking, int | None]:
-    products = sorted({picking.lines[at].product_id for at in wanted})
-    found = each(lambda product: stock.free_rows(tx.store, product, picking.warehouse_id), products)
-    ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
+    tx: Transaction, pickings: Mapping[int, StoredPicking], wanted: Sequence[Place]
+) -> tuple[Mapping[int, StoredPicking], int | None]:
+    """Stage promises; the pickings after them, and which line to go on with, None at the end."""
+    if not wanted:
+        return pickings, None
+    after = dict(pickings)
+    one = next(iter(after.values()))
+    products = sorted({after[number].lines[at].product_id for number, at in wanted})
+    found = each(lambda product: stock.free_rows(tx.store, product, one.warehouse_id), products)
+    ledger = Ledger(tx)
     ledger.load(
         rows=[number for numbers in found for number in numbers],
-        levels=[(product, picking.warehouse_id) for product in products],
+        levels=[(product, one.warehouse_id) for product in products],
         movements=0,
     )
-    faces = _pick_faces(tx, picking, ledger)
+    faces = _pick_faces(tx, one.whs_code, ledger.book.rows.values())
     rows_left = _ROWS_PER_STEP
-    for at in wanted:
-        line = picking.lines[at]
+    for turn, (number, at) in enumerate(wanted):
+        line = after[number].lines[at]
         rows = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
         chosen = stock.choose(rows, faces, rules.unallocated(line), line.batch_num)
-        _ensure_all_were_seen(tx, ledger, line, picking.warehouse_id, chosen)
+        _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
         for row, qty in chosen[:rows_left]:
             ledger.book.allocate(row, qty)
             line = _promised(line, row, qty)
-        picking = rules.with_line(picking, at, line)
+        after[number] = rules.with_line(after[number], at, line)
         rows_left -= len(chosen)
         if rows_left <= 0:
             ledger.stage()
-            return picking, at
+            return after, turn
     ledger.stage()
-    return picking, None
+    return after, None
 
 
-def _pick_faces(tx: Transaction, picking: StoredPicking, ledger: Ledger) -> Mapping[int, bool]:
+def _pick_faces(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> Mapping[int, bool]:
     """Tell of each position that may be picked from whether it is a pick face."""
-    pairs = {(picking.whs_code, row.bin_code) for row in ledger.book.rows.values() if row.bin_code}
+    pairs = {(whs_code, row.bin_code) for row in rows if row.bin_code}
     items = tx.store.get_many(warehouses.position_key(*pair) for pair in pairs)
     known = warehouses.known_positions(tx, pairs, items)
     return {

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shared.fields import Number, Stored, StoredDay, Timestamp
 from shared.parameters import PeriodParameters, Text
+from shared.stock.models import ShelfStatus
 
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
@@ -127,9 +128,15 @@ class StoredPickingLine(Stored):
 
 
 class StoredPicking(_StoredWork):
-    """A picking as stored; it may serve several documents. A lower priority goes first."""
+    """A picking as stored; it may serve several documents. A lower priority goes first.
+
+    `due_date` is the first day on which one of its documents is due. `wave_id` is the wave
+    that took it last; it is in that wave unless the wave was cancelled or never came about.
+    """
 
     priority: int | None = None
+    due_date: StoredDay | None = None
+    carrier_code: str | None = None
     has_shortage: bool = False
     shortage_reason: ShortageReason | None = None
     documents: list[DocumentReference] = Field(default_factory=list)
@@ -149,10 +156,15 @@ class TransferLine(Stored):
     serials: list[str] = Field(default_factory=list)
     from_bin: str | None = None
     to_bin: str | None = None
+    inventory_status: ShelfStatus = "available"
 
 
 class StoredTransfer(Stored):
-    """A movement record as stored. `sap_status`, `doc_entry`, `message`: the ERP's answer."""
+    """A movement record as stored.
+
+    `sap_status`, `doc_entry` and `message` are the ERP's answer; in the state error `message`
+    tells why nothing was moved.
+    """
 
     id: int
     status: TransferStatus
@@ -162,6 +174,7 @@ class StoredTransfer(Stored):
     doc_entry: int | str | None = None
     message: str | None = None
     reason: str | None = None
+    comments: str | None = None
     user_id: int | None = None
     operator: Operator | None = None
     created_at: Timestamp
@@ -231,6 +244,7 @@ class PickingLine(Stored):
 class PickingDetail(Picking):
     """A picking with its lines."""
 
+    carrier_code: str | None
     lines: list[PickingLine]
 
 

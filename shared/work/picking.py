@@ -1,7 +1,8 @@
 """The work of picking: from the first promise of stock to the end, and back again."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from shared.db.collection import Record
 from shared.db.store import Store
@@ -20,6 +21,9 @@ from shared.work.picking_models import PickingDraft, PickingEnd
 from shared.work.putting_back import Tell, put_back
 from shared.work.repository import PICKINGS
 from shared.work.states import ensure_status
+
+type TellWave = Callable[[Transaction, Record[StoredPicking]], None]
+"""Stages what it means for the wave of a picking that it has just been started or has ended."""
 
 _MAX_LINES = 1000
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
@@ -99,13 +103,16 @@ def _name(tx: Transaction) -> str:
     return str(uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.request}") if tx.request else uuid.uuid4())
 
 
+def is_of_request(tx: Transaction, number: int) -> bool:
+    """Tell whether an earlier attempt of this very request has created the picking."""
+    return tx.request is not None and PICKINGS.get(tx.store, number).entity.uuid == _name(tx)
+
+
 def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
     """Find the picking that an attempt of this request has begun and not completed."""
     works = {work for record in found for work in record.entity.works}
-    if tx.request is None or len(works) != 1:
-        return None
-    picking = PICKINGS.get(tx.store, works.pop())
-    return picking.id if picking.entity.uuid == _name(tx) else None
+    number = works.pop() if len(works) == 1 else None
+    return number if number is not None and is_of_request(tx, number) else None
 
 
 def _insert(
@@ -118,25 +125,35 @@ def _insert(
             message = f"{doc_num('exit', record.id)} is being picked: {codes}."
             raise Conflict(message)
     first = found[0].entity
-    number = tx.next_id(PICKINGS.kind)
     priorities = [one.entity.priority for one in found if one.entity.priority is not None]
-    picking = StoredPicking(
-        id=number,
-        uuid=_name(tx),
+    due = [one.entity.due_date for one in found if one.entity.due_date is not None]
+    picking = new_picking(
+        tx,
         concept=draft.concept,
-        status="pending",
         comments=draft.comments,
-        user_id=tx.caller.user_id if tx.caller else None,
         operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
         priority=min(priorities, default=None) if draft.priority is None else draft.priority,
+        due_date=min(due, default=None),
+        carrier_code=draft.carrier_code,
         documents=[_reference(record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
         lines=rules.lines_of(found),
-        created_at=tx.now,
-        updated_at=tx.now,
     )
     return begin_picking(tx, picking, tell_exits, allocate=allocate)
+
+
+def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
+    """Make a picking that is pending, for `begin_picking`; `facts` are its other fields."""
+    return StoredPicking(
+        id=tx.next_id(PICKINGS.kind),
+        uuid=_name(tx),
+        status="pending",
+        user_id=tx.caller.user_id if tx.caller else None,
+        created_at=tx.now,
+        updated_at=tx.now,
+        **facts,
+    )
 
 
 def begin_picking(
@@ -144,7 +161,7 @@ def begin_picking(
 ) -> Record[StoredPicking]:
     """Stage a new picking, promise stock to its first lines, and raise picking.created."""
     if allocate:
-        picking, _ = allocate_lines(tx, picking, 0)
+        picking = allocate_lines(tx, picking)
     tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
     record = PICKINGS.insert(tx, picking.id, picking)
     _raise(tx, "picking.created", record)
@@ -165,29 +182,37 @@ def _reference(record: Record[Document]) -> DocumentReference:
 # States
 
 
-def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+def start_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
     """Begin to pick. Raises Conflict unless it is pending."""
     record = work_of_exits(tx.store, number)
     ensure_status("picking", record.entity, "pending")
-    return _changed(tx, record, record.entity, status="started", started_at=tx.now)
+    started = _changed(tx, record, record.entity, status="started", started_at=tx.now)
+    tell_wave(tx, started)
+    return started
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Promise stock to what has none yet. Raises Conflict once the picking has ended."""
-    record = work_of_exits(tx.store, number)
+    """Promise stock to what has none yet; also to what is picked for a transfer order.
+
+    Raises Conflict once the picking has ended.
+    """
+    record = PICKINGS.get(tx.store, number)
     ensure_status("picking", record.entity, "pending", "started")
     allocate_rest(tx, number)
     return PICKINGS.get(tx.store, number)
 
 
-def finalize_picking(tx: Transaction, number: int, end: PickingEnd) -> Record[StoredPicking]:
+def finalize_picking(
+    tx: Transaction, number: int, end: PickingEnd, tell_wave: TellWave
+) -> Record[StoredPicking]:
     """End a picking: what it did not take is free again; raise picking.completed.
 
     Raises Conflict unless it is started, ValidationFailed when something was not picked
     and no reason is given.
     """
-    record = work_of_exits(tx.store, number)
-    return end_picking(tx, record, end, tell_exits)
+    ended = end_picking(tx, work_of_exits(tx.store, number), end, tell_exits)
+    tell_wave(tx, ended)
+    return ended
 
 
 def end_picking(
@@ -195,8 +220,7 @@ def end_picking(
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
     ensure_status("picking", record.entity, "started")
-    short = rules.missing(record.entity)
-    if short and end.shortage_reason is None:
+    if rules.missing(record.entity) and end.shortage_reason is None:
         message = "is required: not everything was picked"
         raise ValidationFailed([Problem("shortage_reason", message)])
     back = put_back(tx, record.id, tell, picks=False)
@@ -205,14 +229,22 @@ def end_picking(
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
     tell(tx, back.picking, ended)
+    return finished(tx, record, back.picking, end)
+
+
+def finished(
+    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
+) -> Record[StoredPicking]:
+    """Stage that a picking, from now on `picking`, is finalized; raise picking.completed."""
+    short = rules.missing(picking)
     lines = [
         line.model_copy(update={"status": rules.state_of(line, ended=True)})
-        for line in back.picking.lines
+        for line in picking.lines
     ]
     changed = _changed(
         tx,
         record,
-        back.picking,
+        picking,
         status="finalized",
         finalized_at=tx.now,
         has_shortage=short,
@@ -224,13 +256,15 @@ def end_picking(
     return changed
 
 
-def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+def cancel_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
     """Give a picking up: its promises are released, what was picked lies on its shelf again.
 
     Raises Conflict unless it is pending or started.
     """
     ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
-    return undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
+    cancelled = undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
+    tell_wave(tx, cancelled)
+    return cancelled
 
 
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:

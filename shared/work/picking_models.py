@@ -25,6 +25,7 @@ class PickingDraft(Input):
     priority: SmallInteger | None = Field(
         default=None, description="The lower goes first; that of the documents unless given."
     )
+    carrier_code: Code | None = Field(default=None, description="Who will take the goods.")
     concept: Line | None = None
     comments: Note | None = None
 

@@ -1,9 +1,13 @@
 """The items of work records. Keys and indexes: see docs/storage.md."""
 
+from typing import Any
+
 from shared.db.collection import Collection
-from shared.db.facets import Facets, id_text, integer_text
+from shared.db.facets import Facets, id_of, id_text, integer_text
+from shared.db.items import Item
 from shared.db.listing import Page, read_page
 from shared.db.store import Store
+from shared.db.table import SLIM, index_keys, index_name
 from shared.work.models import (
     DocumentReference,
     PickingParameters,
@@ -34,7 +38,14 @@ def _receipt_facets(receipt: StoredReceipt) -> Facets:
 
 def _picking_facets(picking: StoredPicking) -> Facets:
     first = next(iter(picking.documents), None)
-    return {**_work_facets(picking, first), "priority": integer_text(picking.priority)}
+    return {
+        **_work_facets(picking, first),
+        "priority": integer_text(picking.priority),
+        "warehouse": picking.whs_code,
+        "due_date": picking.due_date,
+        "carrier": picking.carrier_code,
+        "wave": None if picking.wave_id is None else id_text(picking.wave_id),
+    }
 
 
 def _transfer_facets(transfer: StoredTransfer) -> Facets:
@@ -75,8 +86,11 @@ TRANSFERS = Collection(
     model=StoredTransfer,
     facets=_transfer_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"status": {"created_at": 3, "updated_at": 4}},
-    finders={"from_warehouse": 5, "to_warehouse": 6},
+    partitions={
+        "status": {"created_at": 3, "updated_at": 4},
+        "from_warehouse": {"created_at": 5, "updated_at": 6},
+        "to_warehouse": {"created_at": 7, "updated_at": 8},
+    },
 )
 
 
@@ -115,3 +129,26 @@ def list_transfers(
         between=parameters.created(timezone),
     )
     return read_page(store, TRANSFERS, query)
+
+
+def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
+    """Find the pending pickings of a warehouse: ids, and what an index carries of each."""
+    index = PICKINGS.partitions["status"]["priority"]
+    partition, sort = index_keys(index)
+    found: list[tuple[int, Item]] = []
+    start = None
+    while True:
+        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+        page = store.query(
+            IndexName=index_name(index),
+            KeyConditionExpression=f"{partition} = :pending",
+            FilterExpression="#slim.#warehouse = :warehouse",
+            ProjectionExpression=f"{sort}, #slim",
+            ExpressionAttributeNames={"#slim": SLIM, "#warehouse": "warehouse"},
+            values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
+            **more,
+        )
+        found += [(id_of(item[sort]), item[SLIM]) for item in page.items]
+        start = page.last_key
+        if start is None:
+            return found

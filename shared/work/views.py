@@ -47,7 +47,9 @@ def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
     """Show a picking with its lines."""
     picking = record.entity
     lines = [shown for line in picking.lines for shown in _picking_lines(line)]
-    return PickingDetail.model_construct(**_picking(picking), lines=lines)
+    return PickingDetail.model_construct(
+        **_picking(picking), carrier_code=picking.carrier_code, lines=lines
+    )
 
 
 def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:

@@ -69,7 +69,7 @@ WAVE: Mapping[str, Any] = {
     "warehouse_code": "CEN",
     "strategy": "batch",
     "status": "draft",
-    "orders": [{"picking_id": 9, "status": "pending"}],
+    "picking_ids": [9],
 }
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,

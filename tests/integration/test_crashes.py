@@ -23,7 +23,8 @@ from tests.faults import (
 from tests.gateway import Erp, Response
 from tests.integration.census import Census, assert_totals_are_true, take_census
 from tests.integration.doors import operations
-from tests.integration.write_routes import EXAMPLES, Example, resource_of
+from tests.integration.example import Example
+from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
 from tests.stock_proof import prove
 
@@ -50,6 +51,8 @@ def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.work.dispatch._PER_STEP", 1)
     monkeypatch.setattr("shared.work.picking.LINES_PER_STEP", 1)
     monkeypatch.setattr("shared.work.allocation.LINES_PER_STEP", 1)
+    monkeypatch.setattr("shared.work.allocation._PICKINGS_PER_STEP", 1)
+    monkeypatch.setattr("shared.waves.creating._PER_STEP", 1)
 
 
 def test_every_write_route_has_an_example() -> None:

@@ -4,34 +4,12 @@ A new route needs an entry here; `test_crashes.py` then shows what happens to it
 processes die, connections break and AWS is busy.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp, Response
-
-type Values = Mapping[str, object]
-
-
-def _nothing(_erp: Erp) -> Values:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One use of a route.
-
-    `prepare` brings about what the request needs and returns the values of its path.
-    `grows` is by how many the live entities of each kind change, `events` are the events
-    that are raised, in any order; `afterwards` tells what GET on the resource then answers.
-    """
-
-    status: int
-    body: Mapping[str, Any] | None = None
-    prepare: Callable[[Erp], Values] = _nothing
-    grows: Mapping[str, int] = field(default_factory=dict)
-    events: Sequence[str] = ()
-    afterwards: int = 200
+from tests.integration.example import Example, Values
+from tests.integration.write_waves import wave_examples
 
 
 def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
@@ -359,5 +337,6 @@ EXAMPLES: Mapping[str, Example] = {
         grows={"movement": 1},
         events=["shipment.dispatched", "stock.updated"],
     ),
+    **wave_examples(_counted),
 }
 """`METHOD /path` → its example."""

@@ -21,10 +21,16 @@ def _wave(number: int, times: Times) -> StoredWave:
             "carrier_code": unless(number, 2, "DHL"),
             "cutoff_at": unless(number, 3, "2026-03-02T15:00:00.000Z"),
             "released_at": unless(number, 4, times.updated(number)),
-            "metrics": {"orders": 3, "lines": 8, "units": 40.5, "trips": 2},
+            "metrics": {
+                "orders": 3,
+                "lines": 8,
+                "units": 40.5,
+                "trips": 2,
+                **({"allocated_units": 40, "short_units": 0.5} if number % 4 else {}),
+            },
             "created_at": times.created(number),
             "updated_at": times.updated(number),
-            "orders": [{"picking_id": 9, "status": "pending"}],
+            "picking_ids": [9],
         }
     )
 
@@ -49,6 +55,9 @@ WAVE_LIST = Listed(
         metrics.units number
         metrics.trips number
         metrics.standard_minutes number
+        metrics.ended_orders number
+        metrics.allocated_units number?
+        metrics.short_units number?
         created_at date-time?
         updated_at date-time?
     """),

@@ -11,10 +11,14 @@ ROOT = Path(__file__).parents[2]
 _SINGLE_MODULES = {path.stem for path in (ROOT / "shared").glob("*.py")}
 _KERNEL = {"", "auth", "db", "events", "http", "tenancy"} | _SINGLE_MODULES
 _SHAPELESS = {"common", "helpers", "misc", "utils"}
-_MEETING_PLACES = {"ledger", "lines", "models", "service", "vocabulary"}
+_MEETING_PLACES = {
+    "allocation", "dispatch", "ledger", "lines", "models", "picking", "picking_models", "picks",
+    "service", "vocabulary", "wave_work",
+}  # fmt: skip
 """Modules of a subject that another subject may import: `lines` are the rules of the catalog for
 what names a product, `ledger` is the one way in which any work moves stock, `vocabulary` are
-the words of documents."""
+the words of documents, `wave_work` is what waves do with pickings. A transfer order is picked by
+the use cases of picking: `picking`, `picks`, `allocation`, `dispatch`."""
 _MAX_LINES = 400
 
 

@@ -17,8 +17,8 @@ _DETAILS = sorted(
     for name, found in operations().items()
     if not found.writes and not found.parameters and "{id}" in found.path
 )
-_OF_DETAIL = {"/warehouses/{id}": 2}
-"""A warehouse shows its positions, which are a list."""
+_OF_DETAIL = {"/warehouses/{id}": 2, "/waves/{id}": 2}
+"""A warehouse shows its positions, which are a list; a wave names the pickings that it shows."""
 
 
 def _warm(erp: Erp, path: str, wire: Wire) -> Recording:

@@ -9,7 +9,7 @@ from shared.tenancy.provisioning import set_modules
 from shared.tenancy.tenant import MODULES
 from tests.faults import Wire
 from tests.gateway import Erp
-from tests.integration.planted import wave
+from tests.integration.planted import picking, wave
 from tests.stack import Stack
 
 PATH = "/waves"
@@ -36,6 +36,9 @@ def season(stack: Stack, erp: Erp) -> Erp:
 
 
 def test_a_wave_with_its_pickings(stack: Stack, erp: Erp) -> None:
+    started = picking(stack.store(), status="started", started_at=AT)
+    pending = picking(stack.store())
+    ended = picking(stack.store(), status="cancelled")
     facts = {
         "warehouse_code": "CEN",
         "strategy": "pick_and_pass",
@@ -43,25 +46,48 @@ def test_a_wave_with_its_pickings(stack: Stack, erp: Erp) -> None:
         "carrier_code": "DHL",
         "cutoff_at": "2026-03-01T15:00:00.000Z",
         "released_at": "2026-03-01T09:45:00.000Z",
-        "metrics": {"orders": 2, "lines": 7, "units": 31.5, "trips": 1, "standard_minutes": 18.25},
+        "metrics": {
+            "orders": 3,
+            "lines": 7,
+            "units": 31.5,
+            "trips": 1,
+            "standard_minutes": 18.25,
+            "ended_orders": 1,
+            "allocated_units": 30,
+            "short_units": 1.5,
+        },
         "created_at": AT,
         "updated_at": "2026-03-01T09:50:00.000Z",
     }
-    orders = [{"picking_id": 9, "status": "started"}, {"picking_id": 10, "status": "pending"}]
-    number = wave(stack.store(), **facts, orders=orders)
+    number = wave(
+        stack.store(),
+        **facts,
+        picking_ids=[pending, ended, started],
+        open_ids=[pending, started],
+        begun=True,
+    )
 
     shown = erp.get(f"{PATH}/{number}")
     head = {"id": number, "code": f"WV-{number}", **facts}
-    assert shown.data == {**head, "orders": orders}
+    assert shown.data == {
+        **head,
+        "orders": [
+            {"picking_id": pending, "status": "pending"},
+            {"picking_id": ended, "status": "cancelled"},
+            {"picking_id": started, "status": "started"},
+        ],
+    }
     assert erp.get(PATH).data == [head]
     again = erp.get(f"{PATH}/{number}", headers={"If-None-Match": shown.headers["ETag"]})
     assert (again.status, again.text) == (304, "")
 
 
 def test_a_wave_of_which_little_is_decided(stack: Stack, erp: Erp) -> None:
-    number = wave(stack.store(), warehouse_code=None, orders=[], created_at=AT, updated_at=AT)
+    number = wave(stack.store(), warehouse_code=None, picking_ids=[], created_at=AT, updated_at=AT)
 
-    nothing = dict.fromkeys(("orders", "lines", "units", "trips", "standard_minutes"), 0)
+    sums = ("orders", "lines", "units", "trips", "standard_minutes", "ended_orders")
+    unknown = dict.fromkeys(("allocated_units", "short_units"))
+    nothing = dict.fromkeys(sums, 0) | unknown
     assert erp.get(f"{PATH}/{number}").data == {
         "id": number,
         "code": f"WV-{number}",

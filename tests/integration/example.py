@@ -1,0 +1,31 @@
+"""What an example of a route that writes is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.gateway import Erp
+
+type Values = Mapping[str, object]
+type Prepare = Callable[[Erp], Values]
+
+
+def _nothing(_erp: Erp) -> Values:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One use of a route.
+
+    `prepare` brings about what the request needs and returns the values of its path.
+    `grows` is by how many the live entities of each kind change, `events` are the events
+    that are raised, in any order; `afterwards` tells what GET on the resource then answers.
+    """
+
+    status: int
+    body: Mapping[str, Any] | None = None
+    prepare: Prepare = _nothing
+    grows: Mapping[str, int] = field(default_factory=dict)
+    events: Sequence[str] = ()
+    afterwards: int = 200

@@ -1,0 +1,63 @@
+"""The routes of waves: an example of each."""
+
+from collections.abc import Mapping
+
+from tests.gateway import Erp
+from tests.integration.example import Example, Prepare, Values
+
+_SECOND_SALE = {
+    "external_ref": "SO-10",
+    "type": "sale_order",
+    "doc_date": "2026-03-02",
+    "partner_code": "C-8",
+    "warehouse_code": "NORTH",
+    "lines": [{"item_code": "BOLT-M8", "qty": 7}],
+}
+_WAVE = {"warehouse_code": "NORTH", "strategy": "batch", "picking_ids": [1, 2]}
+
+
+def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
+    """`METHOD /path` → its example; `one_sale` brings about an order of bolts and their stock."""
+
+    def pickings(erp: Erp) -> Values:
+        one_sale(erp)
+        assert erp.post("/exit-documents", _SECOND_SALE, key="second").status == 201
+        for number in (1, 2):
+            body = {"document_id": number, "allocate": False}
+            assert erp.post("/pickings", body).status == 201
+        return {}
+
+    def draft(erp: Erp) -> Values:
+        pickings(erp)
+        return {"id": erp.post("/waves", _WAVE).data["id"]}
+
+    def planned(erp: Erp) -> Values:
+        values = draft(erp)
+        assert erp.post(f"/waves/{values['id']}/plan").status == 200
+        return values
+
+    def picked(erp: Erp) -> Values:
+        values = planned(erp)
+        assert erp.post(f"/waves/{values['id']}/release").status == 200
+        for number in (1, 2):
+            assert erp.post(f"/pickings/{number}/cancel").status == 200
+        return values
+
+    def completed(erp: Erp) -> Values:
+        values = picked(erp)
+        assert erp.post(f"/waves/{values['id']}/complete").status == 200
+        return values
+
+    return {
+        "POST /waves": Example(201, body=_WAVE, prepare=pickings, grows={"wave": 1}),
+        "POST /waves/{id}/plan": Example(200, prepare=draft, events=["wave.planned"]),
+        "POST /waves/{id}/release": Example(
+            # One level changes for each picking: the sweep allows one a step.
+            200,
+            prepare=planned,
+            events=["stock.updated", "stock.updated", "wave.released"],
+        ),
+        "POST /waves/{id}/cancel": Example(200, prepare=planned, events=["wave.cancelled"]),
+        "POST /waves/{id}/complete": Example(200, prepare=picked, events=["wave.completed"]),
+        "POST /waves/{id}/close": Example(200, prepare=completed),
+    }

@@ -1,0 +1,64 @@
+"""Waves, as whoever plans the work of a floor sees them through the interface."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.floor import Floor
+from tests.gateway import Erp, Response
+
+
+class Swell:
+    """Pickings of bricks, one to an order, and the waves that are made of them."""
+
+    def __init__(self, floor: Floor) -> None:
+        self.floor = floor
+        self.erp: Erp = floor.erp
+
+    def pickings(self, count: int, **more: object) -> list[int]:
+        """Order one brick as many times; a picking of each, without stock unless `more` says."""
+        body = {"allocate": False, **more}
+        return [
+            self.floor.picking(self.floor.order(("BRICK", 1)), **body)["id"] for _ in range(count)
+        ]
+
+    def create(self, picking_ids: Sequence[int] | None = None, **more: object) -> Response:
+        """Ask for a wave."""
+        body: dict[str, object] = {"warehouse_code": "YARD", "strategy": "batch", **more}
+        if picking_ids is not None:
+            body["picking_ids"] = list(picking_ids)
+        return self.erp.post("/waves", body)
+
+    def wave(self, picking_ids: Sequence[int], *acts: str, **more: object) -> int:
+        """Create a wave and lead it on by these acts."""
+        answer = self.create(picking_ids, **more)
+        assert answer.status == 201, answer.text
+        number: int = answer.data["id"]
+        for act in acts:
+            assert self.act(number, act).status == 200
+        return number
+
+    def act(self, number: int, what: str) -> Response:
+        """Do something to a wave."""
+        return self.erp.post(f"/waves/{number}/{what}")
+
+    def shown(self, number: int) -> dict[str, Any]:
+        """Get a wave; the lists must say the same of its state."""
+        shown: dict[str, Any] = self.erp.get(f"/waves/{number}").data
+        listed = self.erp.get("/waves", query={"status": shown["status"], "per_page": 100}).data
+        assert {name: shown[name] for name in shown if name != "orders"} in listed
+        return shown
+
+    def status(self, number: int) -> str:
+        """Tell the state of a wave."""
+        status: str = self.shown(number)["status"]
+        return status
+
+    def work(self, picking: int) -> None:
+        """Pick the one brick of a picking, from its start to its end."""
+        for what, body in (
+            ("start", {}),
+            ("picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
+            ("finalize", {}),
+        ):
+            answer = self.floor.act(picking, what, **body)
+            assert answer.status == 200, answer.text

@@ -1,0 +1,219 @@
+"""Which pickings a rule takes, how much work a wave is, and how it follows its pickings."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from shared.errors import Conflict
+from shared.tenancy.tenant import Settings
+from shared.validation import check
+from shared.waves import rules
+from shared.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
+from shared.work.models import StoredPicking, WorkStatus
+from shared.work.wave_work import Waiting
+
+AT = "2026-03-01T09:30:00.000Z"
+LATER = "2026-03-01T10:00:00.000Z"
+
+
+def waiting(number: int = 1, **facts: Any) -> Waiting:
+    known = {"priority": None, "due_date": None, "carrier_code": None, "wave_id": None}
+    return Waiting(id=number, **{**known, **facts})
+
+
+def picking(number: int, qty: str = "2", **facts: Any) -> StoredPicking:
+    line = {
+        "document_id": number, "document_line": 1, "product_id": 1, "item_code": "BRICK",
+        "qty": Decimal(qty), "picked_qty": 0, "status": "open",
+    }  # fmt: skip
+    document = {
+        "id": number, "type": "sale_order", "doc_num": f"EX-{number}", "card_code": "C-1",
+        "external_ref": None,
+    }  # fmt: skip
+    head = {
+        "id": number, "uuid": "u", "status": "pending", "whs_code": "CEN", "warehouse_id": 1,
+        "documents": [document], "lines": [line], "created_at": AT, "updated_at": AT,
+    }  # fmt: skip
+    return StoredPicking.model_validate({**head, **facts})
+
+
+def wave(**facts: Any) -> StoredWave:
+    head = {
+        "id": 1, "strategy": "batch", "status": "released", "created_at": AT, "updated_at": AT,
+        "picking_ids": [7, 8], "open_ids": [7, 8],
+    }  # fmt: skip
+    return StoredWave.model_validate({**head, **facts})
+
+
+@pytest.mark.parametrize(
+    ("rule", "facts", "taken"),
+    [
+        ({}, {}, True),
+        ({"priority": 2}, {"priority": 1}, True),
+        ({"priority": 2}, {"priority": 2}, True),
+        ({"priority": 2}, {"priority": 3}, False),
+        ({"priority": "Alta"}, {"priority": 1}, True),
+        ({"priority": "high"}, {"priority": 2}, False),
+        ({"priority": 2}, {"priority": None}, True),
+        ({"priority": 1}, {"priority": None}, False),
+        ({"carrier": "DHL"}, {"carrier_code": "DHL"}, True),
+        ({"carrier": "DHL"}, {"carrier_code": "UPS"}, False),
+        ({"carrier": "DHL"}, {"carrier_code": None}, True),
+        ({"cutoff": "2026-03-02T15:00:00Z"}, {"due_date": "2026-03-01"}, True),
+        ({"cutoff": "2026-03-02T15:00:00Z"}, {"due_date": "2026-03-02"}, True),
+        ({"cutoff": "2026-03-02T15:00:00Z"}, {"due_date": "2026-03-03"}, False),
+        ({"cutoff": "2026-03-02T23:30:00Z"}, {"due_date": "2026-03-03"}, True),
+        ({"cutoff": "2026-03-02T15:00:00Z"}, {"due_date": None}, True),
+        ({"priority": 2, "carrier": "DHL"}, {"priority": 1, "carrier_code": "UPS"}, False),
+    ],
+)
+def test_a_rule_takes_what_all_of_it_is_true_of(
+    rule: dict[str, object], facts: dict[str, Any], *, taken: bool
+) -> None:
+    parsed, problems = check(WaveRule, rule)
+    assert parsed is not None, problems
+    assert rules.matches(parsed, waiting(**facts), "Europe/Madrid") is taken
+
+
+def test_the_most_urgent_goes_first_and_then_the_oldest() -> None:
+    found = [
+        waiting(1, priority=3),
+        waiting(2),
+        waiting(3, priority=1),
+        waiting(4, priority=2),
+        waiting(5, priority=1),
+    ]
+    assert [one.id for one in rules.in_turn(found)] == [3, 5, 2, 4, 1]
+    pickings = [picking(1, priority=3), picking(2), picking(3, priority=1)]
+    assert rules.by_urgency(pickings) == [3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "pickings", "trips"),
+    [
+        ("discrete", 21, 21),
+        ("cluster", 8, 1),
+        ("cluster", 9, 2),
+        ("pick_and_pass", 17, 3),
+        ("batch", 20, 1),
+        ("batch", 21, 2),
+        ("zone", 41, 3),
+        ("by_customer", 21, 1),
+    ],
+)
+def test_trips_follow_from_the_strategy(strategy: Strategy, pickings: int, trips: int) -> None:
+    found = [picking(number, "0.5") for number in range(1, pickings + 1)]
+    settings = Settings(minutes_per_unit=Decimal(3), minutes_per_trip=Decimal(7))
+
+    metrics = rules.metrics_of(strategy, found, settings)
+
+    units = Decimal(pickings) / 2
+    assert metrics.orders == metrics.lines == pickings
+    assert metrics.units == units
+    assert metrics.trips == trips
+    assert metrics.standard_minutes == 3 * units + 7 * trips
+
+
+def test_every_customer_is_a_trip_and_so_is_a_picking_for_several() -> None:
+    def of(card_code: str, number: int) -> dict[str, Any]:
+        return {
+            "id": number, "type": "sale_order", "doc_num": "EX", "card_code": card_code,
+            "external_ref": None,
+        }  # fmt: skip
+
+    found = [
+        picking(1, documents=[of("C-1", 1)]),
+        picking(2, documents=[of("C-1", 2), of("C-1", 3)]),
+        picking(3, documents=[of("C-2", 4)]),
+        picking(4, documents=[of("C-1", 5), of("C-2", 6)]),
+        picking(5, documents=[of("C-1", 7), of("C-2", 8)]),
+    ]
+    assert rules.metrics_of("by_customer", found, Settings()).trips == 4
+
+
+def test_what_has_stock_and_what_has_none() -> None:
+    promised = {"stock_id": 1, "position_id": 1, "bin_code": "A", "qty": 3}
+    line = picking(1, "5").lines[0].model_dump()
+    half = picking(1, lines=[{**line, "allocations": [promised]}])
+    picked = picking(2, lines=[{**line, "picked_qty": 4}], status="finalized")
+
+    metrics = rules.with_allocation(wave().metrics, [half, picked, picking(3, "6")])
+
+    assert metrics.allocated_units == 7
+    assert metrics.short_units == 8
+
+
+@pytest.mark.parametrize(
+    ("before", "number", "status", "after"),
+    [
+        ("released", 7, "started", ("in_progress", [7, 8], True, 0)),
+        ("released", 7, "cancelled", ("released", [8], False, 1)),
+        ("in_progress", 7, "finalized", ("in_progress", [8], True, 1)),
+        ("draft", 7, "started", ("draft", [7, 8], True, 0)),
+        ("planned", 8, "cancelled", ("planned", [7], False, 1)),
+        ("cancelled", 7, "started", None),
+        ("cancelled", 7, "finalized", None),
+        ("released", 9, "cancelled", None),
+    ],
+)
+def test_a_wave_follows_its_pickings(
+    before: WaveStatus,
+    number: int,
+    status: WorkStatus,
+    after: tuple[WaveStatus, list[int], bool, int] | None,
+) -> None:
+    found = wave(status=before, begun=before == "in_progress")
+
+    told = rules.told(found, number, status, LATER)
+
+    if after is None:
+        assert told == found
+    else:
+        ended = int(told.metrics.ended_orders)
+        assert (told.status, told.open_ids, told.begun, ended) == after
+        assert told.updated_at == LATER
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_the_last_picking_that_ends_makes_it_picked(*, begun: bool) -> None:
+    found = wave(open_ids=[8], begun=begun, status="in_progress" if begun else "released")
+    assert rules.told(found, 8, "cancelled", LATER).status == "picked"
+    early = wave(open_ids=[8], status="planned")
+    assert rules.told(early, 8, "cancelled", LATER).status == "planned"
+    assert rules.progress_of(rules.told(early, 8, "cancelled", LATER)) == "picked"
+
+
+def test_the_second_that_starts_changes_nothing() -> None:
+    found = wave(status="in_progress", begun=True)
+    assert rules.told(found, 8, "started", LATER) is found
+
+
+def test_a_wave_and_its_pickings_agree_only_as_they_were_at_one_time() -> None:
+    started = picking(7, status="started", started_at=AT)
+    ended = picking(8, status="finalized", started_at=AT)
+    assert rules.agree(wave(), [picking(7), picking(8)])
+    assert not rules.agree(wave(), [started, picking(8)])
+    one_ended = wave(status="in_progress", begun=True, metrics={"ended_orders": 1})
+    assert rules.agree(one_ended, [started, ended])
+    assert not rules.agree(one_ended, [ended, ended])
+    assert rules.agree(wave(status="cancelled"), [ended, ended])
+
+
+def test_an_act_that_the_state_does_not_allow_names_it() -> None:
+    rules.ensure_status(wave(), "planned", "released")
+    with pytest.raises(Conflict, match=r"is released; this needs it to be draft or planned"):
+        rules.ensure_status(wave(), "draft", "planned")
+
+
+def test_a_draft_names_pickings_or_has_a_rule() -> None:
+    head = {"warehouse_code": "CEN", "strategy": "batch"}
+    for body, wrong in (
+        (head, True),
+        ({**head, "picking_ids": [1], "rule": {}}, True),
+        ({**head, "picking_ids": [1]}, False),
+        ({**head, "rule": {}}, False),
+    ):
+        draft, problems = check(WaveDraft, body)
+        assert draft is not None, problems
+        assert bool(list(rules.draft_problems(draft, []))) is wrong
