@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.days import first_instant, last_instant
 from shared.db.facets import searchable
-from shared.db.listing import ListQuery, Range
+from shared.db.plan import ListQuery, Range
 from shared.fields import Day, Moment, Term
 
 _MOST_PER_PAGE = 100

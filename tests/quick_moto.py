@@ -93,6 +93,9 @@ def _before(table: Table, updated: list[Mapping[str, Any]]) -> Table:
     """Return the table as it is before some of its items are updated and others replaced."""
     kept = copy.copy(table)
     kept.items = copy.copy(table.items)
+    if not table.has_range_key:  # the control table, which is small
+        kept.items = copy.deepcopy(table.items)
+        return kept
     for partition, items in table.items.items():
         kept.items[partition] = dict(items)
     for key in updated:

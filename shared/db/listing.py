@@ -15,8 +15,7 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,8 +24,9 @@ from shared.db import bookmarks
 from shared.db.bookmarks import Position
 from shared.db.collection import Collection, Record
 from shared.db.counters import Totals, read_totals
-from shared.db.facets import AFTER_SEPARATOR, id_of
+from shared.db.facets import id_of
 from shared.db.parallel import together
+from shared.db.plan import Access, ListQuery, plan
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys, index_name
 
@@ -34,29 +34,6 @@ _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
 _MARK_BYTES = 1024
 """A sort key, as far as a cursor (which the caller may have made up) is believed."""
 _MAX_VERSION = 10**15
-_MAX_OFFSET_PAGES = 10**9
-
-type Range = tuple[str | None, str | None]
-"""Lowest and highest text, both inclusive, None where open."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListQuery:
-    """What a caller asks of a list. `equal`, `contains` and `between` name facets."""
-
-    sort: str
-    descending: bool
-    page: int = 1
-    per_page: int = 25
-    equal: Mapping[str, str] = field(default_factory=dict)
-    contains: Mapping[str, str] = field(default_factory=dict)
-    between: Mapping[str, Range] = field(default_factory=dict)
-    cursor: str | None = None
-
-    @property
-    def offset(self) -> int:
-        """Entries before the page."""
-        return min(self.page - 1, _MAX_OFFSET_PAGES) * self.per_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,71 +47,18 @@ class Page[E]:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
-    """Which index entries a list reads: one partition of one index, or a range of it."""
-
-    index: int
-    partition: str
-    sort: str | None
-    total_name: str | None = None
-    bounds: Range = (None, None)
-
-    def key_condition(self) -> tuple[str, dict[str, str]]:
-        partition, sort = index_keys(self.index)
-        low, high = self.bounds
-        values = {":partition": self.partition}
-        condition = f"{partition} = :partition"
-        if low is not None:
-            values[":low"] = low
-        if high is not None:
-            values[":high"] = high + AFTER_SEPARATOR
-        if low is not None and high is not None:
-            condition += f" AND {sort} BETWEEN :low AND :high"
-        elif low is not None:
-            condition += f" AND {sort} >= :low"
-        elif high is not None:
-            condition += f" AND {sort} <= :high"
-        return condition, values
-
-
 def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
     """Read one page of a list."""
-    access, ordered = _plan(collection, query)
+    access, ordered = plan(collection, query, lambda: read_totals(store, collection.kind))
     reader = _OrderedList if ordered else _GatheredList
     return reader(store, collection, query, access).page()
-
-
-def _plan[E: BaseModel](collection: Collection[E], query: ListQuery) -> tuple[_Access, bool]:
-    """Choose the narrowest entries; whether they are the list itself, in its order."""
-    for facet, index in collection.finders.items():
-        if facet in query.equal:
-            partition = collection.partition(facet, query.equal[facet])
-            return _Access(index, partition, None), False
-    sorts, partition, total_name = collection.sorts, collection.kind, None
-    restrictions = len(query.equal) + len(query.contains) + len(query.between)
-    for facet, partition_sorts in collection.partitions.items():
-        if facet in query.equal:
-            value = query.equal[facet]
-            sorts, partition = partition_sorts, collection.partition(facet, value)
-            total_name = f"{facet}={value}"
-            restrictions -= 1
-            break
-    for facet, value in query.equal.items():
-        if facet in sorts:
-            return _Access(sorts[facet], partition, facet, None, (value, value)), False
-    for facet, bounds in query.between.items():
-        if facet in sorts:
-            return _Access(sorts[facet], partition, facet, None, bounds), False
-    access = _Access(sorts[query.sort], partition, query.sort, total_name)
-    return access, restrictions == 0
 
 
 class _List[E: BaseModel]:
     """What both ways share: the query, its listing's name, the entries, the records."""
 
     def __init__(
-        self, store: Store, collection: Collection[E], query: ListQuery, access: _Access
+        self, store: Store, collection: Collection[E], query: ListQuery, access: Access
     ) -> None:
         self.store = store
         self.collection = collection

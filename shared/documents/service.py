@@ -11,7 +11,7 @@ from shared.db.listing import Page
 from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Transaction
-from shared.documents import repository, rules
+from shared.documents import repository, rules, views
 from shared.documents.models import (
     Document,
     EntryDraft,
@@ -22,6 +22,7 @@ from shared.documents.models import (
 )
 from shared.documents.vocabulary import Kind
 from shared.errors import Problem, RuleBlocked, ValidationFailed
+from shared.events.outbox import Event, raise_event
 from shared.warehouses import service as warehouses
 
 
@@ -111,6 +112,24 @@ def advance_document(
     elif before.status in ended and after.status not in ended:
         references.register(tx, _holder(kind, record.id), after.named)
     return changed
+
+
+def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
+    """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
+    closed = advance_document(tx, "exit", record, Progress(closes=True))
+    raise_event(
+        tx,
+        Event(
+            type="shipment.dispatched",
+            object="exit_document",
+            id=closed.id,
+            version=closed.version,
+            href=f"/exit-documents/{closed.id}",
+            attributes=views.exit_document(closed).model_dump(),
+            status=closed.entity.status,
+        ),
+    )
+    return closed
 
 
 def get_document(store: Store, kind: Kind, number: int) -> Record[Document]:

@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from shared.db.facets import MAX_ID
 from shared.fields import (
@@ -266,8 +267,15 @@ class LevelParameters(ListParameters):
     item_code: Text | None = None
     warehouse: Text | None = None
     totals: bool | None = Field(
-        default=None, description="One row per product, over all warehouses."
+        default=None, description="One row per product, over all warehouses: without `warehouse`."
     )
+
+    @field_validator("totals")
+    @classmethod
+    def _over_all(cls, totals: bool | None, others: ValidationInfo) -> bool | None:  # noqa: FBT001
+        if totals and others.data.get("warehouse"):
+            raise PydanticCustomError("totals", "are over all warehouses: leave warehouse out")
+        return totals
 
 
 class MovementParameters(PeriodParameters):
@@ -278,7 +286,8 @@ class MovementParameters(PeriodParameters):
     product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
     item_code: Text | None = None
     warehouse: Text | None = Field(default=None, description="Where it began or ended.")
-    bin_code: Text | None = Field(default=None, description="Where it began or ended.")
+    from_bin: Text | None = None
+    to_bin: Text | None = None
     batch: Text | None = None
     serial: Text | None = None
     document_type: Text | None = None

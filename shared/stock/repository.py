@@ -1,11 +1,11 @@
 """The items of stock. Keys and indexes: see docs/storage.md."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from shared.db.collection import Collection
 from shared.db.facets import Facets, id_of, id_text, quantity_text
 from shared.db.items import Key
-from shared.db.listing import Page, Range, read_page
+from shared.db.listing import Page, read_page
 from shared.db.store import Store
 from shared.db.table import index_keys, index_name
 from shared.stock.models import (
@@ -53,7 +53,7 @@ STOCK = Collection(
         "status": {"id": 5, "qty": 6, "created_at": 7, "updated_at": 8},
         "warehouse_id": {"id": 9, "qty": 10, "created_at": 11, "updated_at": 12},
     },
-    finders={"product_id": 13, "item_code": 14, "bin_code": 15, "batch": 16, "serial": 17},
+    finders={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
     queues={"free": (18, "turn")},
 )
 """`free` is the queue that allocation takes from: first expired, then first received."""
@@ -95,7 +95,8 @@ def _movement_facets(movement: Movement) -> Facets:
         "product_id": id_text(movement.product_id),
         "item_code": movement.item_code,
         "warehouses": _several(place.whs_code for place in places),
-        "bins": _several(place.bin_code for place in places if place.bin_code),
+        "from_bin": movement.origin.bin_code if movement.origin else None,
+        "to_bin": movement.target.bin_code if movement.target else None,
         "batch": movement.batch_num,
         "serial": movement.serial_number,
         "document": cause_text(movement.document.type, movement.document.id)
@@ -115,7 +116,15 @@ MOVEMENTS = Collection(
     model=Movement,
     facets=_movement_facets,
     sorts={"created_at": 1},
-    finders={"product_id": 2, "item_code": 3, "batch": 4, "serial": 5, "document": 6},
+    finders={
+        "serial": 5,
+        "batch": 4,
+        "document": 6,
+        "from_bin": 7,
+        "to_bin": 8,
+        "product_id": 2,
+        "item_code": 3,
+    },
 )
 
 
@@ -202,8 +211,7 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
         parameters.product_id, parameters.document_type, parameters.document_id,
     )  # fmt: skip
     both = kind is not None and document is not None
-    contains = {"warehouses": parameters.warehouse, "bins": parameters.bin_code}
-    ranges: Mapping[str, Range] = parameters.created(timezone)
+    ranges = parameters.created(timezone)
     low, high = ranges.get("created_at", (None, None))
     if parameters.updated_since:
         # Both times of a movement are the same, and the list has an order by this one.
@@ -218,8 +226,10 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
             "document": cause_text(kind, document) if kind and document else None,
             "document_type": None if both else kind,
             "document_id": None if both or document is None else id_text(document),
+            "from_bin": parameters.from_bin,
+            "to_bin": parameters.to_bin,
         },
-        contains={name: text and f"{_MARK}{text}{_MARK}" for name, text in contains.items()},
+        contains={"warehouses": parameters.warehouse and f"{_MARK}{parameters.warehouse}{_MARK}"},
         between={"created_at": (low, high)} if low or high else None,
     )
     return read_page(store, MOVEMENTS, query)

@@ -25,8 +25,9 @@ from shared.fields import (
 )
 from shared.parameters import Integer, ListParameters, Search, Text
 
-MAX_WAREHOUSE_ID = 9_999
-"""A company has at most as many warehouses: ids of stock levels have four digits for them."""
+MAX_WAREHOUSE_ID = 999
+"""A company has at most as many warehouses: ids of stock levels have three digits for them, and
+totals are counted for each."""
 MAX_BULK = 1000
 """Positions that one request may name."""
 

@@ -7,7 +7,8 @@ from shared.db.collection import Collection, Record
 from shared.db.counters import Totals, read_totals
 from shared.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, integer_text, searchable
 from shared.db.items import Item, Key
-from shared.db.listing import ListQuery, Page, read_page
+from shared.db.listing import Page, read_page
+from shared.db.plan import ListQuery
 from shared.db.references import alias_key
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY

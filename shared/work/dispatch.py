@@ -7,10 +7,8 @@ from shared.db.collection import Record
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.documents import service as documents
-from shared.documents import views
 from shared.documents.models import Document, Progress
 from shared.errors import Conflict
-from shared.events.outbox import Event, raise_event
 from shared.stock.ledger import Ledger
 from shared.stock.models import MovementCause
 from shared.work.models import Pick, StoredPicking
@@ -38,20 +36,7 @@ def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
         perform(tx.store, lambda own: _step(own, number), caller=tx.caller)
         tx.store.forget()
     _leave(tx, pickings, parts, number)
-    closed = documents.advance_document(tx, "exit", document, Progress(closes=True))
-    raise_event(
-        tx,
-        Event(
-            type="shipment.dispatched",
-            object="exit_document",
-            id=closed.id,
-            version=closed.version,
-            href=f"/exit-documents/{closed.id}",
-            attributes=views.exit_document(closed).model_dump(),
-            status=closed.entity.status,
-        ),
-    )
-    return closed
+    return documents.close_dispatched(tx, document)
 
 
 def _ready(tx: Transaction, document: Record[Document]) -> list[Record[StoredPicking]]:

@@ -258,7 +258,11 @@ TOTAL_LIST = Listed(
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "updated_at"}),
     always_null=frozenset({"whs_code"}),
-    filters=_level_filters(lambda number: number, by_hall=False),
+    filters={
+        name: one
+        for name, one in _level_filters(lambda number: number, by_hall=False).items()
+        if name != "warehouse"
+    },
     sorts=_LEVEL_SORTS,
     default_sort="item_code",
 )
@@ -314,6 +318,15 @@ def _caused(name: str, row: Row, value: str) -> bool:
     return row["document"] is not None and str(row["document"][name]) == value
 
 
+def _bin(end: str) -> Filter:
+    def fits(row: Row, value: str) -> bool:
+        return row[end] is not None and row[end]["bin_code"] == value
+
+    return Filter(
+        lambda count: (bin_code(count // 2 | 1), "nothing has this"), fits, NO_TEXT, narrow=True
+    )
+
+
 MOVEMENT_LIST = Listed(
     path="/stock-movements",
     collection=MOVEMENTS,
@@ -349,12 +362,8 @@ MOVEMENT_LIST = Listed(
         "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(_product(number))),
         "warehouse": Filter(lambda _: ("W2", "W4"), partial(_ends, "whs_code"), NO_TEXT),
-        "bin_code": Filter(
-            lambda count: (bin_code(count // 2 | 1), "nothing has this"),
-            partial(_ends, "bin_code"),
-            NO_TEXT,
-            narrow=True,
-        ),
+        "from_bin": _bin("from"),
+        "to_bin": _bin("to"),
         "batch": _sometimes("batch_num", _batch),
         "serial": _sometimes("serial_number", _serial),
         "document_type": Filter(lambda _: (*_CAUSES, "nothing"), partial(_caused, "type"), NO_TEXT),

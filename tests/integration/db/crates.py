@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from shared.db.collection import Collection
 from shared.db.facets import Facets, fold, id_text
-from shared.db.listing import ListQuery
+from shared.db.plan import ListQuery
 from shared.db.store import Store
 from shared.db.transaction import Transaction, draw_ids
 from shared.fields import Stored

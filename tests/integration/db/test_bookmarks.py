@@ -9,7 +9,8 @@ import pytest
 from shared.db import bookmarks
 from shared.db.bookmarks import LAG_MS
 from shared.db.facets import sort_text
-from shared.db.listing import ListQuery, read_page
+from shared.db.listing import read_page
+from shared.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.integration.db.crates import CRATES, Yard

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from shared.db.bookmarks import LAG_MS
-from shared.db.listing import ListQuery, Page, read_page
+from shared.db.listing import Page, read_page
+from shared.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.crates import CRATES, Crate, Draft, Yard
 

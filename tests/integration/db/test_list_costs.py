@@ -7,7 +7,8 @@ import pytest
 
 from shared.db import bookmarks
 from shared.db.bookmarks import LAG_MS
-from shared.db.listing import ListQuery, Page, read_page
+from shared.db.listing import Page, read_page
+from shared.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import Recording, Wire
 from tests.integration.db.crates import CRATES, Crate, Yard

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from shared.clock import Deadline
 from shared.db import bookmarks
-from shared.db.listing import ListQuery, Page, read_page
+from shared.db.listing import Page, read_page
+from shared.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewYard
 from tests.integration.db.crates import CRATES, Crate, Yard

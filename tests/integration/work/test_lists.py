@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from shared.db.facets import id_text
-from shared.db.listing import ListQuery, read_page
+from shared.db.listing import read_page
+from shared.db.plan import ListQuery
 from shared.db.store import Store
 from shared.work.repository import PICKINGS, RECEIPTS
 from tests.faults import Wire
