@@ -14,7 +14,17 @@ from typing import Any
 import httpx
 from rich.progress import Progress
 
-from local.sample import ACME, Body, Loaded, SampleRefused, problem, rows, write
+from local.sample import (
+    ACME,
+    Body,
+    Loaded,
+    SampleRefused,
+    bar_of_progress,
+    client_of,
+    problem,
+    rows,
+    write,
+)
 
 _AT_ONCE = 4
 _SERIALS_A_CALL = 25
@@ -43,6 +53,15 @@ _ORDER_ACTS: Mapping[str, Sequence[str]] = {
     "in_transit": ("release", "picks", "dispatch"),
     "closed": ("release", "picks", "dispatch", "receive", "close"),
 }
+
+
+def work(base_url: str, token: str) -> list[Loaded]:
+    """Do the work of the sample warehouses in a tenant that has the sample data.
+
+    Raises SampleRefused when something is refused that should go well.
+    """
+    with client_of(base_url, token) as client, bar_of_progress() as bar:
+        return FloorSample(client).play(bar)
 
 
 @dataclass(frozen=True, slots=True)

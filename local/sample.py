@@ -138,16 +138,21 @@ def load(
         SampleRefused: a record was refused. What came before it stays; another run goes on
             from there and doubles nothing.
     """
-    with httpx.Client(
+    with client_of(base_url, token) as client:
+        if progress is not None:
+            return load_over(client, progress, folder)
+        with bar_of_progress() as bar:
+            return load_over(client, bar, folder)
+
+
+def client_of(base_url: str, token: str) -> httpx.Client:
+    """Make the client of a tenant."""
+    return httpx.Client(
         base_url=base_url,
         headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         # Cold functions of the local stack are slow when eight of them start at once.
         timeout=httpx.Timeout(60.0),
-    ) as client:
-        if progress is not None:
-            return load_over(client, progress, folder)
-        with _bar() as bar:
-            return load_over(client, bar, folder)
+    )
 
 
 def load_over(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[Loaded]:
@@ -297,7 +302,8 @@ def _error(answer: httpx.Response) -> Body:
 # -- by hand -----------------------------------------------------------------------------------
 
 
-def _bar() -> Progress:
+def bar_of_progress() -> Progress:
+    """Show on the terminal what is done of how much."""
     return Progress(
         TextColumn("{task.description:<20}"),
         BarColumn(),

@@ -18,7 +18,7 @@ import click
 import httpx
 from rich.console import Console
 
-from local import deployment, sample, server, tenants
+from local import deployment, floor_sample, sample, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
 
@@ -61,7 +61,10 @@ def _deploy_and_fill(running: Server) -> None:
         }
     )
     with _step("Loading the sample data of acme"):
-        sample.load(base_url, _token(made["acme"]))
+        token = _token(made["acme"])
+        sample.load(base_url, token)
+    with _step("Letting its warehouses work"):
+        floor_sample.work(base_url, token)
 
 
 @contextmanager
