@@ -9,11 +9,11 @@ from shared.db import references
 from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.parallel import together
-from shared.db.transaction import Transaction
+from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
 from shared.errors import Conflict, Problem, ValidationFailed
 from shared.stock.ledger import Ledger, blank_row, place_of
-from shared.stock.models import MovementCause, StockRow
+from shared.stock.models import MovementCause, MovementType, StockRefused, StockRow
 from shared.transfer_orders import progress_rules as rules
 from shared.transfer_orders.events import raise_order_event
 from shared.transfer_orders.models import (
@@ -235,9 +235,24 @@ def _unload(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known 
     spots = [spot for source, target, _ in moves for spot in (source, target)]
     ledger.load(targets=spots, movements=len(moves))
     for source, target, qty in moves:
-        row = ledger.book.at(source)
-        ledger.book.move("transfer_receipt", qty, source=row, target=target)
+        _leave_the_road(ledger, "transfer_receipt", qty, source, target)
     ledger.stage()
+
+
+def _leave_the_road(
+    ledger: Ledger,
+    kind: MovementType,
+    qty: Decimal,
+    source: StockRow,
+    target: StockRow | None = None,
+) -> None:
+    """Put into the book that goods of an order are no longer in transit."""
+    row = ledger.book.at(source) or source
+    try:
+        ledger.book.move(kind, qty, source=row, target=target)
+    except StockRefused as refused:
+        # The order has its goods in transit: it was read before someone else took them in.
+        raise Overtaken from refused
 
 
 # The end
@@ -294,6 +309,6 @@ def _lose(
     ]
     ledger.load(targets=spots, movements=len(losses))
     for spot, (_, _, parcel) in zip(spots, losses, strict=True):
-        ledger.book.move("transfer_loss", parcel.qty, source=ledger.book.at(spot))
+        _leave_the_road(ledger, "transfer_loss", parcel.qty, spot)
     ledger.stage()
     return rules.without(order, ((number, parcel) for number, _, parcel in losses), tx.now)

@@ -53,6 +53,8 @@ def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.work.allocation.LINES_PER_STEP", 1)
     monkeypatch.setattr("shared.work.allocation._PICKINGS_PER_STEP", 1)
     monkeypatch.setattr("shared.waves.creating._PER_STEP", 1)
+    monkeypatch.setattr("shared.transfer_orders.road._PICKS_PER_STEP", 1)
+    monkeypatch.setattr("shared.transfer_orders.road._LOSSES_PER_STEP", 1)
 
 
 def test_every_write_route_has_an_example() -> None:

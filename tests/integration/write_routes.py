@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.gateway import Erp, Response
 from tests.integration.example import Example, Values
+from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_waves import wave_examples
 
 
@@ -294,9 +295,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
-    "POST /transfer-orders": Example(
-        201, body=MOVE, prepare=_two_halls, grows={"transfer_order": 1}, events=["transfer.created"]
-    ),
+    **transfer_examples(_two_halls, MOVE),
     "POST /stock-adjustments": Example(
         201,
         body=FOUND,

@@ -44,6 +44,13 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
             "due_at": unless(number, 3, "2026-03-02T07:00:00.000Z"),
             "external_ref": unless(number, 4, _reference(number)),
             "source": _SOURCES[number % 4],
+            "picking_id": unless(number, 2, number),
+            "dispatched_at": unless(number, 3, times.created(number)),
+            "received_at": unless(number, 4, times.updated(number)),
+            "closed_at": unless(number, 5, times.updated(number)),
+            "seal_number": unless(number, 2, "SEAL-9"),
+            "vehicle_plate": unless(number, 3, "241-D-1"),
+            "carrier_id": unless(number, 4, 5),
             "created_at": times.created(number),
             "updated_at": times.updated(number),
             "lines": [
@@ -53,9 +60,8 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
                     "item_code": "BRICK",
                     "qty": 40,
                     "picked_qty": 2.5,
-                    "dispatched_qty": 0,
-                    "received_qty": 0,
-                    "status": "open",
+                    "dispatched_qty": 2,
+                    "received_qty": number % 3,
                 }
             ],
         }
@@ -112,10 +118,7 @@ TRANSFER_ORDER_LIST = Listed(
         lines array?
     """),
     always_filled=words("headline from.id from.code from.name to.id to.code to.name"),
-    always_null=words(
-        "dispatched_at received_at closed_at seal_number vehicle_plate carrier_id"
-        " picking_id receipt_id sap lines"
-    ),
+    always_null=words("receipt_id sap lines"),
     filters={
         "status": among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
         "from_warehouse": _warehouse("from"),

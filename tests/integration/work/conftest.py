@@ -17,3 +17,14 @@ def floor(erp: Erp) -> Floor:
 def dock(erp: Erp) -> Dock:
     """The dock of the warehouse YARD, beside an empty SHOP."""
     return Dock(erp)
+
+
+@pytest.fixture
+def yards(erp: Erp) -> Floor:
+    """YARD and SHOP, furnished, with some of everything at A-01 of YARD."""
+    floor = Floor.furnished(erp, "YARD", "SHOP")
+    floor.stock("BRICK", 10)
+    floor.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
+    for serial in ("S1", "S2", "S3"):
+        floor.stock("DRILL", 1, serial=serial)
+    return floor

@@ -181,6 +181,7 @@ def test_a_transfer_with_the_answer_of_the_erp(stack: Stack, erp: Erp, doc_entry
         "serials": [],
         "from_bin": "A-01-1",
         "to_bin": "REC-01",
+        "inventory_status": "damaged",
     }
     number = transfer(stack.store(), **facts, reason="Replenish", lines=[line])
 
@@ -211,6 +212,7 @@ def test_a_transfer_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
         "serials": ["S1"],
         "from_bin": None,
         "to_bin": None,
+        "inventory_status": "available",
     }
     assert erp.get(f"/transfers/{number}").data == {
         "id": number,

@@ -124,11 +124,11 @@ def test_what_is_invalid_by_itself_is_not_told_again() -> None:
     assert (found.invalid, found.blocked) == ([], [])
 
 
-def test_a_new_order_is_draft_or_released() -> None:
+def test_a_new_order_is_a_draft() -> None:
     drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now")
-    released = rules.new_order(5, draft(release=True, picker_id=7, priority=0), KNOWN, "now")
+    urgent = rules.new_order(5, draft(priority=0), KNOWN, "now")
 
     assert (drafted.status, drafted.priority, drafted.picker_id) == ("draft", 2, None)
-    assert (released.status, released.priority, released.picker_id) == ("released", 0, 7)
+    assert urgent.priority == 0
     assert [line.qty for line in drafted.lines] == [Decimal(3)]
     assert (drafted.origin.name, drafted.destination.id) == ("Yard", 2)
