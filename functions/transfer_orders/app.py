@@ -99,7 +99,7 @@ def release_transfer_order(tx: Transaction, request: Request) -> Answer:
     " it.",
     **_ACT,
 )
-def pick(tx: Transaction, request: Request) -> Answer:
+def pick_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(origin.pick(tx, request.id, request.body, substitution))

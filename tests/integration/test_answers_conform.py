@@ -81,7 +81,7 @@ def test_bodies_that_are_no_json_or_not_valid(erp: Erp, name: str) -> None:
     target = path.format(**EXAMPLES[name].prepare(erp))
 
     judged(name, erp.send(method, target, raw="{", key="broken"), 400)
-    wrong = {"name": 5, "whs_code": 5, "bin_code": 5, "lines": 5, "polygon": 5}
+    wrong = {"name": 5, "whs_code": 5, "bin_code": 5, "lines": 5, "polygon": 5, "seal_number": 5}
     judged(name, erp.send(method, target, wrong, key="wrong"), 422)
 
 
