@@ -8,6 +8,7 @@ that name no wave: they are free once nobody can be forming it any more.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from shared.db.collection import Record
 from shared.db.parallel import together
@@ -179,10 +180,11 @@ def _form(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
     try:
         for at in range(0, len(wanted), _PER_STEP):
             part = wanted[at : at + _PER_STEP]
-            perform(store, lambda own, part=part: take(own, part), caller=tx.caller)  # type: ignore[misc]
+            perform(store, partial(take, part=part), caller=tx.caller)
     except ServiceError:
         perform(store, lambda own: repository.give_up_forming(own, number), caller=tx.caller)
         raise
+    store.forget()
     forming = repository.read_forming(store, [number]).get(number)
     if forming is None:
         raise Overtaken

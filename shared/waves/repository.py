@@ -156,8 +156,8 @@ def look_up(store: Store, numbers: Several[int]) -> Known:
     if not missing:
         return Known(waves, {})
     forming = read_forming(store, missing)
-    # What is in neither now may have been formed between the two reads, or never will be.
-    return Known({**waves, **_read(store, missing - set(forming))}, forming)
+    # What is in neither was formed between the two reads, or never will be: look again.
+    return Known({**waves, **_read(store.repeatable(), missing - set(forming))}, forming)
 
 
 def _read(store: Store, numbers: Several[int]) -> dict[int, Record[StoredWave]]:

@@ -40,6 +40,7 @@ def get_wave(store: Store, number: int) -> Opened:
         pickings = wave_work.read_pickings(store, record.entity.picking_ids)
         if rules.agree(record.entity, [picking.entity for picking in pickings]):
             return opened(record, pickings)
+        store.forget()
     raise ServiceUnavailable
 
 

@@ -117,20 +117,21 @@ def _allocate(
         movements=0,
     )
     faces = _pick_faces(tx, one.whs_code, ledger.book.rows.values())
-    rows_left = _ROWS_PER_STEP
+    used: set[int] = set()
     for turn, (number, at) in enumerate(wanted):
         line = after[number].lines[at]
         rows = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
         chosen = stock.choose(rows, faces, rules.unallocated(line), line.batch_num)
         _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
-        for row, qty in chosen[:rows_left]:
+        for row, qty in chosen:
+            if row.id not in used and len(used) == _ROWS_PER_STEP:
+                after[number] = rules.with_line(after[number], at, line)
+                ledger.stage()
+                return after, turn
+            used.add(row.id)
             ledger.book.allocate(row, qty)
             line = _promised(line, row, qty)
         after[number] = rules.with_line(after[number], at, line)
-        rows_left -= len(chosen)
-        if rows_left <= 0:
-            ledger.stage()
-            return after, turn
     ledger.stage()
     return after, None
 

@@ -1,0 +1,83 @@
+"""How often a wave waits for AWS, and how many transactions it takes."""
+
+from collections import Counter
+from functools import partial
+
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
+from shared.work.models import StoredPicking
+from shared.work.repository import PICKINGS
+from tests.faults import Recording, Wire
+from tests.floor import Floor
+from tests.integration.planted import PICKING
+from tests.stack import Stack
+from tests.swell import Swell
+
+_PRODUCTS = 10
+_MOST = 200
+
+
+def _transactions(seen: Recording) -> int:
+    return Counter(seen.operations)["TransactWriteItems"]
+
+
+def test_a_wave_of_ten(floor: Floor, wire: Wire) -> None:
+    floor.stock("BRICK", 10)
+    swell = Swell(floor)
+    ids = swell.pickings(10)
+    waits, transactions = {}, {}
+    with wire.recorded() as seen:
+        number = swell.wave(ids)
+    waits["create"], transactions["create"] = seen.round_trips, _transactions(seen)
+    for act in ("plan", "release"):
+        with wire.recorded() as seen:
+            assert swell.act(number, act).status == 200
+        waits[act], transactions[act] = seen.round_trips, _transactions(seen)
+    with wire.recorded() as seen:
+        assert floor.act(ids[0], "start").status == 200
+    waits["start"], transactions["start"] = seen.round_trips, _transactions(seen)
+
+    assert waits == {"create": 3, "plan": 3, "release": 11, "start": 3}
+    assert transactions == {"create": 1, "plan": 1, "release": 2, "start": 1}
+
+
+def test_a_wave_of_two_hundred(floor: Floor, stack: Stack, wire: Wire) -> None:
+    for number in range(_PRODUCTS):
+        code = f"P-{number}"
+        assert floor.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        floor.stock(code, 10_000)
+    ids = list(range(1, _MOST + 1))
+    for at in range(0, _MOST, 50):
+        perform(stack.store(), partial(_plant, numbers=ids[at : at + 50]))
+    swell = Swell(floor)
+
+    with wire.recorded() as seen:
+        number = swell.wave(ids)
+    # One begins it, five take forty pickings each, one ends it; reads before and between.
+    assert (_transactions(seen), seen.round_trips) == (7, 17)
+
+    assert swell.act(number, "plan").status == 200
+    with wire.recorded() as seen:
+        released = swell.act(number, "release").data
+    # Ten steps of twenty pickings, and the release itself.
+    assert _transactions(seen) == 11
+    assert seen.round_trips <= 80
+    assert released["metrics"]["allocated_units"] == 3 * _MOST
+    assert released["metrics"]["short_units"] == 0
+
+
+def _plant(tx: Transaction, numbers: list[int]) -> None:
+    """Write pickings of three units in two lines each."""
+    products = {level: 5 + level for level in range(_PRODUCTS)}
+    for number in numbers:
+        lines = [
+            {
+                "document_id": number, "document_line": at + 1, "qty": qty, "picked_qty": 0,
+                "product_id": products[(number + at) % _PRODUCTS], "status": "open",
+                "item_code": f"P-{(number + at) % _PRODUCTS}",
+            }
+            for at, qty in enumerate((1, 2))
+        ]  # fmt: skip
+        times = {"created_at": tx.now, "updated_at": tx.now}
+        picking = {**PICKING, **times, "id": number, "whs_code": "YARD", "lines": lines}
+        PICKINGS.insert(tx, number, StoredPicking.model_validate(picking))

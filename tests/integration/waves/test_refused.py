@@ -1,0 +1,161 @@
+"""What no wave is made of: told all at once, and nothing is changed."""
+
+from typing import Any
+
+import pytest
+
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import set_modules
+from shared.tenancy.tenant import MODULES
+from tests.floor import Floor
+from tests.gateway import Erp
+from tests.integration.planted import picking
+from tests.stack import Stack
+from tests.swell import Swell
+
+
+@pytest.fixture
+def swell(floor: Floor) -> Swell:
+    """Pickings 1 to 3 of the warehouse YARD."""
+    swell = Swell(floor)
+    swell.pickings(3)
+    return swell
+
+
+def _lasting(stack: Stack) -> list[Any]:
+    return [item for item in stack.items() if item["PK"]["S"] != "sequence"]
+
+
+GOOD = {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, ["picking_ids"]),
+        ({"picking_ids": [1], "rule": {}}, ["picking_ids"]),
+        ({"picking_ids": []}, ["picking_ids"]),
+        ({"picking_ids": [1, 99, 2, 98]}, ["picking_ids.1", "picking_ids.3"]),
+        ({"picking_ids": ["1"]}, ["picking_ids.0"]),
+        ({"picking_ids": [0]}, ["picking_ids.0"]),
+        ({"picking_ids": [1.5]}, ["picking_ids.0"]),
+        ({"picking_ids": 1}, ["picking_ids"]),
+        ({"picking_ids": list(range(1, 202))}, ["picking_ids"]),
+        ({"picking_ids": [1], "warehouse_code": "SHOP"}, ["picking_ids.0"]),
+        ({"picking_ids": [1], "warehouse_code": "MOON"}, ["warehouse_code"]),
+        ({"picking_ids": [1], "warehouse_code": 7}, ["warehouse_code"]),
+        ({"picking_ids": [1], "strategy": "Batch"}, ["strategy"]),
+        ({"picking_ids": [1], "strategy": None}, ["strategy"]),
+        ({"picking_ids": [1], "carrier_code": "x" * 51}, ["carrier_code"]),
+        ({"picking_ids": [1], "cutoff_at": "2026-03-02T15:00:00"}, ["cutoff_at"]),
+        ({"rule": {"cutoff": "soon"}}, ["rule.cutoff"]),
+        ({"rule": {"carrier": ""}}, ["rule.carrier"]),
+        ({"rule": {"priority": "urgent"}}, ["rule.priority"]),
+        ({"rule": {"priority": -1}}, ["rule.priority"]),
+        ({"rule": {"max_orders": 0, "priority": 1.5}}, ["rule.max_orders", "rule.priority"]),
+        ({"rule": {"max_orders": 201}}, ["rule.max_orders"]),
+        ({"rule": []}, ["rule"]),
+        ({"rule": {}, "warehouse_code": "SHOP"}, ["rule"]),
+        (
+            {"picking_ids": [99], "strategy": "none", "warehouse_code": "MOON"},
+            ["picking_ids.0", "strategy", "warehouse_code"],
+        ),
+    ],
+)
+def test_a_wrong_field_is_named(
+    swell: Swell, stack: Stack, body: dict[str, object], fields: list[str]
+) -> None:
+    before = _lasting(stack)
+
+    answer = swell.erp.post("/waves", {"warehouse_code": "YARD", "strategy": "batch", **body})
+
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    assert sorted(problem["field"] for problem in answer.json()["errors"]) == fields
+    assert _lasting(stack) == before
+
+
+def test_a_picking_named_twice_is_there_once(swell: Swell) -> None:
+    created = swell.create([2, 1, 2]).data
+    assert [order["picking_id"] for order in created["orders"]] == [2, 1]
+    assert created["metrics"]["orders"] == 2
+
+
+def test_a_picking_is_in_one_active_wave(swell: Swell, stack: Stack) -> None:
+    first = swell.wave([1, 2])
+    before = _lasting(stack)
+
+    second = swell.create([3, 2, 1])
+
+    assert (second.status, second.code) == (409, "order_in_wave")
+    for name in (f"PKG-2 belongs to WV-{first}", f"PKG-1 belongs to WV-{first}"):
+        assert name in second.json()["message"]
+    assert "PKG-3" not in second.json()["message"]
+    assert _lasting(stack) == before
+    swell.act(first, "cancel")
+    again = swell.wave([3, 2, 1])
+    assert swell.create([1]).json()["message"].startswith(f"PKG-1 belongs to WV-{again}")
+
+
+def test_what_has_ended_is_in_no_new_wave(swell: Swell, stack: Stack) -> None:
+    swell.floor.act(2, "cancel")
+    before = _lasting(stack)
+
+    answer = swell.create([1, 2])
+
+    assert (answer.status, answer.code) == (409, "conflict")
+    assert "PKG-2 is cancelled" in answer.json()["message"]
+    assert _lasting(stack) == before
+
+
+def test_what_is_picked_for_a_transfer_order_is_in_no_wave(swell: Swell, stack: Stack) -> None:
+    transfer = {
+        "id": 5, "type": "transfer_order", "doc_num": "TO-5", "card_code": None,
+        "external_ref": None,
+    }  # fmt: skip
+    number = picking(stack.store(), documents=[transfer], whs_code="YARD")
+
+    answer = swell.create([1, number])
+
+    assert (answer.status, answer.json()["error"]["field"]) == (422, "picking_ids.1")
+    assert "TO-5" in answer.json()["message"]
+    taken = swell.create(rule={}).data["orders"]
+    assert [order["picking_id"] for order in taken] == [1, 2, 3]
+
+
+def test_the_ids_of_a_neighbour_are_unknown(swell: Swell, beta: Erp) -> None:
+    number = swell.wave([1, 2])
+    Floor.furnished(beta, "YARD")
+
+    answer = beta.post("/waves", GOOD)
+
+    fields = [problem["field"] for problem in answer.json()["errors"]]
+    assert (answer.status, fields) == (422, ["picking_ids.0", "picking_ids.1"])
+    for act in ("plan", "release", "cancel", "complete", "close"):
+        for path in (f"/waves/{number}/{act}", f"/waves/x/{act}", f"/waves/0/{act}"):
+            refused = beta.post(path)
+            assert (refused.status, refused.code) == (404, "not_found"), path
+    assert swell.status(number) == "draft"
+
+
+@pytest.mark.usefixtures("swell")
+def test_waves_are_led_by_those_who_may(stack: Stack) -> None:
+    paths = ["/waves", *(f"/waves/1/{act}" for act in ("plan", "release", "cancel"))]
+    others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
+    reader = stack.erp(scopes=["pickings:read"])
+    for path in paths:
+        assert others.post(path, GOOD).code == "forbidden"
+        refused = reader.post(path, GOOD)
+        assert (refused.status, refused.code) == (403, "missing_scope")
+    allowed = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+    assert allowed.post("/waves", GOOD).status == 201
+
+
+def test_without_the_module_nothing_is_done(swell: Swell) -> None:
+    number = swell.wave([1])
+    set_modules("acme", MODULES - {"waves"})
+    directory.forget()
+
+    for path in ("/waves", *(f"/waves/{number}/{act}" for act in ("plan", "cancel"))):
+        answer = swell.erp.post(path, GOOD)
+        assert (answer.status, answer.code) == (404, "not_found")
+    assert swell.floor.act(1, "start").status == 200
