@@ -317,3 +317,26 @@ def test_a_large_picking_is_promised_in_steps(floor: Floor, stack: Stack) -> Non
     prove(stack.store())
     levels = floor.erp.walk("/stock-levels")
     assert [(level["on_hand"], level["allocated"]) for level in levels] == [(1, 0)] * 23
+
+
+@pytest.mark.parametrize("how", ["cancel", "revert"])
+def test_a_picking_of_many_orders_and_products_is_taken_back(
+    floor: Floor, stack: Stack, how: str
+) -> None:
+    codes = [f"P-{number:02d}" for number in range(20)]
+    for code in codes:
+        assert floor.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        floor.stock(code, 3)
+    orders = [floor.order((code, 2)) for code in codes]
+    number = floor.started(*orders)
+    for code in codes:
+        assert floor.pick(number, code, 2).status == 200
+    if how == "revert":
+        assert floor.act(number, "finalize").status == 200
+
+    assert floor.act(number, how).status == 200
+
+    levels = floor.erp.walk("/stock-levels")
+    assert [(level["on_hand"], level["allocated"]) for level in levels] == [(3, 0)] * 20
+    assert {floor.document(order)["status"] for order in orders} == {"open"}
+    prove(stack.store())
