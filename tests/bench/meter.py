@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import DynamoType
 
 from shared.db.table import INDEX_COUNT
 from tests.bench.capacity import (
@@ -82,27 +83,34 @@ def _table(name: str) -> Any:
     return dynamodb_backends[ACCOUNT][REGION].tables[name]
 
 
-def _items(name: str) -> Iterator[Attributes]:
-    for item in _table(name).all_items():
-        yield item.to_json()["Attributes"]
-
-
 def _stored(name: str, item_or_key: Attributes) -> Attributes | None:
-    keys = _table(name).table_key_attrs
-    key = {attribute: item_or_key[attribute] for attribute in keys}
-    found = (item for item in _items(name) if all(item[part] == key[part] for part in keys))
-    return next(found, None)
+    table = _table(name)
+    partition, *sort = (DynamoType(item_or_key[part]) for part in table.table_key_attrs)
+    found = table.items.get(partition)
+    if sort:
+        found = (found or {}).get(sort[0])
+    return _attributes(found) if found else None
+
+
+def _attributes(item: Any) -> Attributes:
+    attributes: Attributes = item.to_json()["Attributes"]
+    return attributes
 
 
 def _mean_size(request: Mapping[str, Any]) -> float:
     """Mean size of what a Query's partition holds: the answer shows a part of it only."""
     name, _, value = request["KeyConditionExpression"].partition(" AND ")[0].partition(" = ")
-    wanted = request["ExpressionAttributeValues"][value]
-    items = [item for item in _items(request["TableName"]) if item.get(name) == wanted]
+    wanted = DynamoType(request["ExpressionAttributeValues"][value])
+    table = _table(request["TableName"])
     if "IndexName" in request:
         index = int(request["IndexName"].removeprefix("GSI"))
         assert index <= INDEX_COUNT
+        items = [
+            _attributes(item)
+            for item in table.all_items()
+            if name in item.attrs and item.attrs[name] == wanted
+        ]
         sizes = [item_size(entry) for item in items if (entry := index_entry(item, index))]
     else:
-        sizes = [item_size(item) for item in items]
+        sizes = [item_size(_attributes(item)) for item in table.items.get(wanted, {}).values()]
     return sum(sizes) / len(sizes) if sizes else 0

@@ -70,7 +70,10 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
 
 def _warehouse(name: str) -> Filter:
     return Filter(
-        lambda _: ("W2", "W1", "W4"), lambda row, value: row[name]["code"] == value, NO_TEXT
+        lambda _: ("W2", "W1", "W4"),
+        lambda row, value: row[name]["code"] == value,
+        NO_TEXT,
+        narrow=True,
     )
 
 

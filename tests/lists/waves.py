@@ -68,6 +68,7 @@ WAVE_LIST = Listed(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["warehouse_code"] == value,
             NO_TEXT,
+            narrow=True,
         ),
     },
     sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},

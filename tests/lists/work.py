@@ -164,7 +164,12 @@ def _transfer(number: int, times: Times) -> StoredTransfer:
 
 
 def _warehouse(name: str) -> Filter:
-    return Filter(lambda _: ("W2", "W1", "W4"), lambda row, value: row[name] == value, NO_TEXT)
+    return Filter(
+        lambda _: ("W2", "W1", "W4"),
+        lambda row, value: row[name] == value,
+        NO_TEXT,
+        narrow=True,
+    )
 
 
 TRANSFER_LIST = Listed(
