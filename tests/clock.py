@@ -39,9 +39,9 @@ class Clock:
         return self._began + self.monotonic()
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Make the clock the one of the kernel: timestamps, leases, deadlines, waits."""
-    clock = Clock()
+def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
+    """Make a clock the one of the kernel: timestamps, leases, deadlines, waits."""
+    clock = clock or Clock()
     monkeypatch.setattr("shared.clock.time", clock)
     monkeypatch.setattr("shared.db.store.time", clock)
     # The retries of botocore wait too.

@@ -11,7 +11,7 @@ Nothing of what a call does or answers changes:
 
 import copy
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -64,6 +64,18 @@ class Snapshot:
         dynamodb_backends[self.account][self.region].tables[name] = table
 
 
+def stored(account: str, region: str, name: str) -> Iterator[dict[str, Any]]:
+    """Look at the items of a table in DynamoDB's JSON, with bytes as botocore has them."""
+    for items in dynamodb_backends[account][region].tables[name].items.values():
+        for item in items.values():
+            yield {name: _plain(value) for name, value in item.attrs.items()}
+
+
+def _plain(value: DynamoType) -> dict[str, Any]:
+    plain: dict[str, Any] = {"B": value.value} if value.type == "B" else value.to_json()
+    return plain
+
+
 def _copy_of(key: Key) -> Key:
     return copy.deepcopy(key, {id(key.private_key): key.private_key})
 
@@ -93,9 +105,6 @@ def _before(table: Table, updated: list[Mapping[str, Any]]) -> Table:
     """Return the table as it is before some of its items are updated and others replaced."""
     kept = copy.copy(table)
     kept.items = copy.copy(table.items)
-    if not table.has_range_key:  # the control table, which is small
-        kept.items = copy.deepcopy(table.items)
-        return kept
     for partition, items in table.items.items():
         kept.items[partition] = dict(items)
     for key in updated:

@@ -15,6 +15,8 @@ from shared.documents.repository import COLLECTIONS
 from shared.stock.models import Level, Movement, Quantities, StockRow
 from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 from shared.stock.rules import share
+from shared.transfer_orders.models import StoredTransferOrder
+from shared.transfer_orders.repository import TRANSFER_ORDERS
 from shared.work.models import StoredPicking, StoredReceipt
 from shared.work.repository import PICKINGS, RECEIPTS
 
@@ -27,7 +29,7 @@ _READ: dict[str, Collection[Any]] = {
     one.kind: one
     for one in (
         STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
-        COLLECTIONS["exit"],
+        COLLECTIONS["exit"], TRANSFER_ORDERS,
     )
 }  # fmt: skip
 
@@ -44,6 +46,7 @@ class Books:
     receipts: list[StoredReceipt] = field(default_factory=list)
     entries: list[Document] = field(default_factory=list)
     exits: list[Document] = field(default_factory=list)
+    hauls: list[StoredTransferOrder] = field(default_factory=list)
     holds: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
@@ -70,6 +73,7 @@ def read_books(items: Iterable[Attributes]) -> Books:
         RECEIPTS.kind: books.receipts,
         "entry": books.entries,
         "exit": books.exits,
+        TRANSFER_ORDERS.kind: books.hauls,
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
@@ -92,8 +96,8 @@ def _entity(kind: str, data: bytes) -> Any:
 def check(books: Books) -> None:
     """Check that movements = rows = levels = totals, nothing below zero, serials in one place.
 
-    And that exactly what open work was promised is allocated, and that what documents say
-    was done is what the work on them did.
+    And that exactly what open work was promised is allocated, that what documents say was
+    done is what the work on them did, and that transfer orders have what is on the road.
     """
     _rows_are_sound(books.rows)
     _movements_make_rows(books.movements, books.rows)
@@ -101,6 +105,7 @@ def check(books: Books) -> None:
     _holds_count_rows(books.holds, books.rows)
     _promises_are_kept(books.pickings, books.rows)
     _documents_tell_the_work(books)
+    _orders_have_what_is_on_the_road(books.hauls, books.rows)
 
 
 def _rows_are_sound(rows: list[StockRow]) -> None:
@@ -207,6 +212,22 @@ def _documents_tell_the_work(books: Books) -> None:
     known = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
     assert {name: qty for name, qty in known.items() if qty} == {
         name: qty for name, qty in told.items() if qty
+    }
+
+
+def _orders_have_what_is_on_the_road(
+    orders: list[StoredTransferOrder], rows: list[StockRow]
+) -> None:
+    had: dict[object, Decimal] = {}
+    for order in orders:
+        for line in order.lines:
+            for parcel in line.transit:
+                name = (line.product_id, order.destination.id, parcel.batch_num, parcel.serial)
+                had[name] = had.get(name, _NONE) + parcel.qty
+    assert had == {
+        (row.product_id, row.warehouse_id, row.batch_num, row.serial_number): row.qty
+        for row in rows
+        if row.inventory_status == "in_transit" and row.qty
     }
 
 

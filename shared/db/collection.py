@@ -64,16 +64,18 @@ class Collection[E: BaseModel]:
     def get(self, store: Store, number: int) -> Record[E]:
         """Read one entity; NotFound when it never was, Gone when it was deleted."""
         noun = f"{self.noun} {number}"
-        head = store.get(self.key(number)) if 0 < number <= MAX_ID else None
-        for _ in range(_TRIES):
+        key = self.key(number)
+        head = store.get(key) if 0 < number <= MAX_ID else None
+        for attempt in range(_TRIES):
             if head is None:
                 raise NotFound(noun)
             if head.get("deleted"):
                 raise Gone(noun)
-            record = self._decode(head, store.get_many(self._tail_keys_of(head)))
+            tails = store.get_many(self._tail_keys_of(head), anew=attempt > 0)
+            record = self._decode(head, tails)
             if record:
                 return record
-            head = store.get_many([self.key(number)]).get(self.key(number))
+            head = store.get_many([key], anew=True).get(key)
         raise ServiceUnavailable
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:

@@ -58,7 +58,7 @@ class Store:
         self._read: dict[Key, Item | None] | None = None
 
     def repeatable(self) -> "Store":
-        """The same table, read so that `get` of one key gives one answer.
+        """The same table, read so that one key gives one answer, however it is read.
 
         For a change that looks at an item more than once: what it decides on and what
         its transaction is conditioned on is then the same state.
@@ -83,7 +83,7 @@ class Store:
         if self._read is None:
             return self._get(key)
         if key not in self._read:
-            self._read[key] = self._get(key)
+            self._read.setdefault(key, self._get(key))
         return self._read[key]
 
     def _get(self, key: Key) -> Item | None:
@@ -93,10 +93,29 @@ class Store:
         found = answer.get("Item")
         return from_attributes(found) if found else None
 
-    def get_many(self, keys: Iterable[Key]) -> dict[Key, Item]:
-        """Read items by key, strongly consistent, 100 a call, the calls at once."""
+    def get_many(self, keys: Iterable[Key], *, anew: bool = False) -> dict[Key, Item]:
+        """Read items by key, strongly consistent, 100 a call, the calls at once.
+
+        `anew`: also what was read already.
+        """
         wanted = list(dict.fromkeys(keys))
-        batches = [wanted[at : at + _BATCH] for at in range(0, len(wanted), _BATCH)]
+        if self._read is None:
+            return self._get_many(wanted)
+        if anew:
+            self._read.update(self._with_gaps(wanted))
+        else:
+            unknown = [key for key in wanted if key not in self._read]
+            for key, item in self._with_gaps(unknown).items():
+                # Another thread of the same change may have been first.
+                self._read.setdefault(key, item)
+        return {key: item for key in wanted if (item := self._read[key]) is not None}
+
+    def _with_gaps(self, keys: list[Key]) -> dict[Key, Item | None]:
+        found = self._get_many(keys)
+        return {key: found.get(key) for key in keys}
+
+    def _get_many(self, keys: list[Key]) -> dict[Key, Item]:
+        batches = [keys[at : at + _BATCH] for at in range(0, len(keys), _BATCH)]
         found: dict[Key, Item] = {}
         for items in each(self._get_batch, batches):
             for item in items:

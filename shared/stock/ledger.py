@@ -13,7 +13,7 @@ from shared.db.collection import Record
 from shared.db.items import Item, Key
 from shared.db.parallel import together
 from shared.db.table import PARTITION_KEY, SORT_KEY
-from shared.db.transaction import Transaction
+from shared.db.transaction import Overtaken, Transaction
 from shared.events.outbox import Event, raise_event
 from shared.stock import rules, views
 from shared.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
@@ -24,6 +24,8 @@ ACTIONS_PER_MOVE = 4
 """Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
 ACTIONS_PER_LEVEL = 5
 """Most actions for one level that changes: it, the total, the event, two counts of rows."""
+_PATIENCE_MS = 1_500
+"""How long levels may seem to belong to other rows, as they do when others change both."""
 
 
 def blank_row(  # noqa: PLR0913 - what makes a row
@@ -222,7 +224,7 @@ class Ledger:
     def _stage_level(self, difference: rules.Difference) -> None:
         tx, row = self._tx, difference.row
         record = self._levels.get((row.product_id, row.warehouse_id))
-        level = rules.raised(record.entity if record else None, difference, tx.now)
+        level = self._raised(record, difference)
         if record:
             changed = LEVELS.replace(tx, record, level)
         else:
@@ -242,11 +244,24 @@ class Ledger:
     def _stage_total(self, difference: rules.Difference) -> None:
         tx, product = self._tx, difference.row.product_id
         record = self._totals.get(product)
-        total = rules.raised(record.entity if record else None, difference, tx.now, total=True)
+        total = self._raised(record, difference, total=True)
         if record:
             TOTALS.replace(tx, record, total)
         else:
             TOTALS.insert(tx, product, total)
+
+    def _raised(
+        self, record: Record[Level] | None, difference: rules.Difference, *, total: bool = False
+    ) -> Level:
+        """Return a level after a difference; overtaken when it is newer than the rows."""
+        try:
+            level = record.entity if record else None
+            return rules.raised(level, difference, self._tx.now, total=total)
+        except rules.BelowZero as error:
+            # Levels are read after the rows; what was committed in between is in them only.
+            if self._tx.waited_ms < _PATIENCE_MS:
+                raise Overtaken from error
+            raise
 
     def _stage_movements(self) -> None:
         tx = self._tx

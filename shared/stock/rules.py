@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from shared.db.items import Key
+from shared.db.transaction import Overtaken
 from shared.stock.models import (
     NONE,
     InventoryStatus,
@@ -37,7 +38,8 @@ class Book:
 
     `key_of` names the one row of a product, place, batch, serial and status. Every
     change of a quantity goes through `move`, which keeps what moved; promises
-    (`allocate`, `release`) move nothing.
+    (`allocate`, `release`) move nothing. A promise lasts as long as the work that has it:
+    when it is not there, the work was read before it changed, and `Overtaken` is raised.
     """
 
     key_of: Callable[[StockRow], Key]
@@ -99,19 +101,20 @@ class Book:
         key = self.key_of(row)
         here = self.rows[key]
         if here.allocated < qty:
-            raise StockRefused("qty", f"only {here.allocated} of {here.item_code} is allocated")
+            raise _overtaken(here)
         self._write(key, here, allocated=here.allocated - qty)
 
     def _take(self, source: StockRow, qty: Decimal, *, promised: bool) -> StockRow:
         key = self.key_of(source)
         here = self.rows[key]
-        free = here.allocated if promised else here.qty - here.allocated
-        if qty > free or qty > here.qty:
-            what = "allocated" if promised else "free"
+        free = here.qty - here.allocated
+        if promised and qty > here.allocated:
+            raise _overtaken(here)
+        if not promised and qty > free:
             bin_code = here.bin_code or "in transit"
             raise StockRefused(
                 "qty",
-                f"is more than is {what} of {here.item_code} ({bin_code}): {free.normalize():f}",
+                f"is more than is free of {here.item_code} ({bin_code}): {free.normalize():f}",
             )
         remaining = here.qty - qty
         self._write(
@@ -151,6 +154,10 @@ class Book:
 
     def _write(self, key: Key, row: StockRow, **update: object) -> None:
         self.rows[key] = row.model_copy(update={**update, "updated_at": self.now})
+
+
+def _overtaken(row: StockRow) -> Overtaken:
+    return Overtaken(f"less of {row.item_code} is allocated on row {row.id} than the work has")
 
 
 def _place(row: StockRow | None) -> MovementPlace | None:
@@ -218,8 +225,15 @@ def in_total(differences: Iterable[Difference]) -> list[Difference]:
     return [one for one in found.values() if one.by]
 
 
+class BelowZero(Exception):
+    """A level would fall below zero: it is newer than the rows, or the books are wrong."""
+
+
 def raised(level: Level | None, difference: Difference, now: str, *, total: bool = False) -> Level:
-    """Return the level of a warehouse, or the total, after a difference; its first if it is new."""
+    """Return the level of a warehouse, or the total, after a difference; its first if it is new.
+
+    Raises BelowZero.
+    """
     row = difference.row
     level = level or Level(
         product_id=row.product_id,
@@ -232,8 +246,7 @@ def raised(level: Level | None, difference: Difference, now: str, *, total: bool
     sums = {name: getattr(level, name) + by.get(name, NONE) for name in Quantities.model_fields}
     after = level.model_copy(update={**sums, "item_code": row.item_code, "updated_at": now})
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
-        message = f"level of product {level.product_id} below zero: {sums}"
-        raise AssertionError(message)
+        raise BelowZero(f"product {level.product_id}: {sums}")
     return after
 
 

@@ -199,7 +199,10 @@ def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     record = PICKINGS.get(tx.store, number)
     ensure_status("picking", record.entity, "pending", "started")
     allocate_rest(tx, number)
-    return PICKINGS.get(tx.store, number)
+    record = PICKINGS.get(tx.store, number)
+    # It may have ended before anything was promised.
+    ensure_status("picking", record.entity, "pending", "started")
+    return record
 
 
 def finalize_picking(

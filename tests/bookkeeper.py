@@ -1,0 +1,241 @@
+"""What a careful bookkeeper knows of the floor: where everything should be, and for whom.
+
+Plain sums, kept beside the service and by other rules than its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
+
+from shared.documents.models import Document
+from tests.stock_proof import Books
+
+NONE = Decimal(0)
+OPEN_BINS = ("A-01", "B-01", "F-01")
+"""Positions of every warehouse where goods may be put and picked."""
+
+
+class Place(NamedTuple):
+    """Where goods of one kind lie; goods on the road have no position."""
+
+    item: str
+    whs: str
+    bin: str | None
+    batch: str | None
+    serial: str | None
+    status: str = "available"
+
+
+type Sums = dict[Place, Decimal]
+
+
+def add(sums: Sums, place: Place, qty: Decimal) -> None:
+    """Add to a sum; what comes to nothing is left out."""
+    total = sums.pop(place, NONE) + qty
+    if total:
+        sums[place] = total
+
+
+@dataclass(slots=True)
+class Order:
+    """An entry or exit document: what it wants of each item, what was done, by which work."""
+
+    id: int
+    whs: str
+    wanted: dict[str, Decimal]
+    done: dict[str, Decimal] = field(default_factory=dict)
+    closed: bool = False
+    works: set[int] = field(default_factory=set)
+    finished: set[int] = field(default_factory=set)
+
+    @property
+    def workable(self) -> bool:
+        """Whether anything is left to do."""
+        return not self.closed and any(self.left(item) > 0 for item in self.wanted)
+
+    def left(self, item: str) -> Decimal:
+        """What is still to be done of an item."""
+        return max(NONE, self.wanted[item] - self.done.get(item, NONE))
+
+    def did(self, item: str, qty: Decimal) -> None:
+        """Note progress, or that it was taken back."""
+        self.done[item] = self.done.get(item, NONE) + qty
+
+
+@dataclass(slots=True)
+class Receipt:
+    """Goods that came for an order, and where they were put."""
+
+    id: int
+    order: Order
+    status: str = "pending"
+    came: Sums = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Picking:
+    """Goods that are picked for an order, or for a haul (then `order` has no documents)."""
+
+    id: int
+    order: Order
+    wanted: dict[str, Decimal]
+    status: str = "pending"
+    promised: Sums = field(default_factory=dict)
+    picked: Sums = field(default_factory=dict)
+    gone: bool = False
+
+    def unallocated(self, item: str) -> Decimal:
+        """What has neither been picked nor promised."""
+        known = [*self.promised.items(), *self.picked.items()]
+        return self.wanted[item] - sum((qty for place, qty in known if place.item == item), NONE)
+
+    @property
+    def short(self) -> bool:
+        """Whether anything was not picked."""
+        return sum(self.picked.values(), NONE) < sum(self.wanted.values(), NONE)
+
+
+@dataclass(slots=True)
+class Haul:
+    """A transfer order and what of it is on the road."""
+
+    id: int
+    to: str
+    picking: Picking
+    status: str = "released"
+    road: Sums = field(default_factory=dict)
+    lost: bool = False
+
+
+@dataclass(slots=True)
+class Transfer:
+    """Goods that are to change their place."""
+
+    id: int
+    source: Place
+    target: Place
+    qty: Decimal
+    done: bool
+
+
+@dataclass(slots=True)
+class Bookkeeper:
+    """The whole floor."""
+
+    stock: Sums = field(default_factory=dict)
+    entries: list[Order] = field(default_factory=list)
+    exits: list[Order] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+    pickings: list[Picking] = field(default_factory=list)
+    hauls: list[Haul] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+
+    def promised(self, place: Place) -> Decimal:
+        """What lies at a place and is promised to pickings."""
+        return sum((one.promised.get(place, NONE) for one in self.pickings), NONE)
+
+    def free(self, place: Place) -> Decimal:
+        """What lies at a place and is promised to nobody."""
+        return self.stock.get(place, NONE) - self.promised(place)
+
+    def pickable(self, item: str, whs: str) -> Decimal:
+        """What could be promised of an item."""
+        return sum(
+            (
+                self.free(place)
+                for place in self.stock
+                if (place.item, place.whs, place.status) == (item, whs, "available")
+                and place.bin in OPEN_BINS
+            ),
+            NONE,
+        )
+
+    def has_serial(self, item: str, serial: str | None) -> bool:
+        """Whether a serial is in stock, wherever that is."""
+        return any(place.serial == serial for place in self.stock if serial and place.item == item)
+
+    def move(self, source: Place | None, target: Place | None, qty: Decimal) -> None:
+        """Goods go from a place to another, come in, or leave."""
+        if source:
+            add(self.stock, source, -qty)
+        if target:
+            add(self.stock, target, qty)
+
+    def pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
+        """Promised goods are staged."""
+        add(picking.promised, place, -qty)
+        add(picking.picked, place, qty)
+        self.move(place, place._replace(status="staged"), qty)
+        picking.order.did(place.item, qty)
+
+    def unpick(self, picking: Picking, status: str) -> None:
+        """A picking ends as if it had never been."""
+        for place, qty in picking.picked.items():
+            self.move(place._replace(status="staged"), place, qty)
+            picking.order.did(place.item, -qty)
+        picking.promised.clear()
+        picking.picked.clear()
+        picking.status = status
+        picking.order.works.discard(picking.id)
+        picking.order.finished.discard(picking.id)
+
+    def agree_with(self, books: Books) -> None:
+        """Compare with what the service has written."""
+        rows = {
+            Place(
+                row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
+                row.inventory_status,
+            ): row
+            for row in books.rows
+            if row.qty
+        }  # fmt: skip
+        assert {place: row.qty for place, row in rows.items()} == self.stock
+        promised: Sums = {}
+        for place, qty in self._promises():
+            add(promised, place, qty)
+        assert {
+            place: row.allocated
+            for place, row in rows.items()
+            if row.allocated and place.status == "available"
+        } == promised
+        self._levels_agree(books)
+        _orders_agree(self.entries, books.entries)
+        _orders_agree(self.exits, books.exits)
+        assert {one.id: one.status for one in self.receipts} == {
+            one.id: one.status for one in books.receipts
+        }
+        assert {one.id: one.status for one in self.pickings} == {
+            one.id: one.status for one in books.pickings
+        }
+
+    def _promises(self) -> Iterator[tuple[Place, Decimal]]:
+        for picking in self.pickings:
+            yield from picking.promised.items()
+
+    def _levels_agree(self, books: Books) -> None:
+        there: dict[tuple[str, str | None], Decimal] = {}
+        for place, qty in self.stock.items():
+            if place.status != "in_transit":
+                for whs in (place.whs, None):
+                    there[place.item, whs] = there.get((place.item, whs), NONE) + qty
+        shown = {
+            (level.item_code, level.whs_code): level.on_hand
+            for level in [*books.levels, *books.totals]
+            if level.on_hand
+        }
+        assert shown == there
+
+
+def _orders_agree(orders: list[Order], documents: list[Document]) -> None:
+    told = {
+        document.id: (
+            document.status == "closed",
+            {line.item_code: line.done_qty for line in document.lines if line.done_qty},
+        )
+        for document in documents
+    }
+    assert told == {
+        order.id: (order.closed, {item: qty for item, qty in order.done.items() if qty})
+        for order in orders
+    }

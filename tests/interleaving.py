@@ -1,0 +1,202 @@
+"""Concurrent requests, of which one goes at a time, changing at the calls they make to AWS.
+
+All that chance decides (who goes next, which transaction meets a conflict, when an index
+lags behind) comes from one seed, so that a run can be had again. Nobody waits for real:
+whoever sleeps goes on when the others have got that far, or when all are asleep.
+"""
+
+import json
+import os
+import random
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests import clock as clocks
+from tests.clock import Clock
+from tests.faults import Answer, Call, Forward, Wire, cancelled
+
+type Act[R] = Callable[[], R]
+
+_DEADLOCK = 120
+"""Seconds without a sign of life from the one that goes."""
+_CALL = 0.002
+"""Seconds that a call takes by the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A transaction that took effect, and whose it was (the place among the acts)."""
+
+    actor: int
+    request: dict[str, object]
+
+
+@dataclass(slots=True)
+class _Actor:
+    """One concurrent request."""
+
+    number: int
+    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    wakes: float = 0.0
+    ended: bool = False
+    failure: BaseException | None = None
+
+
+class _Self(threading.local):
+    """Which actor this thread is."""
+
+    actor: _Actor | None = None
+
+
+class _SharedTime(Clock):
+    """A frozen clock on which actors sleep side by side."""
+
+    def __init__(self, asleep: Callable[[float], bool]) -> None:
+        super().__init__()
+        self.freeze()
+        self._asleep = asleep
+
+    def rewind(self) -> None:
+        """Have the time at which the clock was made."""
+        self._ahead = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        """Let the others go on meanwhile; outside a run, let time pass."""
+        if not self._asleep(seconds):
+            self.advance(seconds)
+
+
+class Scheduler:
+    """Lets acts run at the same time, in an order that a seed decides.
+
+    `commits` are the transactions of the last run in the order in which they took effect;
+    `watch` is called after each of them.
+    """
+
+    def __init__(self, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.commits: list[Commit] = []
+        self.watch: Callable[[], None] = lambda: None
+        self._wire = wire
+        self._self = _Self()
+        self._back = threading.Semaphore(0)
+        self._chance = random.Random(0)  # noqa: S311 - order, no secret
+        self._clock = _SharedTime(self._sleep)
+        clocks.install(monkeypatch, self._clock)
+        self._seen: dict[str, Answer] = {}
+        self._conflicts = self._changes = self._lags = 0.0
+        # Reads that are made at once stay in the thread of their request.
+        monkeypatch.setattr("shared.db.parallel._inside", lambda: True)
+
+    def run[R](self, acts: Sequence[Act[R]], seed: int) -> list[R]:
+        """Run acts to their ends; their results, in the order of the acts."""
+        chance = self._chance = random.Random(seed)  # noqa: S311
+        random.seed(seed)
+        self.commits.clear()
+        self._seen.clear()
+        self._clock.rewind()
+        self._changes = chance.choice((0.1, 0.3, 0.6, 1.0))
+        self._conflicts = chance.choice((0.0, 0.1, 0.3))
+        self._lags = chance.choice((0.0, 0.3))
+        results: dict[int, R] = {}
+        actors = [_Actor(number) for number in range(len(acts))]
+
+        def live(actor: _Actor) -> None:
+            actor.go.acquire()
+            self._self.actor = actor
+            try:
+                results[actor.number] = acts[actor.number]()
+            except BaseException as failure:  # noqa: BLE001 - raised again by whoever asked
+                actor.failure = failure
+            actor.ended = True
+            self._back.release()
+
+        threads = [threading.Thread(target=live, args=(actor,), daemon=True) for actor in actors]
+        for thread in threads:
+            thread.start()
+        with self._wire.faulty(self._step):
+            self._alternate(actors)
+        for thread in threads:
+            thread.join()
+        for actor in actors:
+            if actor.failure:
+                raise actor.failure
+        return [results[number] for number in range(len(acts))]
+
+    def _alternate(self, actors: Sequence[_Actor]) -> None:
+        last: _Actor | None = None
+        watched = 0
+        while going := [actor for actor in actors if not actor.ended]:
+            now = self._clock.monotonic()
+            awake = [actor for actor in going if actor.wakes <= now]
+            if not awake:
+                self._clock.advance(min(actor.wakes for actor in going) - now + 0.001)
+                continue
+            if last not in awake or self._chance.random() < self._changes:
+                last = self._chance.choice(awake)
+            last.go.release()
+            if not self._back.acquire(timeout=_DEADLOCK):
+                pytest.fail(f"act {last.number} neither ends nor calls AWS")
+            if len(self.commits) > watched:
+                watched = len(self.commits)
+                self.watch()
+
+    def _pause(self) -> _Actor | None:
+        """Let others go before this thread goes on; None outside a run."""
+        actor = self._self.actor
+        if actor:
+            self._back.release()
+            actor.go.acquire()
+        return actor
+
+    def _sleep(self, seconds: float) -> bool:
+        if self._self.actor is None:
+            return False
+        self._self.actor.wakes = self._clock.monotonic() + seconds
+        self._pause()
+        return True
+
+    def _step(self, call: Call, forward: Forward) -> Answer:
+        """Make one call of an act."""
+        actor = self._pause()
+        if actor is None:
+            return forward()
+        self._clock.advance(_CALL)
+        if call.operation == "TransactWriteItems":
+            if self._chance.random() < self._conflicts:
+                return cancelled(call, "TransactionConflict")
+            answer = forward()
+            if answer[0] is not None and answer[0][0].status_code == 200:
+                self.commits.append(Commit(actor.number, call.request))
+            return answer
+        return self._read_index(call, forward) if "IndexName" in call.request else forward()
+
+    def _read_index(self, call: Call, forward: Forward) -> Answer:
+        """Answer as things are, or as they were when the same was asked last."""
+        question = json.dumps(call.request, sort_keys=True)
+        late = question in self._seen and self._chance.random() < self._lags
+        if not late:
+            self._seen[question] = forward()
+        return self._seen[question]
+
+
+def seeds(count: int) -> range:
+    """Return the seeds of a test: `count`, or what the environment asks for.
+
+    SOAK_INTERLEAVINGS is how many, SOAK_SEED the first.
+    """
+    first = int(os.environ.get("SOAK_SEED", "0"))
+    return range(first, first + int(os.environ.get("SOAK_INTERLEAVINGS", count)))
+
+
+@contextmanager
+def replayable(seed: int) -> Iterator[None]:
+    """Tell with a failure which seed it has."""
+    try:
+        yield
+    except Exception as failure:
+        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1")
+        raise
