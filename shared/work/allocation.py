@@ -56,10 +56,19 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
     tx.store.forget()
 
 
-def allocate_lines(tx: Transaction, picking: StoredPicking) -> StoredPicking:
-    """Stage promises for the first lines of a picking that lack stock."""
-    wanted = [(picking.id, at) for at in _lacking(picking)][:LINES_PER_STEP]
-    after, _ = _allocate(tx, {picking.id: picking}, wanted)
+class MoreThanOneStep(Exception):
+    """What a picking lacks is more than one transaction can promise; nothing is staged."""
+
+
+def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> StoredPicking:
+    """Stage promises for the first lines of a picking that lack stock.
+
+    `whole`: for all of them, or raise MoreThanOneStep.
+    """
+    wanted = [(picking.id, at) for at in _lacking(picking)]
+    if whole and len(wanted) > LINES_PER_STEP:
+        raise MoreThanOneStep
+    after, _ = _allocate(tx, {picking.id: picking}, wanted[:LINES_PER_STEP], whole=whole)
     return after[picking.id]
 
 
@@ -101,7 +110,11 @@ def _allocate_stored(own: Transaction, wanted: Sequence[Place]) -> int:
 
 
 def _allocate(
-    tx: Transaction, pickings: Mapping[int, StoredPicking], wanted: Sequence[Place]
+    tx: Transaction,
+    pickings: Mapping[int, StoredPicking],
+    wanted: Sequence[Place],
+    *,
+    whole: bool = False,
 ) -> tuple[Mapping[int, StoredPicking], int | None]:
     """Stage promises; the pickings after them, and which line to go on with, None at the end."""
     if not wanted:
@@ -125,6 +138,8 @@ def _allocate(
         _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
         for row, qty in chosen:
             if row.id not in used and len(used) == _ROWS_PER_STEP:
+                if whole:
+                    raise MoreThanOneStep
                 after[number] = rules.with_line(after[number], at, line)
                 ledger.stage()
                 return after, turn

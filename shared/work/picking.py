@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from shared.db.collection import Record
@@ -15,7 +16,7 @@ from shared.errors import Conflict, Problem, ValidationFailed
 from shared.events.outbox import Event, raise_event
 from shared.work import picking_rules as rules
 from shared.work import views
-from shared.work.allocation import LINES_PER_STEP, allocate_lines, allocate_rest
+from shared.work.allocation import MoreThanOneStep, allocate_lines, allocate_rest
 from shared.work.models import DocumentReference, Operator, StoredPicking, WorkStatus
 from shared.work.picking_models import PickingDraft, PickingEnd
 from shared.work.putting_back import Tell, put_back
@@ -52,11 +53,11 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
     begun = _begun(tx, found)
     if begun is None:
         lines = sum(len(record.entity.lines) for record in found)
-        if lines <= LINES_PER_STEP:
-            return _insert(tx, draft, found, allocate=draft.allocate is not False)
         if lines > _MAX_LINES:
             message = f"have {lines} lines; a picking has at most {_MAX_LINES}"
             raise ValidationFailed([Problem(_field(draft, None), message)])
+        with suppress(MoreThanOneStep):
+            return _insert(tx, draft, found, allocate=draft.allocate is not False)
         # More than one transaction holds: first the picking, then its promises in steps.
         begun = perform(
             tx.store,
@@ -140,7 +141,7 @@ def _insert(
         warehouse_id=first.named["warehouse"][0],
         lines=rules.lines_of(found),
     )
-    return begin_picking(tx, picking, tell_exits, allocate=allocate)
+    return begin_picking(tx, picking, tell_exits, allocate=allocate, whole=True)
 
 
 def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
@@ -157,11 +158,14 @@ def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
 
 
 def begin_picking(
-    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool
+    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool, whole: bool = False
 ) -> Record[StoredPicking]:
-    """Stage a new picking, promise stock to its first lines, and raise picking.created."""
+    """Stage a new picking, promise stock to its first lines, and raise picking.created.
+
+    `whole`: to all of them, or raise MoreThanOneStep; then nothing is staged.
+    """
     if allocate:
-        picking = allocate_lines(tx, picking)
+        picking = allocate_lines(tx, picking, whole=whole)
     tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
     record = PICKINGS.insert(tx, picking.id, picking)
     _raise(tx, "picking.created", record)

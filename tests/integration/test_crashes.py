@@ -49,7 +49,6 @@ def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.work.putting_back._PER_STEP", 1)
     monkeypatch.setattr("shared.work.receiving_rules._STEP", 1)
     monkeypatch.setattr("shared.work.dispatch._PER_STEP", 1)
-    monkeypatch.setattr("shared.work.picking.LINES_PER_STEP", 1)
     monkeypatch.setattr("shared.work.allocation.LINES_PER_STEP", 1)
     monkeypatch.setattr("shared.work.allocation._PICKINGS_PER_STEP", 1)
     monkeypatch.setattr("shared.waves.creating._PER_STEP", 1)

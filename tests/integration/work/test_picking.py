@@ -298,6 +298,17 @@ def test_a_wrong_field_of_a_new_picking_is_named(
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)
 
 
+def test_a_line_of_many_serials_is_promised_whole(floor: Floor, stack: Stack) -> None:
+    for number in range(34):
+        floor.stock("DRILL", 1, serial=f"S-{number:02d}")
+
+    picking = floor.picking(floor.order(("DRILL", 33)))
+
+    assert [(line["qty"], len(line["serials"])) for line in picking["lines"]] == [(33, 33)]
+    assert floor.level("DRILL") == (34, 33, 1)
+    prove(stack.store())
+
+
 def test_a_large_picking_is_promised_in_steps(floor: Floor, stack: Stack) -> None:
     codes = [f"P-{number:02d}" for number in range(23)]
     for code in codes:
