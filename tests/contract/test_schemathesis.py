@@ -38,7 +38,7 @@ class Application:
         return Answer(answer.text, answer.status, answer.headers)(environ, start_response)
 
 
-document = schema(examples=6, coverage=True)
+document = schema(examples=4, coverage=True)
 document.app = application = Application()
 
 
