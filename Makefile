@@ -55,6 +55,22 @@ demo: $(READY) ## Play the story of a warehouse against the running stack.
 test: $(READY) ## Run the test suite: in-process, no network.
 	@pytest $(ARGS)
 
+.PHONY: sweep
+sweep: $(READY) ## Let every fault strike at every AWS call of every write, not at a few of them.
+	@SWEEP=all pytest tests/integration/test_crashes.py $(ARGS)
+
+.PHONY: soak
+soak: $(READY) ## Work the floor at random, for long (SEED=, STEPS=10000, INTERLEAVINGS=200).
+	@export SOAK_SEED=$${SEED:-$$(date +%s)} && \
+		echo "seed $$SOAK_SEED; again: make soak SEED=$$SOAK_SEED" && \
+		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
+		pytest -rP --show-capture=no tests/integration/stock/test_floor_machine.py \
+		tests/integration/stock/test_interleavings.py $(ARGS)
+
+.PHONY: mutants
+mutants: $(READY) ## Take each guard and movement out of the stock engine: a test must fail.
+	@python -m tests.mutations $(ARGS)
+
 .PHONY: e2e
 e2e: build ## Drive the local stack over HTTP: the running one, or one for this alone.
 	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
