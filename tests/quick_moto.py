@@ -89,7 +89,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def transact_write_items(backend: DynamoDBBackend, actions: list[dict[str, Any]]) -> None:
         kept.clear()
-        updated[:] = [action["Update"]["Key"] for action in actions if "Update" in action]
+        updated[:] = [action["Update"] for action in actions if "Update" in action]
         original(backend, actions)
 
     def snapshot(table: Table, _memo: object) -> Table:
@@ -104,11 +104,16 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 def _before(table: Table, updated: list[Mapping[str, Any]]) -> Table:
     """Return the table as it is before some of its items are updated and others replaced."""
     kept = copy.copy(table)
+    if table.range_key_attr is None:  # the control table, which is small
+        kept.items = copy.deepcopy(table.items)
+        return kept
     kept.items = copy.copy(table.items)
     for partition, items in table.items.items():
         kept.items[partition] = dict(items)
-    for key in updated:
-        partition, sort = (DynamoType(key[name]) for name in table.table_key_attrs)
+    for update in updated:
+        if update["TableName"] != table.name:
+            continue
+        partition, sort = (DynamoType(update["Key"][name]) for name in table.table_key_attrs)
         item = table.items.get(partition, {}).get(sort)
         if item is not None:
             kept.items[partition][sort] = copy.deepcopy(item)
