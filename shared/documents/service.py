@@ -79,13 +79,6 @@ def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]
     return changed
 
 
-def document_for_work(store: Store, kind: Kind, number: int) -> Record[Document]:
-    """Read a document on which work is to begin; Conflict when nothing is left to do."""
-    record = repository.COLLECTIONS[kind].get(store, number)
-    ensure_workable(record)
-    return record
-
-
 def ensure_workable(record: Record[Document]) -> None:
     """Refuse work on a document on which nothing is left to do: Conflict."""
     rules.ensure_workable(record.entity)

@@ -35,13 +35,18 @@ _ONE = Decimal(1)
 def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several. Raises NotFound when there is no such document, Conflict
-    when nothing is left to receive on it.
+    A document may have several. Raises ValidationFailed when there is no such document,
+    Conflict when nothing is left to receive on it.
     """
-    document, number = together(
-        lambda: documents.document_for_work(tx.store, "entry", draft.document_id),
+    found, number = together(
+        lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
         lambda: tx.next_id(RECEIPTS.kind),
     )
+    if not found:
+        message = f"no entry document has the id {draft.document_id}"
+        raise ValidationFailed([Problem("document_id", message)])
+    document = found[0]
+    documents.ensure_workable(document)
     receipt = StoredReceipt(
         id=number,
         uuid=str(uuid.uuid4()),

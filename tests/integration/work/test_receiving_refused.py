@@ -243,7 +243,8 @@ def test_what_is_there_is_there_for_its_company_only(dock: Dock, beta: Erp, stac
             (beta, number, order),
             (dock.erp, number + 1, order + 1),
         ):
-            answers = [asking.post("/receipts", {"document_id": document_id})]
+            _assert_named(asking.post("/receipts", {"document_id": document_id}), "document_id")
+            answers = []
             for action in ACTIONS:
                 body = BRICKS if action == "lines" else None
                 answers.append(asking.post(f"/receipts/{receipt_id}/{action}", body))
