@@ -1,9 +1,8 @@
 """Take back what a picking holds: promises, and goods that wait staged."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
 
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
@@ -18,9 +17,19 @@ from shared.work.repository import PICKINGS
 type Tell = Callable[[Transaction, StoredPicking, Mapping[int, Progress]], None]
 """Stages what a picking did to the documents (by id) that it serves."""
 
-_PER_STEP = 5
-"""Parts of a picking that one transaction takes back. Each may change two rows, a level, its total
-and two counts, with a movement and an event; the last step also changes up to twenty documents."""
+type _Part = tuple[int, Allocation | Pick]
+"""Index of the line, and what it holds."""
+
+_ROOM = 84
+"""Actions of a transaction for what it takes back; the picking, its event, its wave, the counts of
+collections and the answer need the others."""
+_PER_DOCUMENT = 2
+"""A document, and its entry in the register of what is open."""
+_PER_PRODUCT = 4
+"""A level, its total, its event, the count of rows of the product."""
+_PER_PICK = 4
+"""Two rows, a movement, the count of rows at the position."""
+_PER_PROMISE = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +57,44 @@ def put_back(tx: Transaction, number: int, tell: Tell, *, picks: bool) -> TakenB
     """
     while True:
         picking = PICKINGS.get(tx.store, number).entity
-        parts = list(islice(_parts(picking, picks=picks), _PER_STEP + 1))
-        if len(parts) <= _PER_STEP:
-            return _take_back(tx, picking, picks=picks)
+        parts = _next_step(picking, picks=picks)
+        if len(parts) == sum(1 for _ in _parts(picking, picks=picks)):
+            return _take_back(tx, picking, parts)
         perform(tx.store, lambda own: _step(own, number, tell, picks=picks), caller=tx.caller)
         tx.store.forget()
 
 
 def _step(own: Transaction, number: int, tell: Tell, *, picks: bool) -> None:
     record = PICKINGS.get(own.store, number)
-    back = _take_back(own, record.entity, picks=picks)
+    back = _take_back(own, record.entity, _next_step(record.entity, picks=picks))
     PICKINGS.replace(own, record, back.picking.model_copy(update={"updated_at": own.now}))
     tell(own, back.picking, {id_: one for id_, one in back.progress().items() if one.done})
 
 
-def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[tuple[int, Allocation | Pick]]:
+def _next_step(picking: StoredPicking, *, picks: bool) -> list[_Part]:
+    """Take as many parts from the front as one transaction surely holds, one at least."""
+    room = _ROOM - _PER_DOCUMENT * len(picking.documents)
+    products: set[int] = set()
+    found: list[_Part] = []
+    for at, part in _parts(picking, picks=picks):
+        product = picking.lines[at].product_id
+        room -= _PER_PICK if isinstance(part, Pick) else _PER_PROMISE
+        room -= 0 if product in products else _PER_PRODUCT
+        if room < 0 and found:
+            break
+        products.add(product)
+        found.append((at, part))
+    return found
+
+
+def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
     for at, line in enumerate(picking.lines):
         yield from ((at, allocation) for allocation in line.allocations)
         if picks:
             yield from ((at, pick) for pick in line.picks)
 
 
-def _take_back(tx: Transaction, picking: StoredPicking, *, picks: bool) -> TakenBack:
-    parts = list(islice(_parts(picking, picks=picks), _PER_STEP))
+def _take_back(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> TakenBack:
     _ensure_still_here(part for _, part in parts)
     ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
     staged = [(at, part) for at, part in parts if isinstance(part, Pick)]
@@ -88,6 +112,7 @@ def _take_back(tx: Transaction, picking: StoredPicking, *, picks: bool) -> Taken
             )
             for at, pick in staged
         ],
+        levels=[(picking.lines[at].product_id, picking.warehouse_id) for at, _ in parts],
         movements=len(staged),
     )
     less: dict[int, dict[int, Decimal]] = {}
