@@ -92,6 +92,15 @@ def place_of(  # noqa: PLR0913 - what makes a row
     )
 
 
+def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
+    """Keys of levels, by product and warehouse, and of the totals of their products."""
+    products = {product for product, _ in places}
+    return [
+        *(LEVELS.key(level_id(*place)) for place in places),
+        *(TOTALS.key(product) for product in products),
+    ]
+
+
 class Ledger:
     """The stock side of one transaction.
 
@@ -132,12 +141,13 @@ class Ledger:
     ) -> None:
         """Read rows by id, the rows that `targets` describe, and their levels: two round trips.
 
-        `levels` are more of them, by product and warehouse. `movements` is how many there
-        will be at most; their ids are drawn meanwhile.
+        One when `levels`, by product and warehouse, are those of all rows, and there are no
+        targets. `movements` is how many there will be at most; their ids are drawn meanwhile.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
-        keys = [*aliases, *(STOCK.key(number) for number in rows)]
+        expected = {(target.product_id, target.warehouse_id) for target in targets} | set(levels)
+        keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
         found, _ = together(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve(MOVEMENTS.kind, movements) if movements else None,
@@ -145,12 +155,8 @@ class Ledger:
         self._know(STOCK.among(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
         missing = len({alias for alias in aliases if alias not in found})
-        places = {
-            (row.product_id, row.warehouse_id) for row in [*self.book.rows.values(), *targets]
-        } | set(levels)
-        keys = [STOCK.key(number) for number in others - set(rows)]
-        keys += [LEVELS.key(level_id(*place)) for place in places]
-        keys += [TOTALS.key(product) for product in {product for product, _ in places}]
+        places = {(row.product_id, row.warehouse_id) for row in self.book.rows.values()} | expected
+        keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
         more, _ = together(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve(STOCK.kind, missing) if missing else None,
@@ -258,7 +264,7 @@ class Ledger:
             level = record.entity if record else None
             return rules.raised(level, difference, self._tx.now, total=total)
         except rules.BelowZero as error:
-            # Levels are read after the rows; what was committed in between is in them only.
+            # What is committed while both are read may be in one of them only.
             if self._tx.waited_ms < _PATIENCE_MS:
                 raise Overtaken from error
             raise

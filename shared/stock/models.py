@@ -1,5 +1,6 @@
 """What stock is: rows, levels and movements as stored and as answered."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -101,6 +102,14 @@ class Level(Quantities):
     whs_code: str | None
     created_at: Timestamp
     updated_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class FreeRow:
+    """A row with free stock as an index shows it, which may lag for moments."""
+
+    id: int
+    bin_code: str | None
 
 
 class MovementPlace(Stored):

@@ -7,8 +7,9 @@ from shared.db.facets import Facets, id_of, id_text, quantity_text
 from shared.db.items import Key
 from shared.db.listing import Page, read_page
 from shared.db.store import Store
-from shared.db.table import index_keys, index_name
+from shared.db.table import SLIM, index_keys, index_name
 from shared.stock.models import (
+    FreeRow,
     Level,
     LevelParameters,
     Movement,
@@ -159,18 +160,19 @@ def row_key(row: StockRow) -> Key:
     return (f"stock_row#{holder}", lot)
 
 
-def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[int]:
-    """Find the ids of rows with free stock, first expired and then first received first."""
+def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:
+    """Find rows with free stock, first expired and then first received first."""
     index = STOCK.queues["free"][0]
     partition, sort = index_keys(index)
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
         values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
-        ProjectionExpression=sort,
+        ProjectionExpression=f"{sort}, #slim.#bin",
+        ExpressionAttributeNames={"#slim": SLIM, "#bin": "bin_code"},
         Limit=most,
     )
-    return [id_of(item[sort]) for item in page.items]
+    return [FreeRow(id_of(item[sort]), item.get(SLIM, {}).get("bin_code")) for item in page.items]
 
 
 def list_stock(

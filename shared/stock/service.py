@@ -10,6 +10,7 @@ from shared.db.parallel import together
 from shared.db.store import Store
 from shared.stock import repository, rules
 from shared.stock.models import (
+    FreeRow,
     Level,
     LevelParameters,
     Movement,
@@ -64,8 +65,8 @@ def get_movement(store: Store, number: int) -> Record[Movement]:
     return MOVEMENTS.get(store, number)
 
 
-def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[int]:
-    """Find the ids of the rows among which an allocation chooses, 300 at most.
+def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
+    """Find the rows among which an allocation chooses, 300 at most.
 
     They come from an index: read them again before promising anything.
     """

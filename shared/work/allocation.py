@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from shared.db.parallel import each
+from shared.db.parallel import each, together
 from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
 from shared.stock import service as stock
@@ -123,18 +123,24 @@ def _allocate(
     one = next(iter(after.values()))
     products = sorted({after[number].lines[at].product_id for number, at in wanted})
     found = each(lambda product: stock.free_rows(tx.store, product, one.warehouse_id), products)
+    rows = [row for rows in found for row in rows]
+    bins = {row.bin_code for row in rows if row.bin_code}
     ledger = Ledger(tx)
-    ledger.load(
-        rows=[number for numbers in found for number in numbers],
-        levels=[(product, one.warehouse_id) for product in products],
-        movements=0,
+    together(
+        lambda: ledger.load(
+            rows=[row.id for row in rows],
+            levels=[(product, one.warehouse_id) for product in products],
+            movements=0,
+        ),
+        # For `_pick_faces`, which finds what has been read.
+        lambda: tx.store.get_many(warehouses.position_key(one.whs_code, code) for code in bins),
     )
     faces = _pick_faces(tx, one.whs_code, ledger.book.rows.values())
     used: set[int] = set()
     for turn, (number, at) in enumerate(wanted):
         line = after[number].lines[at]
-        rows = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
-        chosen = stock.choose(rows, faces, rules.unallocated(line), line.batch_num)
+        of_it = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
+        chosen = stock.choose(of_it, faces, rules.unallocated(line), line.batch_num)
         _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
         for row, qty in chosen:
             if row.id not in used and len(used) == _ROWS_PER_STEP:

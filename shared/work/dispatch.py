@@ -82,7 +82,12 @@ def _leave(
     document: int,
 ) -> None:
     ledger = Ledger(tx, cause=MovementCause(type="exit_document", id=document))
-    ledger.load(rows=[pick.staged_id for _, _, pick in parts], movements=len(parts))
+    of = {record.id: record.entity for record in pickings}
+    ledger.load(
+        rows=[pick.staged_id for _, _, pick in parts],
+        levels=[(of[one].lines[at].product_id, of[one].warehouse_id) for one, at, _ in parts],
+        movements=len(parts),
+    )
     for _, _, pick in parts:
         row = ledger.row(pick.staged_id)
         ledger.book.move("dispatch", pick.qty, source=row, promised=True)

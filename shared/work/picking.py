@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from shared.db.collection import Record
+from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
@@ -33,9 +34,8 @@ _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]) -> None:
     """Stage what a picking did to its exit documents."""
     del picking
-    for number, what in progress.items():
-        record = documents.get_document(tx.store, "exit", number)
-        documents.advance_document(tx, "exit", record, what)
+    for record in documents.get_documents(tx.store, "exit", progress):
+        documents.advance_document(tx, "exit", record, progress[record.id])
 
 
 # Creation
@@ -49,7 +49,9 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
     picked.
     """
     numbers = _document_ids(draft)
-    found = _read(tx.store, numbers, draft)
+    found, _ = together(
+        lambda: _read(tx.store, numbers, draft), lambda: tx.reserve(PICKINGS.kind, 1)
+    )
     begun = _begun(tx, found)
     if begun is None:
         lines = sum(len(record.entity.lines) for record in found)

@@ -1,10 +1,13 @@
 """What a picker takes from the shelf: it stays there, staged, until it is dispatched."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from shared.db.collection import Record
+from shared.db.parallel import together
 from shared.db.transaction import Transaction
+from shared.documents import service as documents
 from shared.documents.models import Progress
 from shared.errors import Conflict, Problem, ValidationFailed
 from shared.stock.ledger import Ledger, place_of
@@ -35,9 +38,23 @@ def pick(
     """
     record = work_of_exits(tx.store, number)
     ensure_status("picking", record.entity, "started")
-    picking, done = _pick(tx, record.entity, draft, substitution)
+    (picking, done), _ = together(
+        lambda: _pick(tx, record.entity, draft, substitution),
+        # For `tell_exits`, which finds what has been read.
+        lambda: documents.get_documents(tx.store, "exit", _expected(record.entity, draft)),
+    )
     tell_exits(tx, picking, {number: Progress(done=one) for number, one in done.items()})
     return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
+
+
+def _expected(picking: StoredPicking, draft: PickDraft) -> list[int]:
+    """Guess the document that a pick is for: the first that lacks the product."""
+    waiting = (
+        line.document_id
+        for line in picking.lines
+        if line.item_code == draft.item_code and line.picked_qty < line.qty
+    )
+    return list(islice(waiting, 1))
 
 
 def pick_through(

@@ -370,5 +370,5 @@ def test_every_act_waits_seldom(haul: Haul, wire: Wire) -> None:
             waits[what] = max(seen.round_trips, waits.get(what, 0) if turn else 0)
 
     assert waits == {
-        "release": 9, "picks": 6, "finish-picking": 6, "dispatch": 6, "receive": 6, "close": 5,
+        "release": 7, "picks": 6, "finish-picking": 5, "dispatch": 6, "receive": 6, "close": 5,
     }  # fmt: skip
