@@ -84,6 +84,12 @@ class Picking:
     promised: Sums = field(default_factory=dict)
     picked: Sums = field(default_factory=dict)
     gone: bool = False
+    begun: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether nobody works on it any more."""
+        return self.status not in {"pending", "started"}
 
     def unallocated(self, item: str) -> Decimal:
         """What has neither been picked nor promised."""
@@ -94,6 +100,24 @@ class Picking:
     def short(self) -> bool:
         """Whether anything was not picked."""
         return sum(self.picked.values(), NONE) < sum(self.wanted.values(), NONE)
+
+
+@dataclass(slots=True)
+class Wave:
+    """Pickings that are worked together; `status` is what people made of it."""
+
+    id: int
+    pickings: list[Picking]
+    status: str = "draft"
+
+    @property
+    def state(self) -> str:
+        """Its state, which follows its pickings once it is released."""
+        if self.status != "released":
+            return self.status
+        if all(one.ended for one in self.pickings):
+            return "picked"
+        return "in_progress" if any(one.begun for one in self.pickings) else "released"
 
 
 @dataclass(slots=True)
@@ -129,6 +153,7 @@ class Bookkeeper:
     receipts: list[Receipt] = field(default_factory=list)
     pickings: list[Picking] = field(default_factory=list)
     hauls: list[Haul] = field(default_factory=list)
+    waves: list[Wave] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
 
     def promised(self, place: Place) -> Decimal:

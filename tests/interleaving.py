@@ -23,6 +23,8 @@ type Act[R] = Callable[[], R]
 
 _DEADLOCK = 120
 """Seconds without a sign of life from the one that goes."""
+USUAL = 16
+"""Seeds of most tests."""
 _CALL = 0.002
 """Seconds that a call takes by the clock."""
 
@@ -184,12 +186,13 @@ class Scheduler:
 
 
 def seeds(count: int) -> range:
-    """Return the seeds of a test: `count`, or what the environment asks for.
+    """Return the seeds of a test that has `count`, or more or fewer if the environment says so.
 
-    SOAK_INTERLEAVINGS is how many, SOAK_SEED the first.
+    SOAK_SEED is the first, SOAK_INTERLEAVINGS how many there are where `count` is USUAL.
     """
     first = int(os.environ.get("SOAK_SEED", "0"))
-    return range(first, first + int(os.environ.get("SOAK_INTERLEAVINGS", count)))
+    usual = int(os.environ.get("SOAK_INTERLEAVINGS", USUAL))
+    return range(first, first + max(1, count * usual // USUAL))
 
 
 @contextmanager
@@ -198,5 +201,5 @@ def replayable(seed: int) -> Iterator[None]:
     try:
         yield
     except Exception as failure:
-        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1")
+        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1 ARGS='-k interleavings'")
         raise

@@ -12,7 +12,7 @@ from tests.floor_machine import WAREHOUSES, FloorMachine
 from tests.stack import Stack
 
 _RUN = 50
-"""Steps of one run, each of which begins on an empty floor."""
+"""Steps of one run, each of which begins on the same floor."""
 _PARTS = 2
 """Tests that share the steps, so that two processors are busy."""
 
@@ -29,9 +29,7 @@ def test_whatever_happens_the_books_are_right(
     first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
     erp = stack.erp()
     Floor.furnished(erp, *WAREHOUSES)
-    FloorMachine.stack, FloorMachine.erp = stack, erp
-    FloorMachine.restore = staticmethod(stack.keep())
-    FloorMachine.steps = 0
+    FloorMachine.furnish(stack, erp)
 
     run_state_machine_as_test(
         seed(first)(FloorMachine),

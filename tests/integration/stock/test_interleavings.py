@@ -17,7 +17,7 @@ from tests.faults import Wire
 from tests.floor import Floor
 from tests.gateway import Response
 from tests.integration.stock.scenes import SCENES, Acts
-from tests.interleaving import Scheduler, replayable, seeds
+from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.stock_proof import Books, check, read_books
 
@@ -108,7 +108,7 @@ def test_at_once_is_as_one_after_the_other(
     right = list(scene.in_turn())
     scheduler.watch = lambda: check(read_books(stack.stored()))
 
-    for seed in seeds(16):
+    for seed in seeds(USUAL):
         with replayable(seed):
             outcome = scene.at_once(scheduler, seed)
             assert outcome in right

@@ -1,0 +1,191 @@
+"""Everything that happens on the floor, at random, beside a bookkeeper who foresees it.
+
+Each rule does one thing through the interface, possible or not. The bookkeeper tells the
+status of the answer before it comes; afterwards what is stored must be sound by itself and
+what the bookkeeper has. What is refused must have changed nothing.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from shared.json_text import dumps
+from tests.bookkeeper import OPEN_BINS, Bookkeeper, Place
+from tests.floor import POSITIONS
+from tests.gateway import Erp, Response
+from tests.stack import Stack
+from tests.stock_proof import check, read_books
+
+WAREHOUSES = ("YARD", "SHOP", "PORT")
+
+ITEMS = st.sampled_from(("BRICK", "CEMENT", "DRILL"))
+WHS = st.sampled_from(WAREHOUSES)
+BINS = st.sampled_from(OPEN_BINS)
+ANY_BIN = st.sampled_from(tuple(POSITIONS))
+QTY = st.sampled_from([Decimal(text) for text in ("1", "2", "3", "5", "0.5", "2.25")])
+LOTS = st.integers(1, 4)
+WHICH = st.integers(0, 9)
+WANTED = st.dictionaries(ITEMS, st.integers(1, 5).map(Decimal), min_size=1)
+
+_VOLATILE = ("idempotency#", "sequence", "count#")
+"""Keys of items that requests may change which change nothing of the floor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that was answered, so that it can be repeated."""
+
+    path: str
+    body: Mapping[str, object] | None
+    key: str
+    status: int
+    text: str
+
+
+class Machine(RuleBasedStateMachine):
+    """A floor and its bookkeeper; subclasses have the rules.
+
+    `steps` counts the requests of all runs; keys begin with `label`.
+    """
+
+    steps = 0
+    stack: Stack
+    erp: Erp
+    restore: Callable[[], None]
+    start = Bookkeeper()
+    """What is there when a run begins."""
+    label = "key"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.restore()
+        self.books = copy.deepcopy(self.start)
+        self.sent: list[Sent] = []
+        self._number = len(self.books.entries) + len(self.books.exits)
+
+    # How things are done and checked
+
+    def ask(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
+        """Send a request that must be answered with a status; what it did is checked later."""
+        type(self).steps += 1
+        before = self._stored() if expected >= 400 else None
+        key = f"{self.label}-{len(self.sent)}"
+        answer = self.erp.post(path, _plain(body), key=key)
+        assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
+        if before is not None:
+            assert self._stored() == before, "what is refused changes nothing"
+        if expected != 422 and "approval_required" not in answer.text:
+            self.sent.append(Sent(path, body, key, answer.status, answer.text))
+        else:
+            self.sent.append(Sent(path, body, "", answer.status, answer.text))
+        return answer
+
+    @invariant()
+    def look(self) -> None:
+        """Check everything that is stored, by itself and beside the bookkeeper."""
+        books = read_books(self.stack.stored())
+        check(books)
+        self.books.agree_with(books)
+
+    def _stored(self) -> dict[tuple[str, str], object]:
+        stored: dict[tuple[str, str], object] = {
+            (item["PK"]["S"], item["SK"]["S"]): item
+            for item in self.stack.stored()
+            if not item["PK"]["S"].startswith(_VOLATILE)
+        }
+        stored["events", ""] = self.stack.told()
+        return stored
+
+    @rule(which=st.integers(0, 30))
+    def repeat(self, which: int) -> None:
+        """An ERP sends a request again under its key: same answer, done once."""
+        kept = [one for one in self.sent if one.key]
+        if not kept:
+            return
+        type(self).steps += 1
+        one, before = kept[-1 - which % len(kept)], self._stored()
+        again = self.erp.post(one.path, _plain(one.body), key=one.key)
+        assert (again.status, again.text) == (one.status, one.text)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        if one.body is not None:
+            other = self.erp.post(one.path, _plain({**one.body, "other": True}), key=one.key)
+            assert other.status == 422, f"{one.path}: {other.text}"
+        assert self._stored() == before
+
+    @rule(
+        path=st.sampled_from(
+            ("/stock-adjustments", "/receipts", "/pickings", "/transfers", "/transfer-orders")
+        ),
+        body=st.sampled_from(
+            (
+                {}, {"qty": 0}, {"document_id": 0}, {"document_id": "1"},
+                {"item_code": "NONE", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
+                 "reason": "No such item"},
+                {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": -1,
+                 "reason": "Less than nothing"},
+                {"item_code": "CEMENT", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
+                 "reason": "Of no batch"},
+                {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01",
+                 "increase": 0.0000001, "reason": "Next to nothing"},
+                {"lines": []},
+            )
+        ),
+    )  # fmt: skip
+    def nonsense(self, path: str, body: dict[str, object]) -> None:
+        """What is not valid is refused."""
+        self.ask(path, body, 422)
+
+    def order(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
+        """Order goods; the id of the document."""
+        self._number += 1
+        body = {
+            "external_ref": f"O-{self._number}",
+            "type": kind,
+            "doc_date": "2026-03-01",
+            "partner_code": "P-1",
+            "warehouse_code": whs,
+            "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
+        }
+        number: int = self.ask(path, body, 201).data["id"]
+        return number
+
+
+BEFORE: Mapping[str, tuple[str, ...]] = {
+    "start": ("pending",),
+    "allocate": ("pending", "started"),
+    "finalize": ("started",),
+    "cancel": ("pending", "started"),
+    "revert": ("finalized", "synchronized"),
+    "synchronize": ("finalized",),
+}
+AFTER = {
+    "start": "started",
+    "finalize": "finalized",
+    "cancel": "cancelled",
+    "revert": "reverted",
+    "synchronize": "synchronized",
+}
+
+
+def one_of[E](several: list[E], which: int) -> E:
+    """Choose the latest ones more often: most of what happens is about them."""
+    return several[-1 - which % len(several)]
+
+
+def place_of(item: str, whs: str, spot: str, lot: int, status: str = "available") -> Place:
+    batch = f"L{lot}" if item == "CEMENT" else None
+    return Place(item, whs, spot, batch, f"S{lot}" if item == "DRILL" else None, status)
+
+
+def _plain(body: Mapping[str, object] | None) -> Any:
+    """Write a body as JSON has it, without what is not said."""
+    if body is None:
+        return None
+    said = {name: value for name, value in body.items() if value is not None}
+    return json.loads(dumps(said))

@@ -1,0 +1,178 @@
+"""Goods that change their position or their warehouse; see `base`."""
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from tests.bookkeeper import NONE, OPEN_BINS, Haul, Order, Picking, Place, Transfer
+from tests.floor_machine.base import (
+    ANY_BIN,
+    BINS,
+    ITEMS,
+    LOTS,
+    QTY,
+    WANTED,
+    WHICH,
+    WHS,
+    one_of,
+    place_of,
+)  # fmt: skip
+from tests.floor_machine.pickers import Pickers
+
+
+class Roads(Pickers):
+    """Transfers, and orders from a warehouse to another."""
+
+    # Transfers
+
+    @rule(
+        item=ITEMS, whs=WHS, spot=BINS, to=WHS, to_spot=ANY_BIN, lot=LOTS, qty=QTY,
+        execute=st.booleans(),
+    )  # fmt: skip
+    def move(
+        self, *, item: str, whs: str, spot: str, to: str, to_spot: str, lot: int, qty: Decimal,
+        execute: bool,
+    ) -> None:  # fmt: skip
+        """Goods change their position, at once or later."""
+        source = place_of(item, whs, spot, lot)
+        known = [place for place in self.books.stock if place[:2] == (item, whs) and place.bin]
+        if known and lot > 1:
+            source = sorted(known, key=str)[lot % len(known)]
+        source = source._replace(status="available")
+        target = source._replace(whs=to, bin=to_spot)
+        qty = Decimal(1) if item == "DRILL" else qty
+        line = {
+            "item_code": item, "qty": qty, "from_bin": source.bin, "to_bin": to_spot,
+            "batch": source.batch, "serials": [source.serial] if source.serial else None,
+        }  # fmt: skip
+        said = {name: value for name, value in line.items() if value is not None}
+        body = {"from_warehouse": whs, "to_warehouse": to, "lines": [said], "execute": execute}
+        expected = 201
+        if source == target or to_spot not in OPEN_BINS:
+            expected = 422
+        elif execute and qty > self.books.free(source):
+            expected = 409
+        answer = self.ask("/transfers", body, expected)
+        if expected == 201:
+            transfer = Transfer(answer.data["id"], source, target, qty, execute)
+            self.books.transfers.append(transfer)
+            if execute:
+                self.books.move(source, target, qty)
+
+    @precondition(lambda self: self.books.transfers)
+    @rule(which=WHICH)
+    def execute(self, which: int) -> None:
+        """Somebody does what was to be moved."""
+        transfer = one_of(self.books.transfers, which)
+        path = f"/transfers/{transfer.id}/execute"
+        answer = self.ask(path, None, 409 if transfer.done else 200)
+        if transfer.done:
+            return
+        transfer.done = transfer.qty <= self.books.free(transfer.source)
+        assert answer.data["status"] == ("transferred" if transfer.done else "error")
+        if transfer.done:
+            self.books.move(transfer.source, transfer.target, transfer.qty)
+
+    # Transfer orders
+
+    @rule(whs=WHS, to=WHS, wanted=WANTED)
+    def order_haul(self, whs: str, to: str, wanted: dict[str, Decimal]) -> None:
+        """A warehouse asks another for goods."""
+        body = {
+            "from_warehouse": whs, "to_warehouse": to, "release": True, "picker_id": 7,
+            "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
+        }  # fmt: skip
+        answer = self.ask("/transfer-orders", body, 422 if whs == to else 201)
+        if whs != to:
+            number = answer.data["picking_id"]
+            picking = Picking(number, Order(0, whs, wanted), wanted)
+            self.books.pickings.append(picking)
+            self.books.hauls.append(Haul(answer.data["id"], to, picking))
+            shown = self.erp.get(f"/pickings/{number}").data
+            self.promise(picking, shown, allocated=True)
+
+    def after_pick(self, picking: Picking) -> None:
+        """With the first pick a haul is being picked, with the last one it is picked."""
+        for haul in self.books.hauls:
+            if haul.picking is picking:
+                haul.status = "picking" if picking.short else "picked"
+                picking.status = "started" if picking.short else "finalized"
+
+    @precondition(lambda self: self.books.hauls)
+    @rule(
+        which=WHICH,
+        what=st.sampled_from(
+            ("finish-picking", "finish-picking", "dispatch", "dispatch", "cancel")
+        ),
+    )
+    def act_on_haul(self, which: int, what: str) -> None:
+        """A haul goes on, or is given up."""
+        haul = one_of(self.books.hauls, which)
+        allowed = {
+            "finish-picking": ("picking",),
+            "dispatch": ("picked",),
+            "cancel": ("released", "picking"),
+        }
+        possible = haul.status in allowed[what]
+        self.ask(f"/transfer-orders/{haul.id}/{what}", None, 200 if possible else 409)
+        if not possible:
+            return
+        picking = haul.picking
+        if what == "cancel":
+            self.books.unpick(picking, "cancelled")
+            haul.status = "cancelled"
+        elif what == "finish-picking":
+            picking.promised.clear()
+            picking.status, haul.status = "finalized", "picked"
+        else:
+            picking.gone, haul.status = True, "in_transit"
+            for place, qty in picking.picked.items():
+                away = Place(place.item, haul.to, None, place.batch, place.serial, "in_transit")
+                self.books.move(place._replace(status="staged"), away, qty)
+                haul.road[away] = haul.road.get(away, NONE) + qty
+
+    @precondition(lambda self: self.books.hauls)
+    @rule(which=WHICH, at=WHICH, spot=ANY_BIN, qty=QTY, final=st.booleans())
+    def unload(self, *, which: int, at: int, spot: str, qty: Decimal, final: bool) -> None:
+        """Goods of a haul come to a shelf; perhaps nothing more is expected."""
+        haul = one_of(self.books.hauls, which)
+        road = sorted(haul.road, key=str)
+        place = one_of(road, at) if road else place_of("BRICK", haul.to, spot, 1)
+        qty = Decimal(1) if place.serial else qty
+        line = {
+            "item_code": place.item, "qty": qty, "bin_code": spot, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None,
+        }  # fmt: skip
+        said = {name: value for name, value in line.items() if value is not None}
+        expected = 200
+        if haul.status not in {"in_transit", "receiving"}:
+            expected = 409
+        elif spot not in OPEN_BINS:
+            expected = 422
+        elif qty > haul.road.get(place, NONE):
+            expected = 409
+        body = {"lines": [said], "final": final}
+        self.ask(f"/transfer-orders/{haul.id}/receive", body, expected)
+        if expected == 200:
+            self.books.move(place, place._replace(bin=spot, status="available"), qty)
+            haul.road[place] -= qty
+            if not haul.road[place]:
+                del haul.road[place]
+            haul.status = "received" if final or not haul.road else "receiving"
+
+    @precondition(lambda self: self.books.hauls)
+    @rule(which=WHICH, reason=st.sampled_from(("Lost", None)))
+    def close_haul(self, which: int, reason: str | None) -> None:
+        """A haul is over; what never came is gone."""
+        haul = one_of(self.books.hauls, which)
+        expected = 200 if haul.status == "received" else 409
+        if haul.status == "received" and haul.road and reason is None:
+            expected = 422
+        body = {"reason": reason} if reason else None
+        self.ask(f"/transfer-orders/{haul.id}/close", body, expected)
+        if expected == 200:
+            haul.status = "closed"
+            for place, qty in haul.road.items():
+                self.books.move(place, None, qty)
+            haul.road.clear()

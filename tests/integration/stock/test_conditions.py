@@ -1,0 +1,109 @@
+"""What guards the books against those who write at the same time, and against lost counters."""
+
+from typing import Any
+
+import pytest
+
+from shared.stock.repository import MOVEMENTS, STOCK
+from tests.clock import Clock
+from tests.faults import Wire
+from tests.floor import Floor
+from tests.stack import Stack
+from tests.stock_proof import prove
+
+_FREE = {"held", "open", "count", "acme", "transfer_order_request"}
+"""Sums, marks, the events of acme in the outbox: what is written without looking."""
+
+_LINES = [{"item_code": "BRICK", "qty": 1}]
+_MORE: list[tuple[str, dict[str, Any]]] = [
+    (
+        "/entry-documents",
+        {
+            "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
+            "partner_code": "P-1", "warehouse_code": "YARD", "lines": _LINES,
+        },
+    ),
+    ("/receipts", {"document_id": 1}),
+    ("/receipts/1/start", {}),
+    ("/receipts/1/lines", {"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}),
+    (
+        "/transfers",
+        {
+            "from_warehouse": "YARD", "to_warehouse": "SHOP",
+            "lines": [{"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "A-01"}],
+        },
+    ),
+    (
+        "/transfer-orders",
+        {
+            "from_warehouse": "YARD", "to_warehouse": "SHOP", "release": True, "picker_id": 7,
+            "lines": _LINES,
+        },
+    ),
+]  # fmt: skip
+"""What else writes stock or the work on it: path and body."""
+
+
+@pytest.fixture
+def floor(stack: Stack) -> Floor:
+    return Floor.furnished(stack.erp(), "YARD", "SHOP")
+
+
+def _kind(action: dict[str, Any]) -> tuple[str, bool]:
+    """Which kind of item an action writes, and whether on a condition."""
+    [(_, body)] = action.items()
+    key = body.get("Key") or body["Item"]
+    return key["PK"]["S"].partition("#")[0], "ConditionExpression" in body
+
+
+def test_every_write_of_stock_and_its_work_depends_on_what_was_read(
+    floor: Floor, wire: Wire
+) -> None:
+    with wire.recorded() as seen:
+        floor.stock("BRICK", 5)
+        order = floor.order(("BRICK", 2))
+        number = floor.started(order)
+        floor.pick(number, "BRICK", 2)
+        floor.act(number, "finalize")
+        answers = [floor.erp.post(f"/exit-documents/{order}/dispatch")]
+        answers += [floor.erp.post(path, body, key=path) for path, body in _MORE]
+    assert {answer.status for answer in answers} == {200, 201}
+
+    written = [
+        _kind(action)
+        for call in seen.calls
+        if call.operation == "TransactWriteItems"
+        for action in call.request["TransactItems"]
+    ]
+    kinds = {kind for kind, _ in written}
+    assert kinds >= {
+        "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
+        "picking", "transfer", "transfer_order",
+    }  # fmt: skip
+    assert {kind for kind, conditioned in written if not conditioned} <= _FREE
+
+
+@pytest.mark.parametrize("sequence", [MOVEMENTS.kind, STOCK.kind])
+def test_a_lost_sequence_overwrites_nothing(
+    sequence: str, floor: Floor, stack: Stack, clock: Clock
+) -> None:
+    assert clock
+    floor.stock("BRICK", 5)
+    store = stack.store()
+    key = {"PK": {"S": "sequence"}, "SK": {"S": sequence}}
+    store.client.delete_item(TableName=store.table, Key=key)
+    before = _without_sequences(stack)
+    body = {
+        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "increase": 1,
+        "reason": "Found",
+    }  # fmt: skip
+
+    answer = floor.erp.post("/stock-adjustments", body)
+
+    assert answer.status == 503
+    assert _without_sequences(stack) == before
+    prove(store)
+
+
+def _without_sequences(stack: Stack) -> list[dict[str, Any]]:
+    return [item for item in stack.stored() if item["PK"]["S"] != "sequence"]

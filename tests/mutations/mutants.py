@@ -1,0 +1,268 @@
+"""The mutants: the sources of the stock engine, each with one thing taken out.
+
+They are found in the sources, so that what is added to the engine is mutated as well:
+
+- every condition of a write, of entities for each kind that has to do with stock;
+- every statement by which something is staged, written into the book, or bound;
+- every refusal (`raise`), and every part of a row or level that a change replaces.
+"""
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+_ROOT = Path(__file__).parents[2]
+
+_KINDS = (
+    "stock", "level", "level_total", "movement", "receipt", "picking", "transfer",
+    "transfer_order", "entry", "exit",
+)  # fmt: skip
+"""Kinds of entities whose writes belong to the stock engine."""
+
+_STAGING = (
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.count", "tx.guard", "marking.update",
+    "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
+    "self._stage_level", "self._stage_total", "self._stage_movements", "references.hold",
+    "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
+    "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_stays",
+    "ledger.stage", "ledger.book.move", "ledger.book.allocate", "ledger.book.release",
+    "self.movement_ids.append",
+)  # fmt: skip
+"""Calls that are taken out one by one, wherever they stand."""
+
+_ENGINE = (
+    "shared/stock/ledger.py",
+    "shared/stock/rules.py",
+    "shared/stock/adjustments.py",
+    "shared/db/references.py",
+    "shared/work/allocation.py",
+    "shared/work/dispatch.py",
+    "shared/work/picks.py",
+    "shared/work/putting_back.py",
+    "shared/work/receipt_undo.py",
+    "shared/work/receiving.py",
+    "shared/work/transferring.py",
+    "shared/transfer_orders/road.py",
+)
+_REFUSING = ("shared/stock/ledger.py", "shared/stock/rules.py", "shared/db/references.py")
+"""Sources whose refusals and replaced parts are mutated too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One source with one thing taken out."""
+
+    path: str
+    line: int
+    what: str
+    source: str
+
+    @property
+    def module(self) -> str:
+        """Name under which the source is imported."""
+        return self.path.removesuffix(".py").replace("/", ".")
+
+    def __str__(self) -> str:
+        return f"{self.path.removeprefix('shared/')}:{self.line} {self.what}"
+
+
+def mutants() -> Iterator[Mutant]:
+    """Find every mutant, source by source."""
+    yield from _conditions_of_entities()
+    yield from _conditions("shared/db/counters.py")
+    yield from _conditions("shared/db/references.py")
+    for path in _ENGINE:
+        yield from _without_statements(path)
+    for path in _REFUSING:
+        yield from _without_refusals(path)
+        yield from _without_parts(path)
+
+
+def _parse(path: str) -> ast.Module:
+    return ast.parse((_ROOT / path).read_text())
+
+
+def _made(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
+    ast.fix_missing_locations(tree)
+    line = getattr(node, "lineno", 0)
+    return Mutant(path, line, what, ast.unparse(tree))
+
+
+# Conditions
+
+
+def _conditions_of_entities() -> Iterator[Mutant]:
+    """Let a collection write entities of one kind whatever has become of them meanwhile."""
+    path = "shared/db/collection.py"
+    source = (_ROOT / path).read_text()
+    for old, new, what in (
+        ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
+        (
+            "tx.put(head, condition=_UNCHANGED",
+            "tx.put(head, condition=None if self.kind == {kind!r} else _UNCHANGED",
+            "a version",
+        ),
+    ):
+        assert source.count(old) == 1, old
+        line = source[: source.index(old)].count("\n") + 1
+        for kind in _KINDS:
+            changed = source.replace(old, new.format(kind=kind))
+            if "condition" in new:
+                # DynamoDB refuses values that no expression names.
+                changed = changed.replace(
+                    'values={":seen": record.version})\n        for tail in tails',
+                    f'values=None if self.kind == {kind!r} else {{":seen": record.version}})\n'
+                    "        for tail in tails",
+                )
+            yield Mutant(path, line, f"{kind}: without the condition on {what}", changed)
+
+
+def _conditions(path: str) -> Iterator[Mutant]:
+    """Take out what a write is conditioned on, with the values that only it names."""
+    tree = _parse(path)
+    for number, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.Call):
+            names = [keyword.arg for keyword in node.keywords]
+            if "condition" in names:
+                mutated, there = _copy(tree, number)
+                assert isinstance(there, ast.Call)
+                _always(there)
+                yield _made(path, mutated, there, "without its condition")
+        elif _sets_condition(node):
+            mutated, there = _copy(tree, number)
+            assert isinstance(there, ast.Assign)
+            there.value = ast.Constant(_true_but_named(there.value))
+            yield _made(path, mutated, there, f"without {ast.unparse(node)}")
+
+
+def _sets_condition(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and "ConditionExpression" in ast.unparse(node.targets[0])
+
+
+def _true_but_named(condition: ast.expr) -> str:
+    """Write a condition that always holds and names the same attributes and values."""
+    text = str(ast.literal_eval(condition))
+    return f"({text}) OR NOT ({text})"
+
+
+def _always(call: ast.Call) -> None:
+    for keyword in call.keywords:
+        if keyword.arg == "condition":
+            kept = keyword.value
+            # The same names and values, so that only the truth of it changes.
+            keyword.value = ast.BinOp(
+                ast.BinOp(
+                    ast.BinOp(ast.Constant("("), ast.Add(), kept), ast.Add(),
+                    ast.Constant(") OR NOT ("),
+                ),
+                ast.Add(),
+                ast.BinOp(kept, ast.Add(), ast.Constant(")")),
+            )  # fmt: skip
+
+
+# Statements
+
+
+def _without_statements(path: str) -> Iterator[Mutant]:
+    tree = _parse(path)
+    for number, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call):
+            name = ast.unparse(node.value.func)
+            if name not in _STAGING:
+                continue
+            mutated, there = _copy(tree, number)
+            if isinstance(there, ast.Assign):
+                continue
+            _replace(mutated, there, ast.Pass())
+            yield _made(path, mutated, node, f"without {_short(node)}")
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.rows["):
+            mutated, there = _copy(tree, number)
+            _replace(mutated, there, ast.Pass())
+            yield _made(path, mutated, node, f"without {_short(node)}")
+
+
+def _without_refusals(path: str) -> Iterator[Mutant]:
+    tree = _parse(path)
+    for number, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            mutated, there = _copy(tree, number)
+            _replace(mutated, there, ast.Pass())
+            yield _made(path, mutated, node, f"without {_short(node)}")
+
+
+def _without_parts(path: str) -> Iterator[Mutant]:
+    """Leave one part of a row as it was."""
+    tree = _parse(path)
+    for number, node in enumerate(ast.walk(tree)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        if name == "self._write":
+            for at, keyword in enumerate(node.keywords):
+                mutated, there = _copy(tree, number)
+                assert isinstance(there, ast.Call)
+                del there.keywords[at]
+                yield _made(path, mutated, node, f"without {keyword.arg}= in {_short(node)}")
+        elif name.endswith(".model_copy") and isinstance(node.keywords[0].value, ast.Dict):
+            for at, key in enumerate(node.keywords[0].value.keys):
+                if key is None:
+                    continue
+                mutated, there = _copy(tree, number)
+                assert isinstance(there, ast.Call)
+                update = there.keywords[0].value
+                assert isinstance(update, ast.Dict)
+                del update.keys[at], update.values[at]
+                yield _made(path, mutated, key, f"without {ast.unparse(key)} in a changed row")
+
+
+def _copy(tree: ast.Module, number: int) -> tuple[ast.Module, ast.AST]:
+    """Copy a tree; return the copy, and its node that `ast.walk` yields as the number-th."""
+    mutated = copy.deepcopy(tree)
+    return mutated, list(ast.walk(mutated))[number]
+
+
+def _replace(tree: ast.Module, node: ast.AST, other: ast.stmt) -> None:
+    for parent in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(parent, name, None)
+            if isinstance(body, list) and node in body:
+                body[body.index(node)] = other
+
+
+def _short(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# Importing
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Imports one module from the source of a mutant."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._mutant = mutant
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        del path, target
+        return spec_from_loader(fullname, self) if fullname == self._mutant.module else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        code = compile(self._mutant.source, str(_ROOT / self._mutant.path), "exec")
+        exec(code, module.__dict__)  # noqa: S102 - that is what importing is
+
+
+def finder(mutant: Mutant) -> MetaPathFinder:
+    """Make what imports the mutant instead of its original."""
+    return _Finder(mutant)

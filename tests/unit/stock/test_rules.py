@@ -1,0 +1,162 @@
+"""The book of one change: what moves, what is promised, and what is refused."""
+
+from decimal import Decimal
+
+import pytest
+
+from shared.db.transaction import Overtaken
+from shared.stock.ledger import place_of
+from shared.stock.models import Level, StockRefused, StockRow
+from shared.stock.repository import row_key
+from shared.stock.rules import BelowZero, Book, Difference, differences, holds, raised
+
+BEFORE = "2026-03-01T08:00:00.000Z"
+NOW = "2026-03-02T09:00:00.000Z"
+
+
+def row(bin_code: str = "A-01", **more: object) -> StockRow:
+    """Five of a product, two of them promised."""
+    place = place_of(
+        product_id=1, warehouse_id=1, position_id=ord(bin_code[0]), bin_code=bin_code,
+        status="available",
+    )  # fmt: skip
+    facts = {
+        "id": 7, "qty": Decimal(5), "allocated": Decimal(2), "status": "in", "item_code": "BRICK",
+        "received_at": BEFORE, "created_at": BEFORE, "updated_at": BEFORE,
+    }  # fmt: skip
+    return place.model_copy(update={**facts, **more})
+
+
+def blank(bin_code: str = "B-01", **more: object) -> StockRow:
+    """A place where there is nothing yet."""
+    return row(
+        bin_code, id=0, qty=Decimal(0), allocated=Decimal(0), status="out", received_at=NOW,
+        created_at=NOW, **more,
+    )  # fmt: skip
+
+
+def facts(entity: object, names: str) -> list[object]:
+    return [getattr(entity, name) for name in names.split()]
+
+
+def book(*rows: StockRow) -> Book:
+    made = Book(row_key, NOW)
+    made.know(rows)
+    return made
+
+
+def test_what_moves_leaves_one_row_and_comes_to_the_other() -> None:
+    change = book(row(expiry_date="2030-01-01"))
+
+    came = change.move("transfer", Decimal(3), source=row(), target=blank())
+
+    assert facts(came, "qty allocated status id") == [3, 0, "in", 0]
+    assert facts(came, "received_at expiry_date") == [BEFORE, "2030-01-01"], "they go along"
+    assert facts(came, "created_at updated_at") == [NOW, NOW]
+    left = change.rows[row_key(row())]
+    assert facts(left, "qty allocated status updated_at") == [2, 2, "in", NOW]
+    [moved] = change.moved
+    assert facts(moved, "type qty") == ["transfer", 3]
+    assert facts(moved.origin, "bin_code inventory_status") == ["A-01", "available"]
+    assert facts(moved.target, "bin_code inventory_status") == ["B-01", "available"]
+    assert {one.id for _, one in change.changed()} == {0, 7}
+
+
+def test_what_is_emptied_is_out() -> None:
+    change = book(row(allocated=Decimal(0)))
+
+    change.move("dispatch", Decimal(5), source=row())
+
+    left = change.rows[row_key(row())]
+    assert facts(left, "qty status") == [0, "out"]
+
+
+def test_what_comes_to_other_stock_keeps_the_earlier_days() -> None:
+    later = "2027-01-01"
+    there = row("B-01", id=8, expiry_date=later, received_at=NOW)
+    change = book(row(expiry_date="2026-12-01"), there)
+
+    came = change.move("transfer", Decimal(1), source=row(), target=blank())
+
+    assert facts(came, "id qty allocated") == [8, 6, 2]
+    assert facts(came, "expiry_date received_at created_at") == ["2026-12-01", BEFORE, BEFORE]
+
+
+def test_staged_goods_stay_promised() -> None:
+    change = book(row())
+
+    staged = change.move(
+        "pick", Decimal(2), source=row(), target=blank("A-01", inventory_status="staged"),
+        promised=True,
+    )  # fmt: skip
+
+    assert facts(staged, "qty allocated") == [2, 2]
+    left = change.rows[row_key(row())]
+    assert facts(left, "qty allocated") == [3, 0]
+
+
+def test_promises_come_and_go() -> None:
+    change = book(row())
+
+    change.allocate(row(), Decimal(3))
+    assert change.rows[row_key(row())].allocated == 5
+    change.release(row(), Decimal(4))
+
+    left = change.rows[row_key(row())]
+    assert facts(left, "qty allocated updated_at") == [5, 1, NOW]
+    assert change.moved == []
+
+
+def test_more_than_is_free_is_refused() -> None:
+    with pytest.raises(StockRefused, match="free"):
+        book(row()).move("adjustment", Decimal("3.5"), source=row())
+    with pytest.raises(StockRefused, match="free"):
+        book(row()).allocate(row(), Decimal(4))
+    damaged = row(inventory_status="damaged", allocated=Decimal(0))
+    with pytest.raises(StockRefused, match="free"):
+        book(damaged).allocate(damaged, Decimal(1))
+
+
+def test_a_promise_that_is_gone_was_read_too_early() -> None:
+    with pytest.raises(Overtaken, match="row 7"):
+        book(row()).release(row(), Decimal(3))
+    with pytest.raises(Overtaken, match="row 7"):
+        book(row()).move("dispatch", Decimal(3), source=row(), promised=True)
+
+
+def test_a_serial_that_is_there_does_not_come_again() -> None:
+    there = row(serial_number="S-1", qty=Decimal(1), allocated=Decimal(0))
+    with pytest.raises(StockRefused, match="S-1 is in stock already"):
+        book(there).move("receipt", Decimal(1), target=blank(serial_number="S-1"))
+
+
+def test_a_movement_is_from_somewhere_or_to_somewhere() -> None:
+    with pytest.raises(ValueError, match="origin or a target"):
+        book().move("adjustment", Decimal(1))
+
+
+def test_a_level_follows_its_rows_and_never_falls_below_zero() -> None:
+    level = Level(
+        product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
+        on_hand=Decimal(5), allocated=Decimal(2),
+    )  # fmt: skip
+    change = book(row())
+    change.move("adjustment", Decimal(3), source=row())
+    [difference] = differences(change.before, change.changed())
+
+    after = raised(level, difference, NOW)
+
+    assert facts(after, "on_hand allocated available") == [2, 2, 0]
+    assert facts(after, "item_code created_at updated_at") == ["BRICK", BEFORE, NOW]
+    for by in ({"on_hand": Decimal(-4)}, {"allocated": Decimal(-3)}, {"damaged": Decimal(4)}):
+        with pytest.raises(BelowZero):
+            raised(level, Difference(row(), by), NOW)
+
+
+def test_what_holds_stock_is_counted_by_rows() -> None:
+    change = book(row(allocated=Decimal(0)))
+    change.move("transfer", Decimal(5), source=row(), target=blank())
+
+    assert holds(change.before, change.changed()) == {
+        ("position", ord("A")): -1, ("position", ord("B")): 1,
+    }  # fmt: skip
