@@ -11,6 +11,7 @@ from tests.gateway import Response
 from tests.haul import Haul
 from tests.interleaving import Act
 from tests.stack import Stack
+from tests.swell import Swell
 
 type Acts = list[Act[Response]]
 
@@ -319,6 +320,34 @@ def a_haul_that_is_closed_twice(stack: Stack) -> Acts:
     ]
 
 
+def two_waves_and_one_picking(stack: Stack) -> Acts:
+    swell = Swell(_floor(stack))
+    first, both, third = swell.pickings(3)
+    return [lambda: swell.create([first, both]), lambda: swell.create([both, third])]
+
+
+def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
+    swell = Swell(_floor(stack))
+    swell.floor.stock("BRICK", 1)
+    first, second = swell.pickings(2)
+    number = swell.wave([first, second], "plan")
+    return [lambda: swell.act(number, "release"), lambda: swell.floor.act(first, "cancel")]
+
+
+def a_wave_that_is_cancelled_while_its_last_picking_ends(stack: Stack) -> Acts:
+    swell = Swell(_floor(stack))
+    swell.floor.stock("BRICK", 1)
+    [picking] = swell.pickings(1)
+    number = swell.wave([picking], "plan", "release")
+    swell.floor.act(picking, "start")
+    swell.floor.pick(picking, "BRICK", 1)
+    return [
+        lambda: swell.floor.act(picking, "finalize"),
+        lambda: swell.act(number, "cancel"),
+        lambda: swell.act(number, "complete"),
+    ]
+
+
 def _transfer(floor: Floor, qty: int, from_bin: str, **more: object) -> Response:
     """Move BRICK to B-01."""
     line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01"}
@@ -363,4 +392,7 @@ SCENES: list[Callable[[Stack], Acts]] = [
     goods_of_two_hauls_that_arrive,
     goods_of_a_haul_that_arrive_twice,
     a_haul_that_is_closed_twice,
+    two_waves_and_one_picking,
+    a_wave_that_is_released_while_a_picking_is_cancelled,
+    a_wave_that_is_cancelled_while_its_last_picking_ends,
 ]
