@@ -39,9 +39,7 @@ _AFTER_A_DEATH = 61
 """Seconds; whatever a dead process had claimed or marked has run out by then."""
 _PATIENCE = 5
 """Repeats after which an ERP gives up."""
-_MOST_CALLS = 60
-_DRAWN = 1
-"""Calls of a request at which each fault strikes besides the last, unless all are swept."""
+_MOST_REQUESTS = 400
 
 
 @pytest.fixture(autouse=True)
@@ -100,10 +98,10 @@ def _orders(route: str, stack: Stack) -> Iterator[_Order]:
     path = route.partition(" ")[2].format(**values)
     before, events_before = take_census(stack), len(stack.events())
     as_prepared = stack.keep()
-    for _ in range(_MOST_CALLS):
+    for _ in range(_MOST_REQUESTS):
         yield _Order(route, stack.erp(), path, before, events_before)
         as_prepared()
-    pytest.fail(f"{route} makes more than {_MOST_CALLS} calls")
+    pytest.fail(f"{route} makes too many calls")
 
 
 def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
@@ -128,67 +126,88 @@ def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
         assert {name: resource.data[name] for name in shown} == shown
 
 
-def _swept(orders: Iterator[_Order], wire: Wire, fault: str) -> Iterator[tuple[int, _Order]]:
-    """The calls at which a fault strikes, each with the request to send; one is sent before.
-
-    Every call when SWEEP=all (`make sweep`); otherwise the last one, which commits, and a
-    another that SWEEP_SEED draws (1 unless given).
-    """
-    first = next(orders)
-    with wire.recorded() as seen:
-        first.send()
-    count = len(seen.calls)
-    assert count >= 2, "a write makes at least a claim and a transaction"
-    places = list(range(count))
-    if os.environ.get("SWEEP") != "all":
-        seed = f"{os.environ.get('SWEEP_SEED', '1')} {first.route} {fault}"
-        drawn = random.Random(seed).sample(places[:-1], _DRAWN)  # noqa: S311
-        places = [*drawn, places[-1]]
-    for at in places:
-        yield at, next(orders)
+type _Ordeal = Callable[[_Order, Stack, Wire, Clock], None]
+"""What one request goes through, and what must have become of it."""
 
 
-@pytest.mark.parametrize("route", SWEPT)
-@pytest.mark.parametrize("kill", [kill_before, kill_after])
-def test_a_killed_write_is_done_once_by_its_retry(
-    route: str, kill: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
-) -> None:
-    for at, order in _swept(_orders(route, stack), wire, kill.__name__):
+def _killed(kill: Callable[[int], Fault], at: int) -> _Ordeal:
+    """The process dies; the ERP repeats the request."""
+
+    def ordeal(order: _Order, stack: Stack, wire: Wire, clock: Clock) -> None:
         with pytest.raises(Killed), wire.faulty(kill(at)):
             order.send()
         _assert_done_once(order, stack, order.insist(clock))
 
+    return ordeal
 
-@pytest.mark.parametrize("route", SWEPT)
-@pytest.mark.parametrize("fault", [throttle, lose_answer])
-def test_one_throttled_or_unanswered_call_does_not_show(
-    route: str, fault: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
-) -> None:
-    assert clock
-    for at, order in _swept(_orders(route, stack), wire, fault.__name__):
+
+def _disturbed(fault: Callable[[int], Fault], at: int) -> _Ordeal:
+    """One call is throttled, or its answer is lost: the ERP notices nothing."""
+
+    def ordeal(order: _Order, stack: Stack, wire: Wire, _clock: Clock) -> None:
         with wire.recorded() as seen, wire.faulty(fault(at)):
             answer = order.send()
         assert len(seen.calls) > at
         _assert_done_once(order, stack, answer)
 
+    return ordeal
 
-@pytest.mark.parametrize("route", WRITES)
-def test_transactions_in_conflict_are_repeated_until_they_pass(
-    route: str, stack: Stack, wire: Wire, clock: Clock
-) -> None:
-    assert clock
-    order = next(_orders(route, stack))
+
+def _in_conflict(order: _Order, stack: Stack, wire: Wire, _clock: Clock) -> None:
+    """Transactions meet others: they are repeated until they pass."""
     with wire.faulty(conflict(times=4)):
         answer = order.send()
     _assert_done_once(order, stack, answer)
 
 
-@pytest.mark.parametrize("route", WRITES)
-def test_what_stays_busy_is_told_so_and_can_be_repeated(
-    route: str, stack: Stack, wire: Wire, clock: Clock
-) -> None:
-    order = next(_orders(route, stack))
+def _busy(order: _Order, stack: Stack, wire: Wire, clock: Clock) -> None:
+    """Transactions never pass: the ERP is told so, and can repeat the request."""
     with wire.faulty(conflict(times=1_000)):
         refused = order.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")
     _assert_done_once(order, stack, order.insist(clock))
+
+
+def _ordeals(route: str, calls: int) -> Iterator[tuple[str, _Ordeal]]:
+    """What a request that makes so many calls goes through.
+
+    Every fault at every call when SWEEP=all (`make sweep`); otherwise each at the last call,
+    which commits, and one of them at another that SWEEP_SEED draws (1 unless given).
+    """
+    faults = {
+        kind.__name__: (act, kind)
+        for act, kinds in (
+            (_killed, (kill_before, kill_after)),
+            (_disturbed, (throttle, lose_answer)),
+        )
+        for kind in kinds
+    }
+    everything = [(name, at) for name in faults for at in range(calls)]
+    chosen = everything
+    if os.environ.get("SWEEP") != "all":
+        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {route}")  # noqa: S311
+        chosen = [(name, calls - 1) for name in faults]
+        chosen.append(draw.choice([one for one in everything if one not in chosen]))
+    for name, at in chosen:
+        act, kind = faults[name]
+        yield f"{name} at call {at} of {calls}", act(kind, at)
+    yield "in conflict", _in_conflict
+    yield "busy", _busy
+
+
+@pytest.mark.parametrize("route", SWEPT)
+def test_a_write_is_done_once_whatever_happens(
+    route: str, stack: Stack, wire: Wire, clock: Clock
+) -> None:
+    orders = _orders(route, stack)
+    next(orders).send()  # what an environment reads once is not swept
+    order = next(orders)
+    with wire.recorded() as seen:
+        order.send()
+    assert len(seen.calls) >= 2, "a write makes at least a claim and a transaction"
+    for name, ordeal in _ordeals(route, len(seen.calls)):
+        try:
+            ordeal(next(orders), stack, wire, clock)
+        except BaseException as error:
+            error.add_note(f"{route}: {name}")
+            raise
