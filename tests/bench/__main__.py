@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import cold_start, handler_time, lists, round_trips, size
+from tests.bench import cold_start, floor, handler_time, lists, round_trips, size
 from tests.bench.quiet import quiet
 from tests.bench.report import Table
 
@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "cold-start": cold_start.measure,
     "size": size.measure,
     "round-trips": round_trips.measure,
+    "floor": floor.measure,
     "lists": lists.measure,
     "handler-time": handler_time.measure,
 }

@@ -85,7 +85,7 @@ def _table(name: str) -> Any:
 
 def _stored(name: str, item_or_key: Attributes) -> Attributes | None:
     table = _table(name)
-    partition, *sort = (DynamoType(item_or_key[part]) for part in table.table_key_attrs)
+    partition, *sort = (DynamoType(dict(item_or_key[part])) for part in table.table_key_attrs)
     found = table.items.get(partition)
     if sort:
         found = (found or {}).get(sort[0])
@@ -100,7 +100,7 @@ def _attributes(item: Any) -> Attributes:
 def _mean_size(request: Mapping[str, Any]) -> float:
     """Mean size of what a Query's partition holds: the answer shows a part of it only."""
     name, _, value = request["KeyConditionExpression"].partition(" AND ")[0].partition(" = ")
-    wanted = DynamoType(request["ExpressionAttributeValues"][value])
+    wanted = DynamoType(dict(request["ExpressionAttributeValues"][value]))
     table = _table(request["TableName"])
     if "IndexName" in request:
         index = int(request["IndexName"].removeprefix("GSI"))

@@ -35,8 +35,8 @@ _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-_WITH_A_LIST = ("GET /warehouses/{id}",)
-"""Details that hold a page of a list (the positions of the warehouse), and count as one."""
+_WITH_A_LIST = ("GET /warehouses/{id}", "GET /waves/{id}")
+"""Details that hold rows of a list (the positions of a warehouse, the pickings of a wave)."""
 
 _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
     "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},
@@ -72,7 +72,8 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         ["route", "round trips", "calls", "read units", "write units", "USD per million"],
         "Calls of AWS in a warm execution environment. Round trips are the calls that wait for"
         " one another. Pages have 25 rows, documents 10 lines, writes carry an Idempotency-Key."
-        " `GET /warehouses/{id}` holds a page of positions and counts as a list. PUT gives a new"
+        " `GET /warehouses/{id}` holds a page of positions, `GET /waves/{id}` the states of its"
+        " pickings: they count as lists. PUT gives a new"
         " code where there is one, PATCH leaves it."
         " Read and write units are computed by DynamoDB's rules; a write in a transaction counts"
         " twice, that of an index entry once;"

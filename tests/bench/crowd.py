@@ -1,0 +1,196 @@
+"""Eight pickers at once, all of them after the same product.
+
+Each AWS call lasts a while, and two transactions that touch an item at the same time meet
+as they do in DynamoDB: the later one is refused as a conflict, whatever its conditions say.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.bench.floor_ground import BINS, Ground, code
+from tests.bench.gauge import Gauge
+from tests.bench.report import Row, Table
+from tests.faults import Answer, Call, Forward, Wire, cancelled
+from tests.gateway import Erp, Response
+from tests.stock_proof import prove
+
+PICKERS, PICKS = 8, 10
+_CALL_S = 0.02
+"""Seconds that a call lasts: more than moto itself takes for one."""
+
+_TOGETHER, _APART = 0.5, 2
+"""Picks a second at least, of what one alone does, at one position and at one each."""
+
+type _Item = tuple[str, str, str]
+"""Table, partition and sort key."""
+
+
+@dataclass(slots=True)
+class Meetings:
+    """The items that transactions hold at a moment, and how often another one wanted them."""
+
+    conflicts: int = 0
+    _held: set[_Item] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def fault(self, call: Call, forward: Forward) -> Answer:
+        """Refuse a transaction that meets another one; for `Wire.faulty`."""
+        if call.operation != "TransactWriteItems":
+            return forward()
+        items = set(_items_of(call))
+        with self._lock:
+            if self._held & items:
+                self.conflicts += 1
+                return cancelled(call, "TransactionConflict")
+            self._held |= items
+        try:
+            time.sleep(_CALL_S)
+            return forward()
+        finally:
+            with self._lock:
+                self._held -= items
+
+
+def _items_of(call: Call) -> Iterator[_Item]:
+    for action in call.request["TransactItems"]:
+        ((verb, body),) = action.items()
+        key = body["Item" if verb == "Put" else "Key"]
+        yield body["TableName"], key["PK"]["S"], key["SK"]["S"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """What became of the picks of some pickers."""
+
+    statuses: Counter[int]
+    seconds: float
+    conflicts: int
+    commits: int
+    """Transactions that were sent, those that were refused included."""
+    slowest: float
+    """Seconds of the longest pick."""
+    picked: int
+    """Pieces that the pickings tell of afterwards."""
+
+    @property
+    def failed(self) -> int:
+        """Answers of 5xx."""
+        return sum(count for status, count in self.statuses.items() if status >= 500)
+
+    @property
+    def per_second(self) -> float:
+        """Picks that succeeded."""
+        return self.statuses[200] / self.seconds
+
+
+def table(gauge: Gauge, wire: Wire) -> Table:
+    """Let one picker work alone, then eight at one position, then eight at one each."""
+    found = Table(
+        "A crowd after one product",
+        [
+            "pickers",
+            "picks",
+            "answers of 5xx",
+            "lost",
+            "conflicts",
+            "transactions per pick",
+            "slowest pick, of one alone",
+            "picks a second, of one alone",
+        ],
+        f"Each picker takes {PICKS} pieces of the same product, one by one, for an order of its"
+        f" own. A call takes {_CALL_S * 1000:g} ms, twice that when it commits; two transactions"
+        " that hold an item at the same time meet, and the later one is refused as DynamoDB"
+        " refuses it (conflicts). Lost is what was answered with 200 and is not picked, or the"
+        " other way round; afterwards movements, rows and levels are proved equal. Times are"
+        " shares of those of one picker alone. At one position all of them change the same two"
+        " rows of stock.",
+    )
+    alone = work(gauge, wire, pickers=1, places=1)
+    found.rows.append(_row("one alone", alone, alone, 1))
+    together = work(gauge, wire, pickers=PICKERS, places=1)
+    found.rows.append(_row(f"{PICKERS} at one position", together, alone, _TOGETHER))
+    apart = work(gauge, wire, pickers=PICKERS, places=PICKERS)
+    found.rows.append(_row(f"{PICKERS} at a position each", apart, alone, _APART))
+    return found
+
+
+def _row(title: str, shift: Shift, alone: Shift, least: float) -> Row:
+    picks = shift.statuses.total()
+    lost = shift.statuses[200] - shift.picked
+    faster = shift.per_second / alone.per_second
+    cells = [
+        title,
+        f"{picks}",
+        f"{shift.failed}",
+        f"{lost}",
+        f"{shift.conflicts}",
+        f"{shift.commits / picks:.1f}",
+        f"{shift.slowest / (alone.seconds / PICKS):.1f}",
+        f"{faster:.1f}",
+    ]
+    bound = f"no 5xx, none lost, picks a second ≥ {least:g}"
+    return Row(cells, bound, not shift.failed and not lost and faster >= least)
+
+
+def work(gauge: Gauge, wire: Wire, *, pickers: int, places: int) -> Shift:
+    """Let so many pickers pick a product that lies at so many positions, one order each."""
+    ground = Ground(gauge, 1, stocked=False)
+    each = pickers * PICKS // places
+    for place in range(places):
+        body = {**ground.found(1, each), "bin_code": _bin(place)}
+        gauge.done("/stock-adjustments", body)
+    for picker in range(1, pickers + 1):
+        order = ground.sale(1, PICKS)
+        gauge.done("/pickings", {"document_id": order})
+        gauge.done(f"/pickings/{picker}/start")
+    times: list[float] = []
+
+    def pick(picker: int) -> list[Response]:
+        erp = gauge.stack.erp()
+        [line] = erp.get(f"/pickings/{picker}").data["lines"]
+        return [_timed(erp, picker, line["bin_code"], turn, times) for turn in range(PICKS)]
+
+    meetings = Meetings()
+    with _slow(wire), wire.faulty(meetings.fault), wire.recorded() as seen:
+        began = time.monotonic()
+        with ThreadPoolExecutor(pickers) as pool:
+            answers = [one for many in pool.map(pick, range(1, pickers + 1)) for one in many]
+        seconds = time.monotonic() - began
+    prove(gauge.stack.store())
+    [level] = gauge.erp.get("/stock-levels", query={"item_code": code(1)}).data
+    shown = [gauge.erp.get(f"/pickings/{picker}").data for picker in range(1, pickers + 1)]
+    assert level["on_hand"] == level["allocated"] == pickers * PICKS
+    return Shift(
+        Counter(answer.status for answer in answers),
+        seconds,
+        meetings.conflicts,
+        seen.operations.count("TransactWriteItems"),
+        max(times),
+        sum(int(line["picked_qty"]) for one in shown for line in one["lines"]),
+    )
+
+
+def _bin(place: int) -> str:
+    return f"A-{place % BINS + 1}"
+
+
+def _timed(erp: Erp, picker: int, bin_code: str, turn: int, times: list[float]) -> Response:
+    body = {"item_code": code(1), "qty": 1, "bin_code": bin_code}
+    began = time.monotonic()
+    answer = erp.post(f"/pickings/{picker}/picks", body, key=f"pick-{picker}-{turn}")
+    times.append(time.monotonic() - began)
+    return answer
+
+
+@contextmanager
+def _slow(wire: Wire) -> Iterator[None]:
+    wire.latency = _CALL_S
+    try:
+        yield
+    finally:
+        wire.latency = 0

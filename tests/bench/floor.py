@@ -1,0 +1,100 @@
+"""What the work of the floor costs: each operation, long orders and large waves, a crowd."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import faults
+from tests.bench import crowd, floor_between, floor_inside, floor_large
+from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
+from tests.bench.floor_bounds import BOUNDS, Most
+from tests.bench.floor_inside import Told
+from tests.bench.gauge import Gauge, Reading
+from tests.bench.report import Row, Table
+from tests.stack import deployed
+
+SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
+"""Lines of documents, pickings of waves."""
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Let a day's work be done, several times over."""
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            gauge = Gauge(stack, wire)
+            return [
+                _operations(gauge, quick=quick),
+                floor_large.table(gauge, quick=quick),
+                crowd.table(gauge, wire),
+            ]
+
+
+def _operations(gauge: Gauge, *, quick: bool) -> Table:
+    table = Table(
+        "Operations of the floor",
+        [
+            "operation",
+            "of",
+            "transactions",
+            "actions",
+            "fullest",
+            "read units",
+            "write units",
+            "round trips",
+            "calls",
+            "USD per million",
+        ],
+        "One request each, with an Idempotency-Key, in a warm execution environment. Each line of a"
+        " document is of another product, and ten positions share the products. Fullest is the"
+        " transaction with the most actions, of which DynamoDB takes 100. Read and write units are"
+        " computed by DynamoDB's rules, index entries included;"
+        f" {USD_PER_MILLION_READS} USD per million reads, {USD_PER_MILLION_WRITES} per million"
+        " writes, on demand. What is cancelled or reverted holds goods of every line; what is"
+        " finalized short also gives back promises of every line.",
+    )
+    found = {(name, size): reading for name, size, reading in _told(gauge, quick=quick)}
+    unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
+    assert not unbounded, f"no bound: {unbounded}"
+    for name, sizes in BOUNDS.items():
+        for size, most in sizes.items():
+            reading = found.get((name, size))
+            assert reading or quick, f"not measured: {name}, {size}"
+            table.rows += [_row(name, size, reading, most)] if reading else []
+    return table
+
+
+def _told(gauge: Gauge, *, quick: bool) -> Iterator[Told]:
+    sizes = QUICK_SIZES if quick else SIZES
+    yield from floor_inside.adjustments(gauge)
+    yield from floor_inside.lots_received(gauge)
+    yield from floor_inside.serials_picked(gauge)
+    yield from floor_between.transfers(gauge)
+    yield from floor_between.serials_away(gauge)
+    for size in sizes:
+        yield from floor_inside.receipts(gauge, size)
+        yield from floor_inside.pickings(gauge, size)
+        yield from floor_between.transfer_orders(gauge, size)
+        yield from floor_between.waves(gauge, size)
+
+
+def _row(name: str, size: str, reading: Reading, most: Most) -> Row:
+    transactions, trips, writes = most
+    units = reading.units
+    cells = [
+        name,
+        size,
+        f"{reading.transactions}",
+        f"{reading.actions}",
+        f"{reading.fullest}",
+        f"{units.reads:g}",
+        f"{units.writes:g}",
+        f"{reading.trips}",
+        f"{reading.calls}",
+        f"{units.usd_per_million:.2f}",
+    ]
+    bound = f"≤ {transactions} tx, {trips} trips, {writes} write units"
+    holds = (
+        reading.transactions <= transactions and reading.trips <= trips and units.writes <= writes
+    )
+    return Row(cells, bound, holds)

@@ -1,0 +1,119 @@
+"""Every operation on transfers, transfer orders and waves, told and read off."""
+
+from collections.abc import Iterator
+
+from tests.bench.floor_ground import AWAY, DRILLS, HOME, TRACED, Ground, bin_of, code, serial
+from tests.bench.floor_inside import Told, lines_of, taken
+from tests.bench.gauge import Gauge
+
+WITHIN, ACROSS = 12, 8
+"""Most lines of a transfer inside a warehouse, and between two."""
+ARRIVALS = 10
+"""Most lines of a transfer order that one call receives."""
+_QTY = 4
+
+
+def transfers(gauge: Gauge) -> Iterator[Told]:
+    """Goods are moved at once, and when someone says so."""
+    ground = Ground(gauge, WITHIN)
+    ground.stock_drills()
+    now, later = "POST /transfers", "POST /transfers/{id}/execute"
+    for away, lines in ((HOME, 1), (HOME, WITHIN), (AWAY, 1), (AWAY, ACROSS)):
+        where = "inside" if away == HOME else "across"
+        size = f"{lines_of(lines)} {where}"
+        with gauge.aside():
+            yield now, size, gauge.read("/transfers", _transfer(away, lines))
+        with gauge.aside():
+            gauge.done("/transfers", {**_transfer(away, lines), "execute": False})
+            yield later, size, gauge.read("/transfers/1/execute")
+    drills = {
+        "item_code": TRACED,
+        "qty": DRILLS,
+        "from_bin": bin_of(0),
+        "to_bin": bin_of(1),
+        "serials": [serial(number) for number in range(DRILLS)],
+    }
+    body = {**_transfer(AWAY, 0), "lines": [drills]}
+    yield now, f"{DRILLS} serials across", gauge.read("/transfers", body)
+
+
+def _transfer(away: str, lines: int) -> dict[str, object]:
+    moves = [
+        {
+            "item_code": code(line),
+            "qty": _QTY,
+            "from_bin": bin_of(line),
+            "to_bin": bin_of(line + 1),
+        }
+        for line in range(1, lines + 1)
+    ]
+    return {"from_warehouse": HOME, "to_warehouse": away, "reason": "Refill", "lines": moves}
+
+
+def transfer_orders(gauge: Gauge, lines: int) -> Iterator[Told]:
+    """An order of so many lines goes the whole way to the other hall."""
+    Ground(gauge, lines)
+    size, path, name = lines_of(lines), "/transfer-orders/1", "POST /transfer-orders/{id}"
+    wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
+    draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
+    yield "POST /transfer-orders", size, gauge.read("/transfer-orders", draft)
+    yield f"{name}/release", size, gauge.read(f"{path}/release", {"picker_id": 7})
+    yield f"{name}/picks", f"1 of {size}", gauge.read(f"{path}/picks", taken(1, 1))
+    # With what is picked here, of the first line some arrives and some does not.
+    for line in range(1, lines + 1):
+        gauge.done(f"{path}/picks", taken(line, 1))
+    with gauge.aside():
+        yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
+    yield f"{name}/finish-picking", f"{size} short", gauge.read(f"{path}/finish-picking")
+    yield f"{name}/dispatch", size, gauge.read(f"{path}/dispatch", {})
+    come = [taken(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
+    with gauge.aside():
+        read = gauge.read(f"{path}/receive", {"lines": come})
+        yield f"{name}/receive", f"{len(come)} of {size}", read
+    gauge.done(f"{path}/receive", {"lines": come[:1], "final": True})
+    lost = {"reason": "Lost on the road"}
+    yield f"{name}/close", f"goods of {size} lost", gauge.read(f"{path}/close", lost)
+
+
+def serials_away(gauge: Gauge) -> Iterator[Told]:
+    """An order of goods that are managed by serial goes to the other hall."""
+    Ground(gauge, 0).stock_drills()
+    size, path, name = f"{DRILLS} serials", "/transfer-orders/1", "POST /transfer-orders/{id}"
+    wanted = [{"item_code": TRACED, "qty": DRILLS}]
+    draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
+    gauge.done("/transfer-orders", draft)
+    yield f"{name}/release", size, gauge.read(f"{path}/release", {"picker_id": 7})
+    serials = [serial(number) for number in range(DRILLS)]
+    goods = {"item_code": TRACED, "qty": DRILLS, "bin_code": bin_of(0), "serials": serials}
+    yield f"{name}/picks", size, gauge.read(f"{path}/picks", goods)
+    yield f"{name}/dispatch", size, gauge.read(f"{path}/dispatch", {})
+    yield f"{name}/receive", size, gauge.read(f"{path}/receive", {"lines": [goods]})
+    yield f"{name}/close", size, gauge.read(f"{path}/close", {})
+
+
+def waves(gauge: Gauge, pickings: int) -> Iterator[Told]:
+    """So many pickings of one line, of ten products in turn, go through a wave."""
+    ground = Ground(gauge, 10)
+    size = "1 picking" if pickings == 1 else f"{pickings} pickings"
+    numbers = [waiting(ground, [turn % 10 + 1]) for turn in range(pickings)]
+    name = "POST /waves/{id}"
+    body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": numbers}
+    yield "POST /waves", size, gauge.read("/waves", body)
+    path = gauge.only("/waves")
+    yield f"{name}/plan", size, gauge.read(f"{path}/plan")
+    yield f"{name}/release", size, gauge.read(f"{path}/release")
+    with gauge.aside():
+        yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
+    read = gauge.read(f"/pickings/{numbers[0]}/start")
+    yield "POST /pickings/{id}/start", f"in a wave of {pickings}", read
+    for number in numbers:
+        gauge.done(f"/pickings/{number}/cancel")
+    yield f"{name}/complete", size, gauge.read(f"{path}/complete")
+    yield f"{name}/close", size, gauge.read(f"{path}/close")
+
+
+def waiting(ground: Ground, lines: list[int]) -> int:
+    """Create a picking without stock, of an order of these products; its id."""
+    wanted: list[dict[str, object]] = [{"item_code": code(line), "qty": 1} for line in lines]
+    body = {"document_id": ground.sale_of(wanted), "allocate": False}
+    return ground.gauge.made("/pickings", body)

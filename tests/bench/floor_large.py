@@ -1,0 +1,160 @@
+"""Work of a whole day in one go: long orders, long receipts, large waves."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.bench.floor_between import waiting
+from tests.bench.floor_ground import HOME, Ground
+from tests.bench.floor_inside import arrival, taken
+from tests.bench.gauge import Gauge, Reading
+from tests.bench.report import Row, Table
+
+ORDER, PURCHASE, WAVE = 50, 200, 200
+"""Lines of an order and of a purchase order, pickings of a wave."""
+_QUICK = 5
+"""A quick look takes so many times less."""
+_PER_CALL_MS = (5, 10)
+_INVOCATION_S = 25
+"""What the door lets one request take of the gateway's 29 s."""
+_WAVE_PRODUCTS, _WAVE_LINES = 60, 3
+
+type Task = Callable[[Gauge, int], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """Much work of one kind, in one request or many.
+
+    `transactions` and `trips` are at most those of all its requests.
+    """
+
+    title: str
+    size: int
+    task: Task
+    transactions: int
+    trips: int
+
+
+def _allocated(gauge: Gauge, lines: int) -> Reading:
+    order = Ground(gauge, lines).sale(lines)
+    return gauge.read("/pickings", {"document_id": order})
+
+
+def _picked(gauge: Gauge, lines: int) -> Reading:
+    """Follow on `_allocated`."""
+    path, reading = gauge.only("/pickings"), Reading()
+    gauge.read(f"{path}/start", into=reading)
+    for line in range(1, lines + 1):
+        gauge.read(f"{path}/picks", taken(line, 4), into=reading)
+    return gauge.read(f"{path}/finalize", into=reading)
+
+
+def _dispatched(gauge: Gauge, _lines: int) -> Reading:
+    """Follow on `_picked`."""
+    return gauge.read("/exit-documents/1/dispatch")
+
+
+def _received(gauge: Gauge, lines: int) -> Reading:
+    ground = Ground(gauge, lines, stocked=False)
+    reading = gauge.read("/receipts", {"document_id": ground.purchase_of(lines)})
+    gauge.read("/receipts/1/start", into=reading)
+    for line in range(1, lines + 1):
+        gauge.read("/receipts/1/lines", arrival(line, 100), into=reading)
+    return gauge.read("/receipts/1/finalize", into=reading)
+
+
+def _taken_back(gauge: Gauge, _lines: int) -> Reading:
+    """Follow on `_received`."""
+    return gauge.read("/receipts/1/revert")
+
+
+def _wave_of_one_product(gauge: Gauge, pickings: int) -> Reading:
+    ground = Ground(gauge, 1)
+    return _wave(gauge, [waiting(ground, [1]) for _ in range(pickings)])
+
+
+def _wave_of_many_products(gauge: Gauge, pickings: int) -> Reading:
+    ground = Ground(gauge, _WAVE_PRODUCTS)
+    numbers = []
+    for turn in range(pickings):
+        lines = [(turn * 7 + at * 23) % _WAVE_PRODUCTS + 1 for at in range(_WAVE_LINES)]
+        numbers.append(waiting(ground, lines))
+    return _wave(gauge, numbers)
+
+
+def _wave(gauge: Gauge, pickings: Sequence[int]) -> Reading:
+    body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": pickings}
+    return gauge.read("/waves", body)
+
+
+def _released(gauge: Gauge, _pickings: int) -> Reading:
+    """Follow on a wave."""
+    path = gauge.only("/waves")
+    gauge.done(f"{path}/plan")
+    return gauge.read(f"{path}/release")
+
+
+CAMPAIGNS = (
+    Campaign("allocate an order of {} lines", ORDER, _allocated, 7, 28),
+    Campaign("pick it, line by line, and finalize", ORDER, _picked, 52, 257),
+    Campaign("dispatch it", ORDER, _dispatched, 5, 29),
+    Campaign("receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210),
+    Campaign("revert that receipt", PURCHASE, _taken_back, 19, 116),
+    Campaign("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 7, 18),
+    Campaign("release it", WAVE, _released, 11, 46),
+    Campaign(
+        f"create a wave of {{}} pickings of {_WAVE_LINES} of {_WAVE_PRODUCTS} products",
+        WAVE,
+        _wave_of_many_products,
+        7,
+        18,
+    ),
+    Campaign("release it", WAVE, _released, 51, 206),
+)
+"""In this order: some follow on the one before."""
+
+
+def table(gauge: Gauge, *, quick: bool) -> Table:
+    """Carry all of it out."""
+    found = Table(
+        "Large work on the floor",
+        [
+            "work",
+            "requests",
+            "transactions",
+            "actions",
+            "write units",
+            "round trips",
+            "of one request",
+            *(f"its time at {ms} ms a call" for ms in _PER_CALL_MS),
+        ],
+        "Every request of the work, sent one after the other; each product has a position with"
+        " plenty of it. Round trips are the calls that wait for one another, of all requests and of"
+        " the one that waits most often. What this one would take is these round trips times what"
+        f" a call takes; a request must end within {_INVOCATION_S} s. Work that is made in steps"
+        " and is cut off goes on where it ended when the request is repeated.",
+    )
+    found.rows = [_row(gauge, one, one.size // (_QUICK if quick else 1)) for one in CAMPAIGNS]
+    return found
+
+
+def _row(gauge: Gauge, campaign: Campaign, size: int) -> Row:
+    reading = campaign.task(gauge, size)
+    seconds = [reading.longest * ms / 1000 for ms in _PER_CALL_MS]
+    cells = [
+        campaign.title.format(size),
+        f"{reading.requests}",
+        f"{reading.transactions}",
+        f"{reading.actions}",
+        f"{reading.units.writes:,g}",
+        f"{reading.trips}",
+        f"{reading.longest}",
+        *(f"{one:.2f} s" for one in seconds),
+    ]
+    bound = f"≤ {campaign.transactions} transactions, {campaign.trips} trips, {_INVOCATION_S} s"
+    holds = (
+        reading.transactions <= campaign.transactions
+        and reading.trips <= campaign.trips
+        and max(seconds) <= _INVOCATION_S
+    )
+    return Row(cells, bound, holds)

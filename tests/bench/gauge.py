@@ -1,0 +1,100 @@
+"""Reads off what one request, or a series of them, asks of AWS."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.tenancy.directory import directory
+from tests.bench.capacity import Units
+from tests.bench.meter import metered
+from tests.faults import Call, Recording, Wire
+from tests.stack import Stack
+
+_PATIENCE_MS = 600_000
+"""For requests that moto, being metered, needs longer for than DynamoDB would."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What requests asked of AWS.
+
+    `trips` are the calls that wait for one another, `fullest` the actions of the largest
+    transaction, `longest` the trips of the request that waited most often.
+    """
+
+    requests: int = 0
+    transactions: int = 0
+    actions: int = 0
+    fullest: int = 0
+    calls: int = 0
+    trips: int = 0
+    longest: int = 0
+    units: Units = field(default_factory=Units)
+
+    def add(self, seen: Recording, units: Units) -> None:
+        """Add one request."""
+        sizes = [len(call.request["TransactItems"]) for call in seen.calls if _commits(call)]
+        self.requests += 1
+        self.transactions += len(sizes)
+        self.actions += sum(sizes)
+        self.fullest = max(self.fullest, *sizes, 0)
+        self.calls += len(seen.calls)
+        self.trips += seen.round_trips
+        self.longest = max(self.longest, seen.round_trips)
+        self.units.reads += units.reads
+        self.units.writes += units.writes
+
+
+def _commits(call: Call) -> bool:
+    return call.operation == "TransactWriteItems"
+
+
+class Gauge:
+    """Sends requests of one ERP and reads off their cost, in a warm execution environment."""
+
+    def __init__(self, stack: Stack, wire: Wire) -> None:
+        self.stack = stack
+        self.erp = stack.erp()
+        self.erp.gateway.remaining_ms = _PATIENCE_MS
+        self._wire = wire
+        self._keys = 0
+
+    def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:
+        """POST with an Idempotency-Key, which must succeed, and tell the cost.
+
+        `into` is a reading of earlier requests that this one is added to.
+        """
+        reading = into or Reading()
+        self._keys += 1
+        directory.forget()
+        assert self.erp.get("/products/999999").status == 404
+        with self._wire.recorded() as seen, metered(self._wire) as units:
+            answer = self.erp.post(path, body, key=f"measured-{self._keys}")
+        assert answer.status in {200, 201}, answer.text
+        reading.add(seen, units)
+        return reading
+
+    def done(self, path: str, body: object = None) -> Any:
+        """POST without measuring, which must succeed; the data of the answer."""
+        self._keys += 1
+        answer = self.erp.post(path, body, key=f"done-{self._keys}")
+        assert answer.status in {200, 201}, answer.text
+        return answer.data
+
+    def made(self, path: str, body: object) -> int:
+        """POST what creates something; its id."""
+        number: int = self.done(path, body)["id"]
+        return number
+
+    def only(self, path: str) -> str:
+        """Path of the only resource of a list."""
+        [row] = self.erp.get(path).data
+        return f"{path}/{row['id']}"
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Undo whatever the block does: the story goes on as if it had not been."""
+        bring_back = self.stack.keep()
+        yield
+        bring_back()
