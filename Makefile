@@ -64,7 +64,7 @@ soak: $(READY) ## Work the floor at random, for long (SEED=, STEPS=10000, INTERL
 	@export SOAK_SEED=$${SEED:-$$(date +%s)} && \
 		echo "seed $$SOAK_SEED; again: make soak SEED=$$SOAK_SEED" && \
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
-		pytest -rP --show-capture=no tests/integration/stock/test_floor_machine.py \
+		pytest --show-capture=no tests/integration/stock/test_floor_machine.py \
 		tests/integration/stock/test_interleavings.py $(ARGS)
 
 .PHONY: mutants

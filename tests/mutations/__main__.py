@@ -106,11 +106,14 @@ def _run(what: str, files: list[str]) -> Verdict:
         with _silence():
             code = pytest.main(arguments, [failure])
     except _TooLate:
-        return Verdict(what, None, time.monotonic() - began)
+        code = 1
+    seconds = time.monotonic() - began
+    if seconds >= _MOST_SECONDS:
+        return Verdict(what, None, seconds)
     if code not in {0, 1, 2}:
         message = f"pytest ends with {code}: the tests of {what} did not run"
         raise RuntimeError(message)
-    return Verdict(what, failure.name, time.monotonic() - began)
+    return Verdict(what, failure.name, seconds)
 
 
 class _TooLate(BaseException):

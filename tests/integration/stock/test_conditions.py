@@ -29,10 +29,11 @@ _MORE: list[tuple[str, dict[str, Any]]] = [
     (
         "/transfers",
         {
-            "from_warehouse": "YARD", "to_warehouse": "SHOP",
+            "from_warehouse": "YARD", "to_warehouse": "SHOP", "execute": False,
             "lines": [{"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "A-01"}],
         },
     ),
+    ("/transfers/1/execute", {}),
     (
         "/transfer-orders",
         {
@@ -40,6 +41,7 @@ _MORE: list[tuple[str, dict[str, Any]]] = [
             "lines": _LINES,
         },
     ),
+    ("/transfer-orders/1/picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
 ]  # fmt: skip
 """What else writes stock or the work on it: path and body."""
 

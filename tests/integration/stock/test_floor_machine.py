@@ -44,4 +44,4 @@ def test_whatever_happens_the_books_are_right(
         ),
     )
 
-    print(f"{FloorMachine.steps} requests")  # noqa: T201
+    assert FloorMachine.steps > steps / 3, "too often there was nothing to do"
