@@ -23,7 +23,7 @@ type Act[R] = Callable[[], R]
 
 _DEADLOCK = 120
 """Seconds without a sign of life from the one that goes."""
-USUAL = 12
+USUAL = 6
 """Seeds of most tests."""
 _CALL = 0.002
 """Seconds that a call takes by the clock."""

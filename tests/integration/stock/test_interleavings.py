@@ -139,7 +139,7 @@ class _Picker:
         return picked
 
 
-@pytest.mark.parametrize(("pickers", "units", "runs"), [(6, 3, 9), (20, 10, 2)])
+@pytest.mark.parametrize(("pickers", "units", "runs"), [(6, 3, 4), (20, 10, 2)])
 def test_pickers_and_the_last_units(
     pickers: int, units: int, runs: int, stack: Stack, scheduler: Scheduler
 ) -> None:
