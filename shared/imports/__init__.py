@@ -1,0 +1,1 @@
+"""Bulk imports: spreadsheets of products, documents, transfer orders and pick faces."""
