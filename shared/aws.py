@@ -19,6 +19,15 @@ _CONFIG = Config(
 )
 """Seconds; three attempts that all time out still end before the gateway's 29 s."""
 
+_S3_CONFIG = _CONFIG.merge(
+    # Presigned addresses that name the Region, so that nothing is redirected.
+    Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+)
+
+
+def _config_of(service: str) -> Config:
+    return _S3_CONFIG if service == "s3" else _CONFIG
+
 
 @cache
 def session() -> botocore.session.Session:
@@ -33,14 +42,14 @@ def session() -> botocore.session.Session:
 @cache
 def client(service: str) -> Any:
     """Return the one client of `service` that uses the function's own credentials."""
-    return session().create_client(service, config=_CONFIG)
+    return session().create_client(service, config=_config_of(service))
 
 
 def client_as(service: str, credentials: dict[str, Any]) -> Any:
     """Make a client of `service` that uses the `Credentials` of an STS answer."""
     return session().create_client(
         service,
-        config=_CONFIG,
+        config=_config_of(service),
         aws_access_key_id=credentials["AccessKeyId"],
         aws_secret_access_key=credentials["SecretAccessKey"],
         aws_session_token=credentials["SessionToken"],

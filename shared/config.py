@@ -26,7 +26,11 @@ class Config:
     secret_hash_key: str
     """KMS key id (HMAC) under which client secrets are hashed."""
     import_bucket: str
-    """Bucket of import files, one prefix per tenant; empty: none is deployed."""
+    """Bucket in which others leave import files, one prefix per tenant; empty: none is deployed."""
+    import_work_bucket: str
+    """Bucket of what imports write for themselves: copies of files, checked rows, reports."""
+    import_queue: str
+    """Address of the queue of imports that wait for the worker."""
 
     def tenant_table(self, slug: str) -> str:
         """Name of the table that holds one tenant's data."""
@@ -47,4 +51,6 @@ def config() -> Config:
         upgrade_url=env.get("UPGRADE_URL", "https://stowage.example/plans"),
         secret_hash_key=env.get("SECRET_HASH_KEY_ID", ""),
         import_bucket=env.get("IMPORT_BUCKET", ""),
+        import_work_bucket=env.get("IMPORT_WORK_BUCKET", ""),
+        import_queue=env.get("IMPORT_QUEUE_URL", ""),
     )

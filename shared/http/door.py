@@ -4,6 +4,7 @@ The order of the checks is the contract: tenant state and revocation, scope or p
 plan and module, headers, body and query, idempotency, and only then the service.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
@@ -31,13 +32,16 @@ from shared.errors import (
 )
 from shared.http import conditional, idempotency
 from shared.http.envelope import Reply, error_reply
+from shared.http.form import read_form
 from shared.http.idempotency import Claim
 from shared.http.operations import (
     Answer,
+    FileAnswer,
     Idempotency,
     ListAnswer,
     Match,
     Operation,
+    Redirect,
     Routes,
     TextAnswer,
 )
@@ -148,10 +152,10 @@ class Door:
             if operation.writes:
                 return self._write(operation, store, request, event)
             answer = operation.handler(store, request)
-            if isinstance(answer, TextAnswer):
-                reply = Reply(
-                    200, answer.text, {"Content-Type": str(operation.answer), **answer.headers}
-                )
+            if isinstance(answer, Redirect):
+                return Reply(302, "", {"Location": answer.address})
+            if isinstance(answer, FileAnswer | TextAnswer):
+                reply = _as_it_is(answer, str(operation.answer))
             else:
                 reply = _shape(answer, tenant, event)
             return conditional.fresh(reply, headers_of(event))
@@ -226,7 +230,12 @@ def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
         "X-Request-Id": _request_id(event),
         **reply.headers,
     }
-    return {"statusCode": reply.status, "headers": headers, "body": reply.body}
+    return {
+        "statusCode": reply.status,
+        "headers": headers,
+        "body": reply.body,
+        "isBase64Encoded": reply.is_base64,
+    }
 
 
 def _admit(operation: Operation, caller: Caller, tenant: Tenant) -> None:
@@ -261,7 +270,7 @@ def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] 
         return None
     if operation.body_optional and not event.get("body"):
         return {}
-    return read_json_object(event)
+    return read_form(event) if operation.form else read_json_object(event)
 
 
 def _with_body(operation: Operation, request: Request, raw: object) -> Request:
@@ -292,8 +301,21 @@ def _shape(answer: Answer | ListAnswer[Any], tenant: Tenant, event: Mapping[str,
         return Reply(200, dumps({"data": rows, **frame}))
     view = answer.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
+    warning = {"warning": answer.warning} if answer.warning else {}
     headers = {"Location": tenant.base_url + answer.location} if answer.location else {}
-    return Reply(answer.status, dumps({"data": data}), headers)
+    return Reply(answer.status, dumps({"data": data, **warning}), headers)
+
+
+def _as_it_is(answer: FileAnswer | TextAnswer, media: str) -> Reply:
+    """Turn an answer that is no JSON into the reply."""
+    if isinstance(answer, TextAnswer):
+        return Reply(200, answer.text, {"Content-Type": media, **answer.headers})
+    headers = {
+        "Content-Type": media,
+        "Content-Disposition": f'attachment; filename="{answer.name}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Reply(200, b64encode(answer.content).decode(), headers, is_base64=True)
 
 
 def _path(event: Mapping[str, Any]) -> str:

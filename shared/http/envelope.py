@@ -17,11 +17,15 @@ _MAX_PROBLEMS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer on its way out: status, body text, headers besides those that all have."""
+    """An answer on its way out: status, body, headers besides those that all have.
+
+    The body of a file is its base64 text (`is_base64`), which the gateway decodes.
+    """
 
     status: int
     body: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    is_base64: bool = False
 
     @property
     def fits(self) -> bool:

@@ -25,11 +25,15 @@ class Idempotency(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a handler answers: the view of one resource, and where it lives when it is new."""
+    """What a handler answers: the view of one resource, and where it lives when it is new.
+
+    `warning` stands beside `data`: what succeeded, but may not be what the caller meant.
+    """
 
     view: BaseModel | Sequence[BaseModel]
     status: int = 200
     location: str | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,21 @@ class TextAnswer:
 
     text: str
     headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswer:
+    """What a handler answers with a file of the media type that its route declares."""
+
+    content: bytes
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """What a handler answers where the thing asked for lies at another address for a while."""
+
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +88,8 @@ class Operation:
     statuses: Sequence[int] = (200,)
     parameters: type[ListParameters] | None = None
     body: type[BaseModel] | None = None
+    form: bool = False
+    """The body is a form (multipart/form-data), not JSON."""
     several: bool = False
     """`{data}` is the list of all that was made, not one of them."""
     collects_problems: bool = False

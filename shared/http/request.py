@@ -66,7 +66,7 @@ def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
     if "charset" in charset.lower() and "utf-8" not in charset.lower():
         message = "The body must be encoded in UTF-8."
         raise BadRequest(message)
-    raw = _bytes(event)
+    raw = body_bytes(event)
     if len(raw) > _MAX_BODY:
         message = f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted."
         raise PayloadTooLarge(message)
@@ -85,7 +85,8 @@ def _printable(message: str) -> str:
     return message.encode("ascii", "backslashreplace").decode()[:300]
 
 
-def _bytes(event: Mapping[str, Any]) -> bytes:
+def body_bytes(event: Mapping[str, Any]) -> bytes:
+    """Return the body of a gateway event; BadRequest when it is no base64 though it should be."""
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:

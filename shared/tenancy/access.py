@@ -1,9 +1,10 @@
-"""DynamoDB as one tenant: credentials that cannot reach another tenant's data."""
+"""AWS as one tenant: credentials that cannot reach another tenant's data."""
 
 import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from shared.aws import client, client_as
@@ -32,32 +33,42 @@ _TABLE_ACTIONS = [
 ]
 
 
+@dataclass(slots=True)
+class _Session:
+    """One tenant's credentials and the clients made with them."""
+
+    renew_at: float
+    credentials: dict[str, Any]
+    clients: dict[str, Any] = field(default_factory=dict)
+
+
 class TenantAccess:
-    """Hands out DynamoDB clients, one per tenant, and renews their credentials in time."""
+    """Hands out clients per tenant and service, and renews their credentials in time."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._clients: OrderedDict[str, tuple[float, Any]] = OrderedDict()
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
-    def dynamodb(self, slug: str) -> Any:
-        """DynamoDB client for the tenant's table and its partition of the outbox."""
+    def client(self, service: str, slug: str) -> Any:
+        """Client of `service` (dynamodb, s3) for what is the tenant's alone."""
         role = config().tenant_data_role
         if not role:
-            return client("dynamodb")
-        renew_at, dynamodb = self._clients.get(slug, (0.0, None))
-        if self._clock() >= renew_at:
+            return client(service)
+        session = self._sessions.get(slug)
+        if session is None or self._clock() >= session.renew_at:
             credentials = _narrowed_credentials(role, slug)
             renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
-            dynamodb = client_as("dynamodb", credentials)
-            self._clients[slug] = (renew_at, dynamodb)
-        self._clients.move_to_end(slug)
-        if len(self._clients) > _CAPACITY:
-            self._clients.popitem(last=False)
-        return dynamodb
+            session = self._sessions[slug] = _Session(renew_at, credentials)
+        self._sessions.move_to_end(slug)
+        if len(self._sessions) > _CAPACITY:
+            self._sessions.popitem(last=False)
+        if service not in session.clients:
+            session.clients[service] = client_as(service, session.credentials)
+        return session.clients[service]
 
     def forget(self) -> None:
         """Drop every client."""
-        self._clients.clear()
+        self._sessions.clear()
 
 
 def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
@@ -92,12 +103,13 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
             "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
         },
     ]
-    if settings.import_bucket:
+    buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]
+    if buckets:
         statements.append(
             {
                 "Effect": "Allow",
                 "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
-                "Resource": f"arn:{partition}:s3:::{settings.import_bucket}/{slug}/*",
+                "Resource": [f"arn:{partition}:s3:::{name}/{slug}/*" for name in buckets],
             }
         )
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
@@ -109,4 +121,9 @@ access = TenantAccess()
 
 def dynamodb_for(tenant_slug: str) -> Any:
     """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
-    return access.dynamodb(tenant_slug)
+    return access.client("dynamodb", tenant_slug)
+
+
+def s3_for(tenant_slug: str) -> Any:
+    """S3 client narrowed to one tenant's prefix of the import buckets."""
+    return access.client("s3", tenant_slug)

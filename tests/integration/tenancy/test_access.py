@@ -79,6 +79,7 @@ def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("STACK_NAME", "s" * 128)
     monkeypatch.setenv("OUTBOX_TABLE", "o" * 255)
     monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
+    monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
     config.cache_clear()
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
     assert len(session_policy("t" * 32, longest)) <= 2048
@@ -112,12 +113,12 @@ def test_assume_role_is_asked_for_the_tenants_policy(wire: Wire) -> None:
 def test_credentials_are_renewed_before_they_expire(wire: Wire) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
-    first = access.dynamodb("acme")
+    first = access.client("dynamodb", "acme")
     now[0] += 3200
-    assert access.dynamodb("acme") is first
+    assert access.client("dynamodb", "acme") is first
     now[0] += 110
     with wire.recorded() as calls:
-        assert access.dynamodb("acme") is not first
+        assert access.client("dynamodb", "acme") is not first
     assert calls == ["AssumeRole"]
 
 
@@ -125,13 +126,13 @@ def test_only_the_latest_tenants_are_kept(wire: Wire, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
-        access.dynamodb(slug)
+        access.client("dynamodb", slug)
     with wire.recorded() as calls:
-        access.dynamodb("acme")
-        access.dynamodb("gamma")
+        access.client("dynamodb", "acme")
+        access.client("dynamodb", "gamma")
     assert calls == []
     with wire.recorded() as calls:
-        access.dynamodb("beta")
+        access.client("dynamodb", "beta")
     assert calls == ["AssumeRole"]
 
 

@@ -1,0 +1,68 @@
+"""Reading `multipart/form-data`: the fields and the file of an upload."""
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+
+from shared.errors import BadRequest
+from shared.http.request import body_bytes, headers_of
+from shared.uploaded_file import UploadedFile
+
+_MOST_PARTS = 20
+_MOST_TEXT = 10_000
+"""Bytes of a field that is no file."""
+
+
+def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the body of a gateway event as a form; `a[b]` is the entry b of the object a.
+
+    Values are texts and UploadedFiles. Raises BadRequest for another content type, and for
+    what is no well-formed form.
+    """
+    # Lazily: only uploads need it.
+    from multipart import MultipartError, MultipartParser, parse_options_header  # noqa: PLC0415
+
+    media, options = parse_options_header(headers_of(event).get("content-type", ""))
+    if media.lower() != "multipart/form-data" or not options.get("boundary"):
+        message = "The body must be sent as multipart/form-data with a boundary."
+        raise BadRequest(message)
+    body = body_bytes(event)
+    form: dict[str, Any] = {}
+    try:
+        parts = MultipartParser(
+            BytesIO(body),
+            options["boundary"],
+            content_length=len(body),
+            strict=True,
+            part_limit=_MOST_PARTS,
+            spool_limit=len(body) + 1,
+            memory_limit=len(body) + 1,
+        )
+        for part in parts:
+            _put(form, part.name, _value(part))
+    except (MultipartError, UnicodeDecodeError, LookupError) as error:
+        message = f"The form cannot be read: {error}"
+        raise BadRequest(message[:300]) from None
+    return form
+
+
+def _value(part: Any) -> str | UploadedFile:
+    if part.filename is not None:
+        return UploadedFile(part.filename, part.raw)
+    if part.size > _MOST_TEXT:
+        message = f"The field {part.name[:50]!r} has more than {_MOST_TEXT} bytes."
+        raise BadRequest(message)
+    text: str = part.raw.decode("utf-8")
+    return text
+
+
+def _put(form: dict[str, Any], name: str, value: str | UploadedFile) -> None:
+    outer, bracket, rest = name.partition("[")
+    target = form
+    if bracket and rest.endswith("]") and outer:
+        name = rest[:-1]
+        target = form.setdefault(outer, {})
+    if not isinstance(target, dict) or name in target:
+        message = f"The field {name[:50]!r} is sent more than once."
+        raise BadRequest(message)
+    target[name] = value
