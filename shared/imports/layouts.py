@@ -1,6 +1,7 @@
 """What the files of each kind of import look like."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shared.documents.vocabulary import TYPES, Kind
 from shared.imports.columns import Column, ImportKind, Layout, Words
@@ -19,6 +20,11 @@ def _types(kind: Kind) -> Sequence[Words]:
 
 def _flag(field: str, header: Words, note: Words, example: Words, *also: str) -> Column:
     return Column(field, header, note, example, "flag", choices=_YES_OR_NO, also=also)
+
+
+def _day(field: str, header: Words, example: str, **traits: Any) -> Column:
+    note = Words("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa.")
+    return Column(field, header, note, _same(example), "day", **traits)
 
 
 # Products
@@ -88,7 +94,7 @@ _PRODUCTS = (
     _flag(
         "inventory_item",
         Words("Kept in stock", "Artículo de inventario"),
-        Words("yes unless it says no.", "sí, salvo que se indique no."),
+        Words("yes, unless it is a service.", "sí, salvo que sea un servicio."),
         Words("yes", "sí"),
         "inventory item",
     ),
@@ -109,7 +115,7 @@ _QTY = Column(
     "qty",
     Words("Quantity", "Cantidad"),
     Words("More than 0, up to 6 decimals.", "Mayor que 0, hasta 6 decimales."),
-    _same("10"),
+    _same("2"),
     "number",
     required=True,
     of_line=True,
@@ -175,27 +181,23 @@ def _document(
             required=True,
             choices=_types(kind),
         ),
-        Column(
+        _day(
             "doc_date",
             Words("Document date", "Fecha de documento"),
-            Words("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
-            _same("2026-01-31"),
-            "day",
+            "2026-01-31",
             required=True,
             also=("date", "fecha"),
         ),
-        Column(
+        _day(
             "due_date",
             Words("Due date", "Fecha de entrega"),
-            Words("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
-            _same("2026-02-15"),
-            "day",
+            "2026-02-15",
             also=("fecha de vencimiento",),
         ),
         Column(
             "partner_code",
             Words(f"{partner.en} code", f"Código de {partner.es}"),
-            Words("Its code in your system.", "Su código en su sistema."),
+            Words("Its code in your system.", "El que tiene en su sistema."),
             _same("P-100"),
             required=True,
             also=("partner code", "card code", *also),
@@ -218,14 +220,7 @@ def _document(
         _ITEM,
         _QTY,
         _batch("batch"),
-        Column(
-            "expiry_date",
-            Words("Expiry date", "Fecha de caducidad"),
-            Words("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
-            _same("2027-01-31"),
-            "day",
-            of_line=True,
-        ),
+        _day("expiry_date", Words("Expiry date", "Fecha de caducidad"), "2027-01-31", of_line=True),
         _serials("serials"),
     )
 
@@ -303,8 +298,8 @@ _TRANSFER_ORDERS = (
         Words(
             "Date-time with offset, such as 2026-03-01T09:30:00Z; without, in the company's"
             " time zone.",
-            "Fecha y hora con desfase, como 2026-03-01T09:30:00Z; sin él, en la zona horaria"
-            " de la empresa.",
+            "Fecha y hora con desfase horario, como 2026-03-01T09:30:00Z; sin él, en la zona"
+            " horaria de la empresa.",
         ),
         _same("2026-03-01T09:30:00Z"),
         "moment",
@@ -333,7 +328,7 @@ _PICK_FACES = (
     Column(
         "item_code",
         Words("Item code", "Código de artículo"),
-        Words("Product that is picked there.", "Artículo que se recoge allí."),
+        Words("Product that is picked there.", "Artículo que se recoge en esa ubicación."),
         Words("EXAMPLE-1", "EJEMPLO-1"),
         required=True,
         also=("sku", "product", "artículo"),
