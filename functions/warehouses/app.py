@@ -1,6 +1,6 @@
-"""Warehouses and their positions; their maps: `layout`."""
+"""Warehouses and their positions; their maps: `layout`; `pick_faces`."""
 
-from functions.warehouses import layout
+from functions.warehouses import layout, pick_faces
 from shared.db.collection import Record
 from shared.db.store import Store
 from shared.db.transaction import Transaction
@@ -204,4 +204,4 @@ def delete_position(tx: Transaction, request: Request) -> Answer:
     return Answer(service.delete_position(tx, request.id).entity)
 
 
-lambda_handler = Door(routes, layout.routes)
+lambda_handler = Door(routes, layout.routes, pick_faces.routes)

@@ -1,7 +1,8 @@
 """Master data that open work names must not disappear under it.
 
 Every open document has one small item that lists the ids it names; what holds stock has a
-count of the rows. Whoever deletes (or
+count of the rows; a product that is assigned to a position as its pick face is noted with the
+aliases of both. Whoever deletes (or
 renames) master data first *retires* it: marks its alias and overtakes every document that
 is being created right now. What was committed before is then in the register, and what
 comes later sees the mark. A mark left by a crash runs out by itself.
@@ -19,6 +20,10 @@ from shared.db.unit_of_work import perform
 from shared.errors import Conflict, ServiceUnavailable
 
 _REGISTER = "open"
+_ASSIGNMENT = "FACE#"
+ASSIGNED = "assigned"
+"""Attribute of the alias of a position: ids of the products that are assigned to it, a set that
+is not there when there are none."""
 _MARK_MS = 30_000
 """Longer than any invocation, so that a mark outlives the use case that set it."""
 _PATIENCE_MS = 3_000
@@ -78,6 +83,47 @@ def is_named(store: Store, facet: str, number: int) -> bool:
             return False
 
 
+def assignment_key(product: Key, position: Key) -> Key:
+    """Key of the item that notes a product's assignment to a position; of both the aliases.
+
+    It lies beside the alias of the product, whose partition so tells all its assignments. Codes
+    make good keys: they cannot change while there is one.
+    """
+    return (product[0], f"{_ASSIGNMENT}{position[0]}")
+
+
+def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, holder: int) -> None:
+    """Stage that a product is assigned to a position, by the entity with the id `holder`.
+
+    Overtaken when it is already. The change must be bound to both (`Transaction.guard`).
+    """
+    partition, sort = assignment_key(product, position)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": holder})
+    tx.add_to_set(position, ASSIGNED, product_id)
+
+
+def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
+    """Stage the end of an assignment."""
+    tx.delete(assignment_key(product, position))
+    tx.update(
+        position,
+        "DELETE #assigned :product",
+        names={"#assigned": ASSIGNED},
+        values={":product": {product_id}},
+    )
+
+
+def is_assigned(store: Store, alias: Key) -> bool:
+    """Tell whether a product is assigned to any position, or a position to any product."""
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :partition",
+        values={":partition": alias[0]},
+        ConsistentRead=True,
+        Limit=2,
+    )
+    return any(ASSIGNED in item or item[SORT_KEY] != alias[1] for item in page.items)
+
+
 def alias_key(facet: str, code: str) -> Key:
     """Key of the alias item that a unique code leads through."""
     return (f"{facet}#{code}", "ALIAS")
@@ -111,7 +157,7 @@ def retire(tx: Transaction, alias: Key) -> str:
 
 
 def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
-    """Retire master data that neither open documents name nor stock holds; return the mark.
+    """Retire master data that nothing names and no stock holds; return the mark.
 
     `refusal` is the message with `{use}` for what stands against it. Raises Conflict
     with it; then nothing has changed.
@@ -122,6 +168,8 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
         use = "in stock" if facet == "product" else "in use by stock"
     elif is_named(tx.store, facet, number):
         use = "on open documents"
+    elif is_assigned(tx.store, alias):
+        use = "in use by pick faces"
     if use:
         restore(tx, alias, mark)
         raise Conflict(refusal.format(use=use))

@@ -99,6 +99,7 @@ class Transaction:
         self._taken: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
+        self._additions: dict[tuple[Key, str], set[int]] = {}
         self._shard = any_shard()
 
     def put(  # noqa: PLR0913 - the parts of one action
@@ -152,6 +153,13 @@ class Transaction:
         }
         self._add("Update", body, condition, names, values, otherwise)
 
+    def add_to_set(self, key: Key, name: str, number: int) -> None:
+        """Add a number to a set of an item; several of one set are one action.
+
+        Overtaken when the item is gone.
+        """
+        self._additions.setdefault((key, name), set()).add(number)
+
     def count(self, kind: str, changes: Mapping[str, int]) -> None:
         """Add differences to the totals of a collection; see `shared.db.counters`."""
         self._counter(kind).add(changes)
@@ -195,6 +203,11 @@ class Transaction:
         if missing > 0:
             first = draw_ids(self.store, kind, missing)
             drawn.extend(range(first, first + missing))
+
+    @property
+    def free(self) -> int:
+        """How many actions still fit."""
+        return MAX_ACTIONS - len(self._all_actions())
 
     @property
     def waited_ms(self) -> int:
@@ -253,7 +266,20 @@ class Transaction:
 
     def _all_actions(self) -> list[_Action]:
         counts = [self._count_action(*entry) for entry in self._counters.items() if entry[1].counts]
-        return [*self._actions, *counts]
+        additions = [self._addition(*entry) for entry in self._additions.items()]
+        return [*self._actions, *additions, *counts]
+
+    def _addition(self, where: tuple[Key, str], numbers: set[int]) -> _Action:
+        key, name = where
+        body = {
+            "TableName": self.store.table,
+            "Key": key_attributes(key),
+            "UpdateExpression": "ADD #set :numbers",
+            "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
+            "ExpressionAttributeNames": {"#set": name},
+            "ExpressionAttributeValues": {":numbers": encode(numbers)},
+        }
+        return _Action({"Update": body}, Overtaken)
 
     def _count_action(self, kind: str, change: CounterChange) -> _Action:
         body = {

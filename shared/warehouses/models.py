@@ -260,6 +260,15 @@ class KnownPosition:
     pickable: bool
     disabled: bool
     blocked: bool
+    products: frozenset[int] = frozenset()
+    """Ids of the products that are assigned to it as their pick face."""
+
+    def is_pick_face_of(self, product_id: int) -> bool:
+        """Tell whether a product is to be picked from here first.
+
+        It is assigned here, or this is a pick face that is reserved for no product.
+        """
+        return product_id in self.products or (self.type == "pick_face" and not self.products)
 
 
 class WarehouseParameters(ListParameters):

@@ -9,7 +9,7 @@ from shared.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, intege
 from shared.db.items import Item, Key
 from shared.db.listing import Page, read_page
 from shared.db.plan import ListQuery
-from shared.db.references import alias_key
+from shared.db.references import ASSIGNED, alias_key
 from shared.db.store import Store
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
@@ -226,6 +226,7 @@ def known_position(alias: Item) -> KnownPosition:
         pickable=alias["pickable"],
         disabled=alias["disabled"],
         blocked=alias["blocked"],
+        products=frozenset(alias.get(ASSIGNED, ())),
     )
 
 

@@ -10,6 +10,7 @@ from shared.stock import service as stock
 from shared.stock.ledger import Ledger
 from shared.stock.models import StockRow
 from shared.warehouses import service as warehouses
+from shared.warehouses.models import KnownPosition
 from shared.work import picking_rules as rules
 from shared.work.models import Allocation, StoredPicking, StoredPickingLine
 from shared.work.repository import PICKINGS
@@ -132,14 +133,15 @@ def _allocate(
             levels=[(product, one.warehouse_id) for product in products],
             movements=0,
         ),
-        # For `_pick_faces`, which finds what has been read.
+        # For `_pickable`, which finds what has been read.
         lambda: tx.store.get_many(warehouses.position_key(one.whs_code, code) for code in bins),
     )
-    faces = _pick_faces(tx, one.whs_code, ledger.book.rows.values())
+    positions = _pickable(tx, one.whs_code, ledger.book.rows.values())
     used: set[int] = set()
     for turn, (number, at) in enumerate(wanted):
         line = after[number].lines[at]
         of_it = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
+        faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
         chosen = stock.choose(of_it, faces, rules.unallocated(line), line.batch_num)
         _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
         for row, qty in chosen:
@@ -157,16 +159,16 @@ def _allocate(
     return after, None
 
 
-def _pick_faces(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> Mapping[int, bool]:
-    """Tell of each position that may be picked from whether it is a pick face."""
+def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[KnownPosition]:
+    """Find the positions of these rows that may be picked from."""
     pairs = {(whs_code, row.bin_code) for row in rows if row.bin_code}
     items = tx.store.get_many(warehouses.position_key(*pair) for pair in pairs)
     known = warehouses.known_positions(tx, pairs, items)
-    return {
-        position.id: position.type == "pick_face"
+    return [
+        position
         for position in known.values()
         if position.pickable and not position.disabled and not position.blocked
-    }
+    ]
 
 
 def _ensure_all_were_seen(

@@ -92,6 +92,10 @@ IMPLIED: Mapping[str, Promise] = _read("""
     PUT     /warehouse-positions/{id}         warehouses:write  inventory.manage
     PATCH   /warehouse-positions/{id}         warehouses:write  inventory.manage
     DELETE  /warehouse-positions/{id}         warehouses:write  inventory.manage
+    GET     /pick-faces                       warehouses:read   -
+    GET     /pick-faces/{id}                  warehouses:read   -
+    POST    /pick-faces                       warehouses:write  inventory.manage
+    DELETE  /pick-faces/{id}                  warehouses:write  inventory.manage
     POST    /product-categories               products:write    inventory.manage
     PUT     /product-categories/{id}          products:write    inventory.manage
     PATCH   /product-categories/{id}          products:write    inventory.manage

@@ -89,6 +89,13 @@ FOUND = {
 }
 ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
 PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
+FACE = {
+    "item_code": "BOLT-M8",
+    "warehouse_code": "NORTH",
+    "bin_code": "A-01-1",
+    "minimum": 40,
+    "maximum": 400,
+}
 SHORT = {"shortage_reason": "could_not_locate"}
 
 
@@ -121,6 +128,11 @@ def _stocked_hall(erp: Erp) -> Values:
     """Return everything that a document names."""
     _bolt(erp)
     return _shelf(erp)
+
+
+def _face(erp: Erp) -> Values:
+    _stocked_hall(erp)
+    return {"id": erp.post("/pick-faces", FACE).data["id"]}
 
 
 def _two_halls(erp: Erp) -> Values:
@@ -258,6 +270,8 @@ EXAMPLES: Mapping[str, Example] = {
     "DELETE /warehouse-positions/{id}": Example(
         200, prepare=_shelf, grows={"position": -1}, afterwards=410
     ),
+    "POST /pick-faces": Example(201, body=FACE, prepare=_stocked_hall, grows={"pick_face": 1}),
+    "DELETE /pick-faces/{id}": Example(200, prepare=_face, grows={"pick_face": -1}, afterwards=410),
     "POST /clients": Example(201, body=BUILDER, grows={"client": 1}),
     "PUT /clients/{id}": _RENUMBERED_BUILDER,
     "PATCH /clients/{id}": _RENUMBERED_BUILDER,

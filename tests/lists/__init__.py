@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from tests.lists.description import Listed
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
+from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
 from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
 from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
@@ -17,6 +18,7 @@ LISTS: Mapping[str, Listed] = {
     for listed in (
         WAREHOUSE_LIST,
         POSITION_LIST,
+        PICK_FACE_LIST,
         PRODUCT_LIST,
         CATEGORY_LIST,
         CLIENT_LIST,

@@ -1,0 +1,77 @@
+"""Pick faces: which product is picked from which position."""
+
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
+from shared.pick_faces import service
+from shared.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
+
+routes = Routes("warehouses")
+
+_READ = {"scope": "warehouses:read", "answer": PickFace}
+_WRITE = {"scope": "warehouses:write", "permission": "inventory.manage", "answer": PickFace}
+
+
+def _view(record: Record[PickFace]) -> PickFace:
+    return record.entity
+
+
+@routes.declare(
+    "GET",
+    "/pick-faces",
+    "List pick faces",
+    parameters=PickFaceParameters,
+    description="`warehouse` is a warehouse code.",
+    **_READ,
+)
+def list_pick_faces(store: Store, request: Request) -> ListAnswer[PickFace]:
+    """Page through the pick faces."""
+    return ListAnswer(service.list_pick_faces(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/pick-faces",
+    "Assign a pick face",
+    body=PickFaceDraft,
+    collects_problems=True,
+    statuses=(200, 201),
+    description="Sent again, minimum and maximum change where they are sent, and the answer is 200."
+    " Allocation takes from the pick faces of a product first; a position of the type pick_face to"
+    " which no product is assigned serves every product. While there is a pick face, its product"
+    " and its position cannot be deleted, nor can their codes change.",
+    **_WRITE,
+)
+def assign_pick_face(tx: Transaction, request: Request) -> Answer:
+    """Assign a product to a position, or change the quantities of its pick face there."""
+    assigned = service.assign_pick_face(tx, request.body, request.problems)
+    face = assigned.record.entity
+    if assigned.new:
+        return Answer(face, 201, f"/pick-faces/{face.id}")
+    return Answer(face)
+
+
+@routes.declare(
+    "GET",
+    "/pick-faces/{id}",
+    "Get a pick face",
+    errors=("gone",),
+    **_READ,
+)
+def get_pick_face(store: Store, request: Request) -> Answer:
+    """Read one pick face."""
+    return Answer(service.get_pick_face(store, request.id).entity)
+
+
+@routes.declare(
+    "DELETE",
+    "/pick-faces/{id}",
+    "Remove a pick face",
+    errors=("gone",),
+    **_WRITE,
+)
+def remove_pick_face(tx: Transaction, request: Request) -> Answer:
+    """Remove a pick face; answers it as it was. Product, position and stock stay as they are."""
+    return Answer(service.remove_pick_face(tx, request.id).entity)

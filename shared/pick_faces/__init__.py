@@ -1,0 +1,1 @@
+"""Pick faces: which product is picked from which position."""

@@ -1,0 +1,220 @@
+"""Pick faces: assigned, changed, listed, removed; what keeps products and positions in place."""
+
+import pytest
+
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
+from shared.pick_faces import service
+from shared.pick_faces.models import PickFaceDraft
+from shared.validation import check
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.warehouses.answers import problems
+from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
+from tests.stack import Stack
+
+
+@pytest.fixture
+def depot(erp: Erp) -> Erp:
+    """CEN with BOLT and NUT, A-01 and A-02."""
+    furnish(erp)
+    return erp
+
+
+def draft(**fields: object) -> PickFaceDraft:
+    made, wrong = check(PickFaceDraft, face(**fields))  # type: ignore[arg-type]
+    assert made, wrong
+    return made
+
+
+def test_a_pick_face_comes_back_field_by_field(depot: Erp, stack: Stack) -> None:
+    answer = assign(depot, "NUT", "A-02", minimum=2.5, maximum=40)
+
+    assert answer.status == 201, answer.text
+    assert answer.headers["Location"] == f"{stack.tenant().base_url}/pick-faces/1"
+    made = answer.data
+    assert made.pop("created_at") == made.pop("updated_at")
+    assert made == {
+        "id": 1,
+        "product_id": 2,
+        "item_code": "NUT",
+        "warehouse_id": 1,
+        "whs_code": "CEN",
+        "position_id": 2,
+        "bin_code": "A-02",
+        "minimum": 2.5,
+        "maximum": 40,
+    }
+    assert depot.get("/pick-faces/1").data == answer.data
+    assert depot.walk("/pick-faces") == [answer.data]
+    assert_faces_are_true(stack)
+
+
+def test_assigned_again_only_what_is_sent_changes(depot: Erp, stack: Stack) -> None:
+    made = assign(depot, minimum=5, maximum=50).data
+
+    more = assign(depot, maximum=60)
+    none = assign(depot, minimum=None)
+    same = assign(depot)
+
+    assert [one.status for one in (more, none, same)] == [200, 200, 200]
+    assert "Location" not in more.headers
+    assert (more.data["minimum"], more.data["maximum"]) == (5, 60)
+    assert more.data["updated_at"] >= made["updated_at"]
+    assert (none.data["minimum"], none.data["maximum"]) == (None, 60)
+    assert same.data == none.data, "what changes nothing leaves the time of the last change"
+    assert [row["id"] for row in depot.walk("/pick-faces")] == [1]
+    assert_faces_are_true(stack)
+
+
+def test_a_position_may_serve_several_products_and_a_product_have_several(
+    depot: Erp, stack: Stack
+) -> None:
+    made = [assign(depot, *place) for place in (("BOLT", "A-01"), ("NUT", "A-01"))]
+    made.append(assign(depot, "BOLT", "A-02"))
+
+    assert [one.status for one in made] == [201, 201, 201]
+    assert [row["id"] for row in depot.walk("/pick-faces", item_code="BOLT")] == [1, 3]
+    assert [row["id"] for row in depot.walk("/pick-faces", bin_code="A-01")] == [1, 2]
+    assert [row["id"] for row in depot.walk("/pick-faces", product_id=2)] == [2]
+    assert_faces_are_true(stack)
+
+
+def test_every_problem_is_told_at_once(depot: Erp, stack: Stack) -> None:
+    depot.post("/products", {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False})
+    body = {"whs_code": "CEN", "bin_code": "OFF", "disabled": True, "is_pickable": False}
+    depot.post("/warehouse-positions", body)
+
+    answer = assign(depot, "HAULAGE", "OFF", minimum=9, maximum=4)
+
+    assert problems(answer) == {
+        "item_code": "product HAULAGE is not kept in stock",
+        "bin_code": "position OFF may not be picked from",
+        "maximum": "must be at least the minimum (9)",
+    }
+    assert len(answer.json()["errors"]) == 4, "it is disabled, too"
+    assert problems(depot.post("/pick-faces", {"item_code": "X", "minimum": -1})) == {
+        "warehouse_code": "is required",
+        "bin_code": "is required",
+        "minimum": "must be at least 0",
+        "item_code": "no product has the code X",
+    }
+    assert problems(depot.post("/pick-faces", face("BOLT", "Z", warehouse_code="DUB"))) == {
+        "warehouse_code": "no warehouse has the code DUB"
+    }
+    assert problems(assign(depot, "BOLT", "Z")) == {"bin_code": "warehouse CEN has no position Z"}
+    assert depot.walk("/pick-faces") == []
+    assert_faces_are_true(stack)
+
+
+def test_a_change_is_held_against_what_is_there(depot: Erp) -> None:
+    assign(depot, minimum=5, maximum=50)
+
+    assert problems(assign(depot, minimum=51)) == {"minimum": "must be at most the maximum (50)"}
+    assert problems(assign(depot, maximum=4)) == {"maximum": "must be at least the minimum (5)"}
+    assert assign(depot, minimum=51, maximum=51).status == 200
+    depot.patch("/warehouse-positions/1", {"disabled": True})
+    assert problems(assign(depot, minimum=1)) == {"bin_code": "position A-01 is disabled"}
+
+
+def test_a_removed_pick_face_is_gone_and_can_be_assigned_anew(depot: Erp, stack: Stack) -> None:
+    made = assign(depot, minimum=5).data
+    assign(depot, "NUT")
+
+    removed = depot.delete("/pick-faces/1")
+
+    assert (removed.status, removed.data) == (200, made)
+    assert_faces_are_true(stack)
+    for answer in (depot.get("/pick-faces/1"), depot.delete("/pick-faces/1")):
+        assert (answer.status, answer.code) == (410, "gone")
+    assert [row["id"] for row in depot.walk("/pick-faces")] == [2]
+    again = assign(depot)
+    assert (again.status, again.data["id"], again.data["minimum"]) == (201, 3, None)
+    assert_faces_are_true(stack)
+
+
+def test_what_has_a_pick_face_keeps_its_code_and_is_not_deleted(depot: Erp, stack: Stack) -> None:
+    assign(depot)
+
+    refused = [
+        depot.delete("/products/1"),
+        depot.patch("/products/1", {"item_code": "BOLT-2"}),
+        depot.patch("/products/1", {"inventory_item": False}),
+        depot.delete("/warehouse-positions/1"),
+        depot.patch("/warehouse-positions/1", {"bin_code": "A-09"}),
+        depot.patch("/warehouses/1", {"whs_code": "MID"}),
+    ]
+
+    assert [answer.code for answer in refused] == ["conflict"] * 6
+    assert refused[0].json()["message"] == (
+        "Product BOLT is in use by pick faces and cannot be deleted."
+    )
+    assert refused[4].json()["message"] == (
+        "Position A-01 is in use by pick faces and cannot change its code."
+    )
+    changed = depot.patch("/warehouse-positions/1", {"is_blocked": True, "type": "reserve"})
+    assert (changed.status, depot.patch("/products/1", {"name": "Bolts"}).status) == (200, 200)
+    assert_faces_are_true(stack)
+    depot.delete("/pick-faces/1")
+    assert depot.patch("/products/1", {"item_code": "BOLT-2"}).status == 200
+    assert depot.delete("/warehouse-positions/1").status == 200
+
+
+@pytest.fixture
+def many(depot: Erp) -> list[PickFaceDraft]:
+    """Drafts of four pick faces, one of which is there already."""
+    assign(depot, "NUT", "A-02", minimum=1)
+    pairs = [("BOLT", "A-01"), ("NUT", "A-01"), ("BOLT", "A-02"), ("NUT", "A-02")]
+    return [draft(item_code=item, bin_code=place, minimum=7) for item, place in pairs]
+
+
+def test_many_are_read_in_two_calls_and_assigned_in_one_transaction(
+    stack: Stack, wire: Wire, many: list[PickFaceDraft]
+) -> None:
+    new: list[bool] = []
+
+    def use_case(tx: Transaction) -> None:
+        service.bind(tx)
+        found = tx.store.get_many(key for one in many for key in service.pick_face_keys(one))
+        tx.store.get_many(
+            key for one in many for key in service.existing_pick_face_keys(one, found)
+        )
+        assert [service.examine_pick_face(tx, one) for one in many] == [[]] * 4
+        tx.reserve("pick_face", 3)
+        new.extend(service.assign_pick_face(tx, one).new for one in many)
+
+    with wire.recorded() as recording:
+        perform(stack.store(), use_case)
+
+    assert new == [True, True, True, False]
+    assert recording.operations == [
+        "GetItem", "BatchGetItem", "BatchGetItem", "UpdateItem", "TransactWriteItems",
+    ]  # fmt: skip
+    # Two of each new one, one of the other, one of each position, two of the totals.
+    assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 2
+    assert_faces_are_true(stack)
+
+
+def test_examining_writes_nothing(depot: Erp, stack: Stack) -> None:
+    found: list[str] = []
+
+    def use_case(tx: Transaction) -> None:
+        wrong = service.examine_pick_face(tx, draft(bin_code="Z", minimum=2, maximum=1))
+        found.extend(problem.field for problem in wrong)
+
+    perform(stack.store(), use_case)
+
+    assert found == ["bin_code", "maximum"]
+    assert depot.walk("/pick-faces") == []
+
+
+def test_round_trips(depot: Erp, wire: Wire) -> None:
+    assign(depot)
+    wire.latency = 0.03
+    trips = {}
+    for path in ("/pick-faces", "/pick-faces?warehouse=CEN", "/pick-faces?product_id=1"):
+        with wire.recorded() as recording:
+            assert depot.get(path).status == 200
+        trips[path] = recording.round_trips
+
+    assert set(trips.values()) == {2}, trips
