@@ -1,0 +1,80 @@
+"""What may be a pick face, and what becomes of its quantities."""
+
+from decimal import Decimal
+
+import pytest
+
+from shared.catalog.models import KnownProduct
+from shared.db.collection import Record
+from shared.pick_faces import rules
+from shared.pick_faces.models import PickFace, PickFaceDraft
+from shared.pick_faces.rules import MAX_PRODUCTS, Named
+from shared.validation import check
+from shared.warehouses.models import KnownPosition, KnownWarehouse
+
+NOW = "2026-03-01T08:00:00.000Z"
+BOLT = KnownProduct(1, "BOLT", "Bolt", by_batch=True, by_serial=False, in_stock=True)
+DEPOT = KnownWarehouse(1, "CEN", "Central")
+
+
+def face(minimum: int | None, maximum: int | None) -> Record[PickFace]:
+    """BOLT at A-01, there already."""
+    entity = PickFace(
+        id=4, product_id=1, item_code="BOLT", warehouse_id=1, whs_code="CEN", position_id=7,
+        bin_code="A-01", minimum=None if minimum is None else Decimal(minimum),
+        maximum=None if maximum is None else Decimal(maximum), created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    return Record(4, 1, entity)
+
+
+def draft(**quantities: int | None) -> PickFaceDraft:
+    body = {"item_code": "BOLT", "warehouse_code": "CEN", "bin_code": "A-01", **quantities}
+    made, wrong = check(PickFaceDraft, body)
+    assert made, wrong
+    return made
+
+
+def named(existing: Record[PickFace] | None = None, *, products: int = 0) -> Named:
+    position = KnownPosition(
+        7, "A-01", "storage", pickable=True, disabled=False, blocked=True,
+        products=frozenset(range(100, 100 + products)),
+    )  # fmt: skip
+    return Named(BOLT, DEPOT, position, existing)
+
+
+def fields(sent: PickFaceDraft, what: Named) -> list[str]:
+    return [problem.field for problem in rules.examine(sent, what)]
+
+
+def test_a_product_managed_by_batch_at_a_blocked_position_is_fine() -> None:
+    assert fields(draft(minimum=0, maximum=0), named()) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "there", "after", "wrong"),
+    [
+        ({}, (2, 9), (2, 9), []),
+        ({"maximum": 5}, (2, 9), (2, 5), []),
+        ({"maximum": None}, (2, 9), (2, None), []),
+        ({"maximum": 1}, (2, 9), (2, 1), ["maximum"]),
+        ({"minimum": 10}, (2, 9), (10, 9), ["minimum"]),
+        ({"minimum": 10, "maximum": 9}, (None, None), (10, 9), ["maximum"]),
+        ({"minimum": 10}, (None, None), (10, None), []),
+    ],
+)
+def test_only_what_is_sent_changes_and_both_must_fit(
+    sent: dict[str, int | None],
+    there: tuple[int | None, int | None],
+    after: tuple[int | None, int | None],
+    wrong: list[str],
+) -> None:
+    existing = face(*there)
+
+    assert rules.quantities(draft(**sent), existing) == after
+    assert fields(draft(**sent), named(existing)) == wrong
+
+
+def test_a_position_has_so_many_products_and_no_more() -> None:
+    assert fields(draft(), named(products=MAX_PRODUCTS - 1)) == []
+    assert fields(draft(), named(products=MAX_PRODUCTS)) == ["bin_code"]
+    assert fields(draft(), named(face(1, 2), products=MAX_PRODUCTS)) == []
