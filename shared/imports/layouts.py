@@ -137,8 +137,8 @@ def _serials(field: str) -> Column:
         field,
         Words("Serials", "Números de serie"),
         Words(
-            "As many as the quantity, separated by commas.",
-            "Tantos como la cantidad, separados por comas.",
+            "Of products managed by serial: as many as the quantity, separated by commas.",
+            "De artículos gestionados por serie: tantos como la cantidad, separados por comas.",
         ),
         _same("S-001, S-002"),
         "texts",
