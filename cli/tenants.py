@@ -45,6 +45,7 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "pick_substitution": settings.pick_substitution,
         "minutes_per_unit": float(settings.minutes_per_unit),
         "minutes_per_trip": float(settings.minutes_per_trip),
+        "commit_drops": settings.commit_drops,
     }
 
 
@@ -185,13 +186,18 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
 )  # fmt: skip
 @click.option("--minutes-per-unit", type=_Number(), help="Standard minutes to pick one unit.")
 @click.option("--minutes-per-trip", type=_Number(), help="Standard minutes of one trip.")
+@click.option(
+    "--commit-drops/--no-commit-drops", default=None,
+    help="Whether valid rows of dropped files are applied without being asked.",
+)  # fmt: skip
 @command
-def settings(operator: Operator, *, slug: str, **options: Decimal | str | None) -> None:
-    """Set how SLUG works on its floor; show it when nothing is to be set.
+def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool | None) -> None:
+    """Set how SLUG works; show it when nothing is to be set.
 
     \b
     Examples:
       stowage tenant settings acme --receipt-tolerance 5 --pick-substitution batch
+      stowage tenant settings acme --commit-drops
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
     changes = {name: value for name, value in options.items() if value is not None}

@@ -309,6 +309,13 @@ class RuleBlocked(ServiceError):
         super().__init__(problems[0].message, "rule_blocked", problems=problems)
 
 
+class ImportRefused(ServiceError):
+    """422, 409 or 413 import_refused: the file, or the state of the import, forbids it."""
+
+    def __init__(self, message: str, status: int = 422) -> None:
+        super().__init__(message, "import_refused", status_override=status)
+
+
 class PayloadTooLarge(ServiceError):
     """413 payload_too_large."""
 

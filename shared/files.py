@@ -52,6 +52,14 @@ class Folder:
             for piece in answer["Body"].iter_chunks(_CHUNK):
                 out.write(piece)
 
+    def size(self, name: str) -> int:
+        """Bytes of a file; FileMissing when it is not there."""
+        try:
+            answer = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
+        except ClientError as error:
+            raise _meaning(error) from error
+        return int(answer["ContentLength"])
+
     def delete(self, name: str) -> None:
         """Remove a file; it may be gone already."""
         self.client.delete_object(Bucket=self.bucket, Key=self.key(name))

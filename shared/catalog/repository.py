@@ -96,7 +96,13 @@ def known_product(alias: Item) -> KnownProduct:
 
 def taken(store: Store, code: str) -> bool:
     """Tell whether a product has the code."""
-    return store.get(code_key(code)) is not None
+    return number_of(store, code) is not None
+
+
+def number_of(store: Store, code: str) -> int | None:
+    """Id of the product that has the code; None when none has."""
+    alias = store.get(code_key(code))
+    return int(alias["id"]) if alias else None
 
 
 def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:

@@ -20,8 +20,8 @@ from shared.db.items import Item, Key
 from shared.db.listing import Page
 from shared.db.references import ensure_stays, retire_unused
 from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.errors import Problem, ValidationFailed
+from shared.db.transaction import Overtaken, Transaction
+from shared.errors import Gone, Problem, ValidationFailed
 from shared.events.outbox import Event, raise_event
 
 
@@ -34,11 +34,7 @@ def create_product(
     created and all problems are raised together. Raises ValidationFailed, also when
     the code is taken.
     """
-    code, found = rules.code_of(draft)
-    found = [*problems, *found]
-    named = {problem.field for problem in found}
-    if code is None and not named & {"item_code", "sku"}:
-        found.append(Problem("item_code", "is required"))
+    code, found = _coded(draft, problems)
     if code is not None and repository.taken(tx.store, code):
         found.append(_taken(draft))
     if found or code is None:
@@ -56,6 +52,56 @@ def create_product(
     repository.put_alias(tx, product, new=True)
     _raise(tx, "product.created", record)
     return record
+
+
+def _coded(draft: ProductCreate, problems: Sequence[Problem]) -> tuple[str | None, list[Problem]]:
+    code, found = rules.code_of(draft)
+    found = [*problems, *found]
+    named = {problem.field for problem in found}
+    if code is None and not named & {"item_code", "sku"}:
+        found.append(Problem("item_code", "is required"))
+    return code, found
+
+
+def examine_product(
+    store: Store, draft: ProductCreate, problems: Sequence[Problem] = (), *, new: bool
+) -> list[Problem]:
+    """Find all that stands against a product, as `create_product` does.
+
+    `new`: its code must be free.
+    """
+    code, found = _coded(draft, problems)
+    if new and code is not None and repository.taken(store, code):
+        found.append(_taken(draft))
+    return found
+
+
+def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
+    """Create a product, or change the fields that the draft sets of the one with its code.
+
+    What would change nothing is not written, and nothing is raised. Raises what
+    `create_product` and `change_product` raise.
+    """
+    code, found = _coded(draft, ())
+    if found or code is None:
+        raise ValidationFailed(found)
+    number = repository.number_of(tx.store, code)
+    if number is None:
+        return create_product(tx, draft)
+    values = rules.values(draft)
+    try:
+        record = PRODUCTS.get(tx.store, number)
+    except Gone:  # deleted since its alias was read
+        raise Overtaken from None
+    if all(getattr(record.entity, name) == value for name, value in values.items()):
+        return record
+    return change_product(tx, number, ProductChange(**values))
+
+
+def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
+    """Keys of the products behind the aliases found, to be read before they are changed."""
+    keys = [product_key(code) for code in codes]
+    return [PRODUCTS.key(int(found[key]["id"])) for key in keys if key in found]
 
 
 def change_product(

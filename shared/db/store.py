@@ -73,10 +73,21 @@ class Store:
         store._read = {}
         return store
 
+    def anew(self) -> "Store":
+        """The same table, every read made anew: for steps that are transactions of their own."""
+        store = self.repeatable()
+        store._read = None
+        return store
+
     def forget(self) -> None:
         """Read everything anew from now on: steps of the same change have been committed."""
         if self._read is not None:
             self._read = {}
+
+    def remember(self, found: Mapping[Key, Item | None]) -> None:
+        """Take what was read a moment ago as read: for changes that were prepared together."""
+        if self._read is not None:
+            self._read.update(found)
 
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""

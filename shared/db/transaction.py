@@ -196,6 +196,10 @@ class Transaction:
         self._taken[kind] = turn + 1
         return self._memory.ids[kind][turn]
 
+    def taken(self, kind: str) -> int:
+        """How many ids of a sequence this change uses."""
+        return self._taken.get(kind, 0)
+
     def reserve(self, kind: str, count: int) -> None:
         """Draw the ids that `count` calls of `next_id` will take, in one call of the database."""
         drawn = self._memory.ids.setdefault(kind, [])

@@ -96,6 +96,7 @@ class Document(Stored):
 
     `works` are the ids of the receipts or pickings that have not ended, `finished` of those
     that ended with goods; `named` are the ids of the master data that the document names.
+    `import_id` is the import that made it.
     """
 
     id: int
@@ -116,6 +117,7 @@ class Document(Stored):
     works: list[int] = Field(default_factory=list)
     finished: list[int] = Field(default_factory=list)
     named: dict[str, list[int]] = Field(default_factory=dict)
+    import_id: int | None = None
     lines: list[DocumentLine]
 
 

@@ -74,20 +74,26 @@ def _bin_problems(
 
 
 def new_document(
-    number: int, draft: EntryDraft | ExitDraft, known: MasterData, now: str
+    number: int,
+    draft: EntryDraft | ExitDraft,
+    known: MasterData,
+    now: str,
+    *,
+    import_id: int | None = None,
 ) -> Document:
     """Make the document of a draft without problems."""
     return Document(
         id=number,
         type=draft.type,
         external_ref=draft.external_ref,
-        source="api",
+        source="api" if import_id is None else "import",
         status="open",
         card_code=draft.partner_code,
         card_name=draft.partner_name,
         doc_date=draft.doc_date,
         due_date=draft.due_date,
         comments=draft.comments,
+        import_id=import_id,
         whs_code=draft.warehouse_code,
         created_at=now,
         updated_at=now,

@@ -39,15 +39,17 @@ def create_document(
     kind: Kind,
     draft: EntryDraft | ExitDraft,
     problems: Sequence[Problem] = (),
+    *,
+    import_id: int | None = None,
 ) -> Created:
     """Create a document, or find the one that has its reference and type.
 
     `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with all problems of fields and rules together,
-    RuleBlocked when only rules stand against it.
+    created. `import_id`: the import that creates it. Raises ValidationFailed with all
+    problems of fields and rules together, RuleBlocked when only rules stand against it.
     """
     tx.guard(kind)
-    wanted = _keys(kind, draft)
+    wanted = document_keys(kind, draft)
     if problems:
         found = tx.store.get_many(wanted)
     else:
@@ -63,11 +65,31 @@ def create_document(
         raise ValidationFailed([*invalid, *findings.blocked])
     if findings.blocked:
         raise RuleBlocked(findings.blocked)
-    document = rules.new_document(number, draft, known, tx.now)
+    document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
     references.register(tx, _holder(kind, number), document.named)
     return Created(record, new=True)
+
+
+def examine_document(
+    tx: Transaction, kind: Kind, draft: EntryDraft | ExitDraft
+) -> tuple[int | None, list[Problem]]:
+    """Find what stands against a document, as `create_document` does; nothing is written.
+
+    Comes with the id of the document that has its reference and type already.
+    """
+    found = tx.store.get_many(document_keys(kind, draft))
+    findings = rules.examine(draft, _master_data(tx, draft, found))
+    return _existing(kind, draft, found), [*findings.invalid, *findings.blocked]
+
+
+def document_of(
+    store: Store, kind: Kind, document_type: str, external_ref: str
+) -> Record[Document] | None:
+    """Read the document that has a reference and type; None when there is none."""
+    alias = store.get(repository.reference_key(kind, document_type, external_ref))
+    return repository.COLLECTIONS[kind].get(store, int(alias["id"])) if alias else None
 
 
 def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]:
@@ -141,7 +163,7 @@ def _holder(kind: Kind, number: int) -> str:
     return f"{kind}#{number}"
 
 
-def _keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
+def document_keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
     """Keys of everything that creating the document has to know, to be read in one go."""
     keys: list[Key] = []
     reference = _reference(kind, draft)

@@ -44,8 +44,13 @@ def doc_num(kind: Kind, number: int) -> str:
     return f"{_PREFIXES[kind]}-{number}"
 
 
+def type_of(kind: Kind, name: str) -> str | None:
+    """Key of a type by its key or display name; None when the kind has no such type."""
+    return _TYPE_KEYS[kind].get(fold(name.strip()))
+
+
 def _type_key(kind: Kind, value: object) -> str:
-    key = _TYPE_KEYS[kind].get(fold(value.strip())) if isinstance(value, str) else None
+    key = type_of(kind, value) if isinstance(value, str) else None
     if key is None:
         raise PydanticCustomError(
             "document_type", "must be one of {types}", {"types": ", ".join(TYPES[kind])}

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from shared.db.collection import Record
 from shared.db.listing import Page
-from shared.parameters import ListParameters
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -86,7 +85,7 @@ class Operation:
     answer: type[BaseModel] | str
     permission: str | None = None
     statuses: Sequence[int] = (200,)
-    parameters: type[ListParameters] | None = None
+    parameters: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     form: bool = False
     """The body is a form (multipart/form-data), not JSON."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from shared.fields import Input, Line, Stored, Timestamp
@@ -48,8 +48,8 @@ type FormFlag = Annotated[bool | None, BeforeValidator(_flag), WithJsonSchema({"
 class ImportOptions(Input):
     """What to do with the rows of a file.
 
-    `on_duplicate`: with what exists already. Documents, transfer orders and pick faces are
-    skipped unless it says fail; products are updated unless it says skip or fail.
+    `on_duplicate`: with what exists already. Documents and transfer orders are skipped
+    unless it says fail; products and pick faces are updated unless it says skip or fail.
     """
 
     on_duplicate: OnDuplicate | None = None
@@ -192,3 +192,11 @@ class ImportParameters(PeriodParameters):
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
     status: Status | None = None
     kind: ImportKind | None = None
+
+
+class TemplateParameters(BaseModel):
+    """Parameters of a template."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    lang: Language = Field(default="en", description="Language of headers and instructions.")

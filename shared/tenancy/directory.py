@@ -124,7 +124,7 @@ def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
 
 
 def _settings_of(item: Mapping[str, Any]) -> Settings:
-    """Read the settings that were set; each is an attribute of its own, a number or a text."""
+    """Read the settings that were set; each is an attribute of its own."""
     values: dict[str, Any] = {}
     for each in fields(Settings):
         match item.get(each.name):
@@ -132,6 +132,8 @@ def _settings_of(item: Mapping[str, Any]) -> Settings:
                 values[each.name] = Decimal(number)
             case {"S": text}:
                 values[each.name] = text
+            case {"BOOL": flag}:
+                values[each.name] = flag
     return Settings(**values)
 
 

@@ -233,11 +233,12 @@ def set_modules(slug: str, modules: Collection[str]) -> Tenant:
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
-    """Change settings of the floor; doors follow within 10 s, the other settings stay.
+    """Change how a company works; doors follow within 10 s, the other settings stay.
 
     Args:
         slug: The tenant.
-        changes: Name of a field of `Settings` → its new value (Decimal or text); at least one.
+        changes: Name of a field of `Settings` → its new value (Decimal, text or bool); at least
+            one.
 
     Raises:
         NotFound: There is no such tenant.
@@ -255,7 +256,9 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
     )
 
 
-def _attribute(value: Decimal | str) -> dict[str, str]:
+def _attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
+    if isinstance(value, bool):
+        return {"BOOL": value}
     return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}
 
 

@@ -60,7 +60,7 @@ SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a company works on its floor."""
+    """How a company works."""
 
     receipt_tolerance: Decimal = Decimal(0)
     """Percent of the quantity ordered that may be received beyond it without approval."""
@@ -70,6 +70,8 @@ class Settings:
     """Standard minutes to pick one unit."""
     minutes_per_trip: Decimal = Decimal(5)
     """Standard minutes to go to a place and back."""
+    commit_drops: bool = False
+    """Whether files dropped into the import bucket are committed without being asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from shared.catalog.lines import Claim, Findings, examine_lines
 from shared.catalog.models import KnownProduct
 from shared.errors import Problem
 from shared.transfer_orders.models import (
+    Source,
     StoredTransferLine,
     StoredTransferOrder,
     TransferLineDraft,
@@ -68,7 +69,7 @@ def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterato
 
 
 def new_order(
-    number: int, draft: TransferOrderDraft, known: MasterData, now: str
+    number: int, draft: TransferOrderDraft, known: MasterData, now: str, source: Source
 ) -> StoredTransferOrder:
     """Make the order of a draft without problems, itself a draft."""
     return StoredTransferOrder(
@@ -80,7 +81,7 @@ def new_order(
         reason=draft.reason,
         due_at=draft.due_at,
         external_ref=draft.external_ref,
-        source="api",
+        source=source,
         created_at=now,
         updated_at=now,
         lines=[

@@ -16,6 +16,7 @@ from shared.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
 from shared.transfer_orders import repository, rules
 from shared.transfer_orders.events import raise_order_event
 from shared.transfer_orders.models import (
+    Source,
     StoredTransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
@@ -45,21 +46,22 @@ def create_transfer_order(
     problems: Sequence[Problem] = (),
     *,
     by_client: bool,
+    source: Source = "api",
 ) -> Created:
     """Create a transfer order and raise transfer.created, or find the one with its reference.
 
     With `release` it is released for picking as well. `problems` are what is already known
     to be wrong with the body; then nothing is created. `by_client`: an integration client
-    asks. Raises ValidationFailed with all problems of fields and rules together,
-    RuleBlocked when only rules stand against it, transfer_orders_disabled when there are
-    no two warehouses to transfer between.
+    asks; `source`: by what way. Raises ValidationFailed with all problems of fields and
+    rules together, RuleBlocked when only rules stand against it, transfer_orders_disabled
+    when there are no two warehouses to transfer between.
     """
     if problems or not draft.release:
-        return _create(tx, draft, problems, by_client=by_client)
+        return _create(tx, draft, problems, by_client=by_client, source=source)
     # One transaction may not hold all promises of stock: the first ones come with the order.
     created = perform(
         tx.store,
-        lambda own: _create(own, draft, by_client=by_client),
+        lambda own: _create(own, draft, by_client=by_client, source=source),
         caller=tx.caller,
         request=tx.request,
     )
@@ -74,9 +76,10 @@ def _create(
     problems: Sequence[Problem] = (),
     *,
     by_client: bool,
+    source: Source,
 ) -> Created:
     tx.guard(TRANSFER_ORDERS.kind)
-    wanted = _keys(draft)
+    wanted = transfer_order_keys(draft)
     if draft.release and tx.request is not None:
         wanted.append(repository.request_key(tx.request))
     if problems:
@@ -98,7 +101,7 @@ def _create(
         raise ValidationFailed([*invalid, *findings.blocked])
     if findings.blocked:
         raise RuleBlocked(findings.blocked)
-    order = rules.new_order(number, draft, known, tx.now)
+    order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
         order, lacks_stock = with_picking(tx, order, draft.picker_id)
@@ -117,6 +120,18 @@ def _create(
     return Created(record, new=True, lacks_stock=lacks_stock)
 
 
+def examine_transfer_order(
+    tx: Transaction, draft: TransferOrderDraft
+) -> tuple[int | None, list[Problem]]:
+    """Find what stands against an order, as `create_transfer_order` does; nothing is written.
+
+    Comes with the id of the order that has its reference already.
+    """
+    found = tx.store.get_many(transfer_order_keys(draft))
+    findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
+    return _existing(draft, found), [*findings.invalid, *findings.blocked]
+
+
 def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
     """Read a transfer order; NotFound when there is none."""
     return TRANSFER_ORDERS.get(store, number)
@@ -129,7 +144,7 @@ def list_transfer_orders(
     return repository.list_transfer_orders(store, parameters, timezone)
 
 
-def _keys(draft: TransferOrderDraft) -> list[Key]:
+def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
     """Keys of everything that creating the order has to know, to be read in one go."""
     keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
     keys += [catalog.product_key(code) for code in _item_codes(draft)]

@@ -151,12 +151,13 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
         "pick_substitution": "none",
         "minutes_per_unit": 0.5,
         "minutes_per_trip": 5,
+        "commit_drops": False,
     }
     changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
     changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *changes)) == changed
-    more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0")
-    changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0}
+    more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0", "--commit-drops")
+    changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0, "commit_drops": True}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *more)) == changed
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 

@@ -244,10 +244,14 @@ def test_settings_are_set_one_by_one_and_kept_exactly(wire: Wire) -> None:
         pick_substitution="none",
         minutes_per_unit=Decimal("0.5"),
         minutes_per_trip=Decimal(5),
+        commit_drops=False,
     )
     set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
-    changed = set_settings("acme", {"minutes_per_unit": Decimal("0.000001")}).settings
-    assert changed == Settings(Decimal("2.1"), "batch", Decimal("0.000001"), Decimal(5))
+    set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})
+    changed = set_settings("acme", {"commit_drops": True}).settings
+    assert changed == Settings(
+        Decimal("2.1"), "batch", Decimal("0.000001"), Decimal(5), commit_drops=True
+    )
     assert create_tenant(ACME).settings == show_tenant("acme").settings == changed
     with pytest.raises(ValidationFailed):
         set_settings("acme", {"receipt_tolerance": Decimal(-1), "minutes_per_trip": Decimal(1)})

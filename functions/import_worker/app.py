@@ -1,0 +1,95 @@
+"""Goes on with imports: messages of the import queue, and files that arrived in the bucket."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
+
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from shared.clock import Deadline
+from shared.config import config
+from shared.db.store import Store
+from shared.imports.arrivals import Arrival, receive
+from shared.imports.running import give_up, run
+from shared.imports.workspace import Workspace, workspace_of
+from shared.json_text import loads
+from shared.observability import bind, flush, logger
+from shared.tenancy.access import dynamodb_for
+from shared.tenancy.directory import directory
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+MOST_RECEIVES = 5
+"""As the queue's redrive policy has it: the last time, an import is ended instead of gone on with,
+so that it never stays under way for ever."""
+_SLICE_MS = 60_000
+"""Longest time for one message, so that no import keeps others waiting for long."""
+_RESERVE_MS = 20_000
+"""Kept back for what a slice may still do after its time: a report of many rows."""
+
+
+def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
+    """Work on a batch of messages, each for its share of the time; tell which have failed."""
+    try:
+        return process_partial_response(
+            event=event,
+            record_handler=partial(_work, context=context, among=len(event["Records"])),
+            processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
+            context=context,
+        )
+    finally:
+        flush()
+
+
+def _work(record: SQSRecord, *, context: "LambdaContext", among: int) -> None:
+    left = context.get_remaining_time_in_millis() - _RESERVE_MS
+    deadline = Deadline(min(_SLICE_MS, left // among))
+    last = int(record.attributes.approximate_receive_count) >= MOST_RECEIVES
+    message = loads(record.body)
+    for slug, number, arrival in _tasks(message):
+        bind(request_id=record.message_id, tenant=slug)
+        space = _workspace(slug, deadline)
+        if space is None:
+            logger.warning("no such tenant", tenant=slug)
+            continue
+        wanted = receive(space, arrival) if arrival else number
+        if wanted is None:
+            continue
+        if last:
+            give_up(space, wanted)
+        else:
+            run(space, wanted)
+
+
+def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, Arrival | None]]:
+    """Yield tenant and either the import or the file that a message is about."""
+    if "import" in message:
+        yield message["tenant"], int(message["import"]), None
+    for notice in message.get("Records", ()):
+        stored = notice["s3"]["object"]
+        slug, _, name = unquote_plus(stored["key"]).partition("/")
+        # A sequencer is what tells one arrival of a name from the next.
+        occurrence = stored.get("sequencer") or notice.get("eventTime", "")
+        etag = f'"{stored.get("eTag", "").strip(chr(34))}"'
+        yield slug, None, Arrival(name, etag, int(stored.get("size", 0)), occurrence)
+
+
+def _workspace(slug: str, deadline: Deadline) -> Workspace | None:
+    tenant = directory.tenant(slug)
+    if tenant is None:
+        return None
+    store = Store(
+        dynamodb_for(slug),
+        slug=slug,
+        table=config().tenant_table(slug),
+        outbox=config().outbox_table,
+        deadline=deadline,
+    )
+    return workspace_of(tenant, store)

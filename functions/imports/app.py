@@ -1,0 +1,171 @@
+"""Bulk imports."""
+
+from typing import get_args
+
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.errors import NotFound
+from shared.http.door import Door
+from shared.http.operations import Answer, FileAnswer, ListAnswer, Redirect, Routes
+from shared.http.request import Request
+from shared.imports import service
+from shared.imports.columns import ImportKind
+from shared.imports.models import (
+    Import,
+    ImportParameters,
+    ImportUpload,
+    PendingImport,
+    StoredImport,
+    TemplateParameters,
+    UploadForm,
+    UploadRequest,
+)
+from shared.imports.validating import REPORT_MEDIA
+from shared.imports.views import import_view
+from shared.imports.workspace import Workspace, workspace_of
+
+routes = Routes("imports")
+
+_READ = {"scope": "products:read", "permission": "imports.run", "module": "bulk_import"}
+_WRITE = {
+    "scope": "products:write",
+    "permission": "imports.run",
+    "module": "bulk_import",
+    "errors": ("import_refused",),
+}
+
+
+def _space(tx: Transaction | Store, request: Request) -> Workspace:
+    return workspace_of(request.tenant, tx if isinstance(tx, Store) else tx.store)
+
+
+def _shown(
+    record: Record[StoredImport], request: Request, status: int, location: str | None = None
+) -> Answer:
+    one = record.entity
+    view = import_view(one, request.tenant.base_url)
+    return Answer(view, status, location, one.warning)
+
+
+@routes.declare(
+    "GET", "/imports", "List imports", answer=Import, parameters=ImportParameters, **_READ
+)
+def list_imports(store: Store, request: Request) -> ListAnswer[StoredImport]:
+    """Page through the imports."""
+    page = service.list_imports(store, request.parameters, request.tenant.timezone)
+    return ListAnswer(page, lambda record: import_view(record.entity, request.tenant.base_url))
+
+
+@routes.declare(
+    "POST",
+    "/imports",
+    "Upload a file",
+    answer=Import,
+    body=ImportUpload,
+    form=True,
+    statuses=(202,),
+    description="Takes an .xlsx or .csv file of at most 5 MB and validates it; nothing is applied"
+    " so far. A small file is validated when the answer comes, a larger one is `validating`: ask"
+    " for the import until its status changes. Files that are too large for the gateway go"
+    " through `POST /imports/uploads`. `warning` tells that the same file was uploaded before.",
+    **_WRITE,
+)
+def upload_import(tx: Transaction, request: Request) -> Answer:
+    """Upload a file and have it validated."""
+    record = service.start_import(tx, _space(tx, request), request.body)
+    return _shown(record, request, 202, f"/imports/{record.id}")
+
+
+@routes.declare(
+    "POST",
+    "/imports/uploads",
+    "Announce a file",
+    answer=PendingImport,
+    body=UploadRequest,
+    statuses=(201,),
+    description="Answers an import that waits for its file, and the form with which the file, of"
+    " at most 25 MB, is sent to storage within 15 minutes: POST multipart/form-data to"
+    " `upload.url` with all of `upload.fields` and then `file`. Its arrival starts the"
+    " validation.",
+    **_WRITE,
+)
+def request_upload(tx: Transaction, request: Request) -> Answer:
+    """Make an import whose file goes to storage directly."""
+    record, form = service.request_upload(tx, _space(tx, request), request.body)
+    shown = import_view(record.entity, request.tenant.base_url)
+    pending = PendingImport(**dict(shown), upload=UploadForm(**form))
+    return Answer(pending, 201, f"/imports/{record.id}")
+
+
+@routes.declare(
+    "GET",
+    "/imports/templates/{kind}",
+    "Get a template",
+    answer=REPORT_MEDIA,
+    parameters=TemplateParameters,
+    description="A workbook to fill in, with drop-downs, a sample row that is ignored when it is"
+    " uploaded, and a sheet of instructions.",
+    **_READ,
+)
+def get_template(_store: Store, request: Request) -> FileAnswer:
+    """Read the template of a kind of import."""
+    # Lazily: openpyxl costs 100 ms.
+    from shared.imports.templates import template  # noqa: PLC0415
+
+    wanted = request.path_values["kind"]
+    for kind in get_args(ImportKind.__value__):
+        if kind == wanted:
+            language = request.parameters.lang
+            return FileAnswer(template(kind, language), f"{kind}-{language}.xlsx")
+    raise NotFound("This kind of import")
+
+
+@routes.declare("GET", "/imports/{id}", "Get an import", answer=Import, **_READ)
+def get_import(store: Store, request: Request) -> Answer:
+    """Read one import: how far it is, and what is wrong with its file."""
+    return _shown(service.get_import(store, request.id), request, 200)
+
+
+@routes.declare(
+    "GET",
+    "/imports/{id}/error-report",
+    "Get the rejected rows",
+    answer=REPORT_MEDIA,
+    statuses=(200, 302),
+    description="Every rejected row as it was sent, with all that is wrong with it; corrected, it"
+    " can be uploaded as it is. A report above 4 MB is answered with 302 to where it lies for"
+    " five minutes; ask there without the token.",
+    **_READ,
+)
+def get_error_report(store: Store, request: Request) -> FileAnswer | Redirect:
+    """Read the report of the rejected rows; not_found when there are none."""
+    report = service.error_report(_space(store, request), request.id)
+    if isinstance(report, str):
+        return Redirect(report)
+    return FileAnswer(report, f"import-{request.id}-errors.xlsx")
+
+
+@routes.declare(
+    "POST",
+    "/imports/{id}/commit",
+    "Commit an import",
+    answer=Import,
+    statuses=(202,),
+    description="A few rows are applied when the answer comes; more are `committing`: ask for the"
+    " import until it is `committed`. One that has `failed` goes on where it stopped.",
+    **_WRITE,
+)
+def commit_import(tx: Transaction, request: Request) -> Answer:
+    """Apply the valid rows."""
+    record = service.commit_import(tx, _space(tx, request), request.id)
+    return _shown(record, request, 202)
+
+
+@routes.declare("POST", "/imports/{id}/cancel", "Cancel an import", answer=Import, **_WRITE)
+def cancel_import(tx: Transaction, request: Request) -> Answer:
+    """Give up an import that has not been committed."""
+    return _shown(service.cancel_import(_space(tx, request), request.id), request, 200)
+
+
+lambda_handler = Door(routes)

@@ -1,0 +1,67 @@
+"""Going on with an import, wherever it stands, for as long as the time allows."""
+
+from shared.clock import Instant, now_ms
+from shared.db.collection import Record
+from shared.errors import NotFound
+from shared.imports.applying import commit, fail
+from shared.imports.models import StoredImport
+from shared.imports.results import leave_results
+from shared.imports.service import begin_commit
+from shared.imports.validating import LEASE_MS, validate
+from shared.imports.workspace import Workspace
+
+GIVE_UP = "The import failed several times in the same place; it can be committed again."
+_UNDER_WAY = frozenset({"validating", "committing"})
+
+
+def run(space: Workspace, number: int) -> Record[StoredImport] | None:
+    """Go on with an import; None when there is none.
+
+    Sends the worker back to it when the time is up, or when somebody else is at it. Where it
+    has come to an end or waits for a decision, the results of a dropped file are written.
+    """
+    mine = False
+
+    def claim(one: StoredImport, _now: Instant) -> StoredImport | None:
+        nonlocal mine
+        mine = one.busy_until <= now_ms()
+        if one.status not in _UNDER_WAY or not mine:
+            return None
+        return one.model_copy(update={"busy_until": now_ms() + LEASE_MS})
+
+    try:
+        record = space.change(number, claim)
+    except NotFound:
+        return None  # the request that was to make it never did
+    if record.entity.status in _UNDER_WAY and not mine:
+        space.wake(number, delay=1 + max(0, record.entity.busy_until - now_ms()) // 1000)
+        return record
+    record = _go_on(space, record)
+    if record.entity.status in _UNDER_WAY:
+        space.change(number, _released)
+        space.wake(number)
+    leave_results(space, record)
+    return record
+
+
+def _go_on(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
+    if record.entity.status == "validating":
+        record = validate(space, record.id)
+    if record.entity.status == "validated" and _commits_itself(space, record.entity):
+        record = begin_commit(space, record.id)
+    if record.entity.status == "committing":
+        record = commit(space, record.id)
+    return record
+
+
+def _commits_itself(space: Workspace, one: StoredImport) -> bool:
+    return one.way == "drop" and space.tenant.settings.commit_drops
+
+
+def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
+    return one.model_copy(update={"busy_until": 0}) if one.status in _UNDER_WAY else None
+
+
+def give_up(space: Workspace, number: int) -> None:
+    """End an import whose worker has died or failed again and again."""
+    leave_results(space, fail(space, number, GIVE_UP))
