@@ -1,0 +1,1 @@
+"""Spreadsheets that strangers upload, .xlsx and .csv, read safely and in bounded memory."""
