@@ -4,6 +4,7 @@ It routes by `template.yaml`, asks the real authorizer, hands the function the e
 API Gateway would, and answers by itself what the gateway answers by itself.
 """
 
+import base64
 import importlib
 import itertools
 import json
@@ -45,6 +46,8 @@ class Response:
     status: int
     headers: Headers
     text: str
+    content: bytes = b""
+    """Of an answer that is a file."""
 
     def json(self) -> Any:
         """Return the body, parsed."""
@@ -188,8 +191,9 @@ class Gateway:
         several: dict[str, list[str]] = {}
         for name, value in pairs:
             several.setdefault(name, []).append(value)
-        # No binary media types are declared: the gateway reads every body as UTF-8.
-        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+        # Every media type is declared as binary: bodies come in base64.
+        raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+        text = base64.b64encode(raw).decode() if raw else None
         return {
             "resource": event.resource,
             "path": self._base_path + path,
@@ -211,7 +215,7 @@ class Gateway:
                 "identity": {"sourceIp": "203.0.113.7", "userAgent": "test"},
             },
             "body": text,
-            "isBase64Encoded": False,
+            "isBase64Encoded": text is not None,
         }
 
     def _own_answer(self, kind: str, request_id: str) -> Response:
@@ -238,7 +242,9 @@ def _response(answer: Mapping[str, Any]) -> Response:
     assert isinstance(answer["statusCode"], int)
     assert isinstance(answer["body"], str)
     assert all(isinstance(value, str) for value in headers.values())
-    return Response(answer["statusCode"], headers, answer["body"])
+    if not answer.get("isBase64Encoded"):
+        return Response(answer["statusCode"], headers, answer["body"])
+    return Response(answer["statusCode"], headers, "", base64.b64decode(answer["body"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +299,30 @@ class Erp:
     def delete(self, path: str, **more: Any) -> Response:
         """Delete."""
         return self.send("DELETE", path, **more)
+
+    def upload(
+        self,
+        path: str,
+        fields: Mapping[str, str],
+        file: tuple[str, bytes] | None = None,
+        **more: Any,
+    ) -> Response:
+        """Send a form; `file` is the name and the content of its field `file`."""
+        boundary = "----stowage-form"
+        parts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        ]
+        raw = "".join(parts).encode()
+        if file:
+            head = (
+                f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file[0]}"'
+            )
+            raw += f"{head}\r\nContent-Type: application/octet-stream\r\n\r\n".encode()
+            raw += file[1] + b"\r\n"
+        raw += f"--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        return self.send("POST", path, raw=raw, headers=headers, **more)
 
     def follow(self, url: str) -> Response:
         """Follow a link of an answer, which is absolute."""

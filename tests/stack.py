@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from moto import mock_aws
+from moto.s3.models import s3_backends
+from moto.sqs.models import sqs_backends
 
 from shared import aws
 from shared.auth import signing, tokens
@@ -146,6 +148,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     with mock_aws():
         _enter(monkeypatch, first_day.template)
         first_day.snapshot.put_back()
+        _open_buckets_and_queues()
         yield Stack(first_day.template)
         forget_everything()
 
@@ -187,8 +190,28 @@ def _create() -> Template:
             KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
         )
         names[key] = made["KeyMetadata"]["KeyId"]
-    for bucket in declared.resources("AWS::S3::Bucket"):
+    for bucket in _buckets():
         names[bucket] = f"{NAME}-{bucket.lower()}"
+    for queue in _queues():
+        names[queue] = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{NAME}-{queue}"
     for role in declared.resources("AWS::IAM::Role"):
         names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{NAME}-{role}"
     return Template(names)
+
+
+@cache
+def _buckets() -> tuple[str, ...]:
+    return tuple(Template({}).resources("AWS::S3::Bucket"))
+
+
+@cache
+def _queues() -> tuple[str, ...]:
+    return tuple(Template({}).resources("AWS::SQS::Queue"))
+
+
+def _open_buckets_and_queues() -> None:
+    """Create what is empty at first, without asking through the wire."""
+    for bucket in _buckets():
+        s3_backends[ACCOUNT]["aws"].create_bucket(f"{NAME}-{bucket.lower()}", REGION)
+    for queue in _queues():
+        sqs_backends[ACCOUNT][REGION].create_queue(f"{NAME}-{queue}", tags={})
