@@ -1,7 +1,7 @@
 """Copies the rows of a worksheet into small sheets of a known form, and finds what is not data."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from shared.spreadsheets.part_copy import ODD, PartCopy, escaped, text_up_to
 from shared.spreadsheets.table import (
@@ -49,6 +49,12 @@ class SheetCopy(PartCopy):
     Args:
         write: Takes the rows of one small sheet, as XML, in the order of the rows.
         most_bytes: Of a small sheet, but for its last row.
+
+    Attributes:
+        formulas: Names of the first cells that hold one.
+        merged_on_top: The first merged ranges that lie in the top rows, which may be titles.
+        merged_below: The first of those that reach further down.
+        has_odd: Whether there are cells whose text begins with `ODD`.
     """
 
     def __init__(self, write: Callable[[bytes], None], most_bytes: int) -> None:
@@ -57,9 +63,9 @@ class SheetCopy(PartCopy):
         self._sheet: list[bytes] = []
         self._size = 0
         self._first = self._last = 0
-        self._formulas: list[str] = []
-        self._titles: list[Merged] = []
-        self._spans: list[Merged] = []
+        self.formulas: list[str] = []
+        self.merged_on_top: list[Merged] = []
+        self.merged_below: list[Merged] = []
         self.has_odd = False
         # The row and the cell that are being taken in, where they have no usual form.
         self._row = self._column = 0
@@ -73,24 +79,6 @@ class SheetCopy(PartCopy):
         """End the part."""
         super().close()
         self._end_sheet()
-
-    @property
-    def flaws(self) -> Sequence[str]:
-        """What in the sheet is not data."""
-        flaws = [
-            f"{name} holds a formula; save the file with values instead of formulas"
-            for name in self._formulas
-        ]
-        flaws += [
-            f"the cells {one.name} are merged; unmerge them, so that each row has its own values"
-            for one in self._spans
-        ]
-        return flaws[:MOST_FLAWS]
-
-    @property
-    def merged(self) -> Sequence[Merged]:
-        """Merged ranges among the top rows, which may be titles."""
-        return self._titles
 
     def copy_usual(self, buffer: bytes, start: int) -> int:
         """Copy the rows of the usual form that begin at `start`; tell where they end."""
@@ -113,8 +101,8 @@ class SheetCopy(PartCopy):
                 self._start_row(attributes)
             case ["sheetData", "row", "c"]:
                 self._start_cell(attributes)
-            case ["sheetData", "row", "c", "f"] if len(self._formulas) < MOST_FLAWS:
-                self._formulas.append(self._name())
+            case ["sheetData", "row", "c", "f"] if len(self.formulas) < MOST_FLAWS:
+                self.formulas.append(self._name())
             case ["sheetData", "row", "c", "v"]:
                 self._takes_text = self._cell.get("t") != "inlineStr"
             case ["sheetData", "row", "c", "is", *inner, "t"]:
@@ -211,7 +199,7 @@ class SheetCopy(PartCopy):
         if match is None or match.group(1, 2) == match.group(3, 4):
             return
         one = Merged(int(match[2]), int(match[4]), name)
-        kept = self._titles if one.last <= _TOP else self._spans
+        kept = self.merged_on_top if one.last <= _TOP else self.merged_below
         if one.first <= self._last and len(kept) < MOST_FLAWS:
             kept.append(one)
 

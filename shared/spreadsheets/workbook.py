@@ -1,19 +1,19 @@
 """Reads .xlsx: python-calamine reads a copy that was made under limits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import isfinite
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
-from python_calamine import CalamineWorkbook
+from python_calamine import CalamineSheet, CalamineWorkbook
 
 from shared.spreadsheets.container import Container
 from shared.spreadsheets.package import package_of
 from shared.spreadsheets.part_copy import ODD
-from shared.spreadsheets.table import BadCell, Cell, Row, Table, Unreadable
-from shared.spreadsheets.working_copy import copy_workbook
+from shared.spreadsheets.table import MOST_FLAWS, BadCell, Cell, Row, Table, Unreadable
+from shared.spreadsheets.working_copy import Copied, copy_workbook
 
 _EXACT = 2**53
 """Below it, every whole number is exact in the binary form in which a workbook holds it."""
@@ -39,7 +39,8 @@ class Workbook(Table):
             # The reader keeps the file open; its name is not needed for longer.
             self._book = _reading(lambda: CalamineWorkbook.from_path(copy.name))
         self._sheets, self._has_odd = copied.sheets, copied.has_odd
-        self.flaws, self.merged = copied.flaws, copied.merged
+        self.merged = copied.merged_on_top
+        self.flaws = self._flaws_of(copied)
 
     def rows(self) -> Iterator[Row]:
         """Go through the rows that have a value, from the top."""
@@ -51,8 +52,31 @@ class Workbook(Table):
                 if not left:
                     return
 
+    def _flaws_of(self, copied: Copied) -> Sequence[str]:
+        flaws = [
+            f"{name} holds a formula; save the file with values instead of formulas"
+            for name in copied.formulas
+        ]
+        last = self._last_row() if copied.merged_below else 0
+        flaws += [
+            f"the cells {one.name} are merged; unmerge them, so that each row has its own values"
+            for one in copied.merged_below
+            if one.first <= last
+        ]
+        return flaws[:MOST_FLAWS]
+
+    def _last_row(self) -> int:
+        """Number of the last row that has a value; 0 for none."""
+        for index in reversed(range(self._sheets)):
+            if end := self._sheet(index).end:
+                return end[0] + 1
+        return 0
+
+    def _sheet(self, index: int) -> CalamineSheet:
+        return _reading(lambda: self._book.get_sheet_by_index(index))
+
     def _rows_of(self, index: int) -> Iterator[Row]:
-        sheet = _reading(lambda: self._book.get_sheet_by_index(index))
+        sheet = self._sheet(index)
         if sheet.start is None:
             return
         first, column = sheet.start

@@ -32,13 +32,15 @@ class Copied:
     """What was copied.
 
     `sheets`: how many small sheets hold the rows, one after the other, each row under its own
-    number. `has_odd`: whether there are texts that begin with `ODD`.
+    number. `has_odd`: whether there are texts that begin with `ODD`. The others are those of
+    `SheetCopy`.
     """
 
     sheets: int
     has_odd: bool
-    flaws: Sequence[str]
-    merged: Sequence[Merged]
+    formulas: Sequence[str]
+    merged_on_top: Sequence[Merged]
+    merged_below: Sequence[Merged]
 
 
 def copy_workbook(container: Container, package: Package, file: IO[bytes]) -> Copied:
@@ -77,7 +79,7 @@ def copy_workbook(container: Container, package: Package, file: IO[bytes]) -> Co
         sheet.close()
         _bind(parts, count, from_1904=package.from_1904)
     has_odd = sheet.has_odd or (strings is not None and strings.has_odd)
-    return Copied(count, has_odd, sheet.flaws, sheet.merged)
+    return Copied(count, has_odd, sheet.formulas, sheet.merged_on_top, sheet.merged_below)
 
 
 def _copy_strings(container: Container, package: Package, parts: ZipFile) -> StringsCopy | None:

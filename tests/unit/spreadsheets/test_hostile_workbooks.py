@@ -1,0 +1,379 @@
+"""Files that are no workbooks, or are made to harm: each is refused in words."""
+
+import struct
+from collections.abc import Callable
+from io import BytesIO
+from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
+
+import pytest
+
+from shared.spreadsheets import container
+from shared.spreadsheets.opening import inspect
+from shared.spreadsheets.table import Unreadable
+from tests.unit.spreadsheets.packages import (
+    MAIN,
+    Parts,
+    blank,
+    opened,
+    parts,
+    read,
+    relations,
+    rows_xml,
+    saved,
+    workbook,
+    zipped,
+)
+
+_ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
+
+
+def _refused(content: bytes, name: str = "list.xlsx") -> str:
+    with pytest.raises(Unreadable) as refusal:
+        list(opened(content, name).rows())
+    return refusal.value.message
+
+
+def _with(path: str, content: bytes | str) -> Parts:
+    made = parts(_ROW)
+    made[path] = content.encode() if isinstance(content, str) else content
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel workbook"),
+        ("a.xlsm", b"PK\x03\x04", "macros"),
+        ("a.xlsb", b"PK\x03\x04", "binary workbook"),
+        ("a.ods", b"PK\x03\x04", "OpenDocument"),
+        ("a.pdf", b"%PDF-1.7", "PDF"),
+        ("a", b"x", "neither in .xlsx nor in .csv"),
+        ("a.xlsx", b"", "empty"),
+        ("a.csv", b"", "empty"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "password"),
+        ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "password"),
+        ("a.xlsx", b"%PDF-1.7 ...", "PDF document"),
+        ("a.csv", b"%PDF-1.7 ...", "PDF document"),
+        ("a.xlsx", b"<!DOCTYPE html><table><tr><td>1</td></tr></table>", "web page"),
+        ("a.csv", b"\xef\xbb\xbf\r\n<html>", "web page"),
+        ("a.xlsx", b'<?xml version="1.0"?><Workbook/>', "XML document"),
+        ("a.xlsx", b"\x89PNG\r\n", "image"),
+        ("a.xlsx", b"{\\rtf1", "text document"),
+        ("a.xlsx", b"\x1f\x8b\x08", "archive"),
+        ("a.xlsx", b"PK\x05\x06" + b"\0" * 18, "damaged or empty zip"),
+        ("a.xlsx", b"item_code;name\nA;B\n", "plain text"),
+        ("a.xlsx", b"\x00\x01\x02", "no workbook"),
+        ("a.csv", b"PK\x03\x04", "workbook or another zip"),
+        ("a.csv", b"a,b\n1,\x00\n", "zero bytes"),
+    ],
+)
+def test_what_is_no_spreadsheet_is_named(name: str, content: bytes, words: str) -> None:
+    assert words in _refused(content, name)
+    with pytest.raises(Unreadable, match=words):
+        inspect(content, name)
+
+
+def _types(main: str) -> str:
+    return f'<Types><Override PartName="/xl/workbook.xml" ContentType="{main}"/></Types>'
+
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_PACKAGES: dict[str, tuple[Parts, str]] = {
+    "a zip of texts": ({"a.txt": b"x"}, "no Excel workbook"),
+    "an OpenDocument": ({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, ".ods"),
+    "a Word document": (
+        _with("[Content_Types].xml", _types(f"{_OFFICE}.wordprocessingml.document.main+xml")),
+        "Word document",
+    ),
+    "a presentation": (
+        _with("[Content_Types].xml", _types(f"{_OFFICE}.presentationml.presentation.main+xml")),
+        "presentation",
+    ),
+    "a binary workbook": (
+        _with(
+            "[Content_Types].xml", _types("application/vnd.ms-excel.sheet.binary.macroEnabled.main")
+        ),
+        ".xlsb",
+    ),
+    "a macro workbook by type": (
+        _with(
+            "[Content_Types].xml", _types("application/vnd.ms-excel.sheet.macroEnabled.main+xml")
+        ),
+        "macros",
+    ),
+    "a macro project": (_with("xl/vbaProject.bin", b"\xd0\xcf\x11\xe0"), "macros"),
+    "a macro sheet": (
+        _with(
+            "xl/_rels/workbook.xml.rels",
+            relations(("worksheet", "worksheets/sheet1.xml"), ("xlMacrosheet", "macro.xml")),
+        ),
+        "macros",
+    ),
+    "links to other workbooks": (
+        _with("xl/externalLinks/externalLink1.xml", "<externalLink/>"),
+        "links to other workbooks",
+    ),
+    "no workbook part": (_with("_rels/.rels", relations(("other", "xl/workbook.xml"))), "no Excel"),
+    "no relationships": (_with("_rels/.rels", "no xml"), "not well-formed"),
+    "endless nesting": (_with("xl/workbook.xml", "<a>" * 500), "without end"),
+    "an absolute path": (_with("/etc/passwd", b"x"), "unsafe name"),
+    "a path upwards": (_with("xl/../../evil", b"x"), "unsafe name"),
+    "a path of Windows": (_with("xl\\evil.xml", b"x"), "unsafe name"),
+    "a drive": (_with("C:evil.xml", b"x"), "unsafe name"),
+    "a line break": (_with("xl/a\nb.xml", b"x"), "unsafe name"),
+    "the same name twice": (_with("XL/Workbook.XML", b"<a/>"), "same name"),
+    "another archive": (_with("xl/embeddings/a.xlsx", b"PK\x03\x04..."), "another archive"),
+}
+
+
+@pytest.mark.parametrize(("made", "words"), _PACKAGES.values(), ids=_PACKAGES)
+def test_archives_that_are_no_plain_workbook_are_named(made: Parts, words: str) -> None:
+    assert words in _refused(zipped(made))
+
+
+_DOCTYPE = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "[Content_Types].xml",
+        "_rels/.rels",
+        "xl/workbook.xml",
+        "xl/_rels/workbook.xml.rels",
+        "xl/styles.xml",
+        "xl/sharedStrings.xml",
+        "xl/worksheets/sheet1.xml",
+        "docProps/core.xml",
+        "xl/drawings/vmlDrawing1.vml",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_no_part_declares_entities(path: str, encoding: str) -> None:
+    made = parts(_ROW, strings=["<t>x</t>"])
+    content = made.get(path, b"<a/>").decode()
+    made[path] = f"<?xml version='1.0'?>{_DOCTYPE}{content}".encode(encoding)
+
+    assert "entities" in (words := _refused(zipped(made))) or "UTF-8" in words
+
+
+def test_xml_is_known_by_its_content_too() -> None:
+    assert "entities" in _refused(zipped(_with("xl/thing.bin", f"\n{_DOCTYPE}<a/>")))
+
+
+def test_a_declaration_is_found_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = zipped(_with("docProps/core.xml", f"<a>{' ' * 990}{_DOCTYPE}</a>"))
+    for size in range(990, 1010):
+        monkeypatch.setattr(container, "BLOCK", size)
+        assert "entities" in _refused(content)
+
+
+def test_parts_are_in_utf_8() -> None:
+    declared = '<?xml version="1.0" encoding="ISO-8859-1"?>'
+
+    assert "UTF-8" in _refused(workbook(sheet=declared + rows_xml(_ROW)))
+
+
+def test_a_bomb_is_not_unpacked() -> None:
+    assert "too large" in _refused(workbook(sheet=rows_xml(" " * (8 << 20))))
+    assert "too large" in _refused(zipped(_with("xl/media/image1.png", b"\0" * (2 << 20))))
+
+
+def test_the_size_of_all_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "MOST_INFLATED", 1_000_000)
+    for number, words in ((8, ""), (10, "too large")):
+        made = {**parts(_ROW), **{f"xl/media/{n}.png": b"x" * 100_000 for n in range(number)}}
+        if words:
+            assert words in _refused(zipped(made))
+        else:
+            assert read(zipped(made))
+
+
+def test_the_size_of_a_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "MOST_OF_MEMBER", 50_000)
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 2000))
+
+    assert "too large" in _refused(workbook(rows))
+
+
+def test_the_number_of_parts_is_bounded() -> None:
+    made = {**parts(_ROW), **{f"xl/{n}.xml": b"<a/>" for n in range(1000)}}
+
+    assert "parts" in _refused(zipped(made))
+
+
+def test_overlapping_members_are_refused() -> None:
+    """One piece of deflated data that many members point at: a bomb without nesting."""
+    content = zipped(_with("xl/media/a.png", b"\0" * 100_000))
+    directory = content.index(b"PK\x01\x02")
+    at = content.index(b"PK\x01\x02", content.rindex(b"PK\x01\x02"))
+    entry = content[at : content.rindex(b"PK\x05\x06")]
+    more = b"".join(
+        entry.replace(b"xl/media/a.png", b"xl/media/%c.png" % letter) for letter in b"bcdefgh"
+    )
+    whole = content[: content.rindex(b"PK\x05\x06")] + more
+    count = content.count(b"PK\x01\x02") + 7
+    end = struct.pack(
+        "<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(whole) - directory, directory, 0
+    )
+
+    assert "damaged" in _refused(whole + end)
+
+
+def _lie(offset: int, form: str, value: int) -> Callable[[bytes], bytes]:
+    """Change a field of the sheet's entry in the central directory."""
+
+    def change(content: bytes) -> bytes:
+        made = bytearray(content)
+        at = content.rindex(b"PK\x01\x02", 0, content.rindex(b"xl/worksheets/sheet1.xml")) + offset
+        struct.pack_into(form, made, at, value)
+        return bytes(made)
+
+    return change
+
+
+def _cut(share: float) -> Callable[[bytes], bytes]:
+    return lambda content: content[: int(len(content) * share)]
+
+
+_DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "another checksum": _lie(16, "<L", 12345),
+    "less compressed": _lie(20, "<L", 20),
+    "more compressed": _lie(20, "<L", 10_000_000),
+    "less inflated": _lie(24, "<L", 20),
+    "64-bit sizes without an extra field": _lie(20, "<Q", 0xFFFFFFFFFFFFFFFF),
+    "another method": _lie(10, "<H", 99),
+    "an offset beyond the end": _lie(42, "<L", 0xFFFFFFF0),
+    "an offset into nothing": _lie(42, "<L", 3),
+    "a newer format": _lie(6, "<H", 999),
+    "cut off at half": _cut(0.5),
+    "cut off near the end": _cut(0.98),
+    "cut off after the start": lambda content: content[:30],
+    "no data": lambda content: content[:40] + b"\xff" * 40 + content[80:],
+}
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
+def test_headers_that_lie_and_files_cut_off_are_refused(damage: Callable[[bytes], bytes]) -> None:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 100))
+
+    assert _refused(damage(workbook(rows)))
+
+
+def test_a_size_that_is_too_large_in_the_header_does_no_harm() -> None:
+    content = _lie(24, "<L", 0xFFFFFFF0)(workbook(_ROW))
+
+    assert len(read(content)) == 1
+
+
+def test_members_with_a_password_are_refused() -> None:
+    assert "password" in _refused(_lie(8, "<H", 1)(workbook(_ROW)))
+
+
+def test_unusual_compression_is_refused() -> None:
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_LZMA) as archive:
+        for path, content in parts(_ROW).items():
+            archive.writestr(path, content)
+
+    assert "packed in a way" in _refused(file.getvalue())
+
+
+def test_a_zero_byte_in_a_name_hides_nothing() -> None:
+    content = zipped(_with("xl/media/abcd.xml", b"x"))
+
+    assert "unsafe name" in _refused(content.replace(b"abcd", b"a\0cd"))
+
+
+def test_sizes_in_64_bits_are_fine_where_they_are_true() -> None:
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_STORED) as archive:
+        for path, content in parts(_ROW).items():
+            with archive.open(ZipInfo(path), "w", force_zip64=True) as part:
+                part.write(content)
+
+    assert len(read(file.getvalue())) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ('<row r="1"><c r="A1"><v>1</v></c>', "well-formed"),
+        ('<row r="1"><c r="A1"><v>1</c></row>', "well-formed"),
+        ('<row r="1"><c r="A1" t="str"><v>&unknown;</v></c></row>', "cannot be understood"),
+        ('<row r="1"><c r="A1" t="str"><v>\x01</v></c></row>', "well-formed"),
+        ('<row r="1"><c r="A1" t="s"><v>7</v></c></row>', "cannot be understood"),
+        ('<row r="2"/><row r="1"/>', "row 1 follows row 2"),
+        ('<row r="2"/><row r="2"/>', "row 2 follows row 2"),
+        ("<row r='2'/><row r='1'/>", "row 1 follows row 2"),
+        ('<row r="1048577"/>', "row 1048577"),
+        ('<row r="9999999"/>', "row 9999999"),
+        ('<row r="0"/>', "row 0"),
+        ('<row r="-1"/>', "no row"),
+        ('<row r="99999999999999999999"/>', "no row"),
+        ('<row r="1"><c r="A2"><v>1</v></c></row>', "no cell of row 1"),
+        ('<row r="1"><c r="ZZZZ1"><v>1</v></c></row>', "no cell of row 1"),
+        ('<row r="1"><c r="1"><v>1</v></c></row>', "no cell of row 1"),
+        ('<row r="1"><c r="XFD1"><v>1</v></c></row>', "XFD1 holds a value"),
+        ("<a>" * 200 + "</a>" * 200, "too complex"),
+        (f"<row r='1' x='{'y' * 9_000_000}'/>", "too "),
+    ],
+)
+def test_sheets_that_make_no_sense_are_refused(rows: str, words: str) -> None:
+    assert words in _refused(workbook(rows))
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        "",
+        "x",
+        "<worksheet/>",
+        "<worksheet><sheetData>",
+        "<chartsheet></chartsheet>",
+        "<a></b>",
+        "\0",
+    ],
+)
+def test_a_sheet_without_rows_is_refused(sheet: str) -> None:
+    made = parts(_ROW)
+    made["xl/worksheets/sheet1.xml"] = sheet.encode()
+
+    assert _refused(zipped(made))
+
+
+def test_shared_strings_that_make_no_sense_are_refused() -> None:
+    for strings in ("", "<sst><si><t>", "<other/>", "<sst><si><t>\x01</t></si></sst>"):
+        made = parts(_ROW, strings=[])
+        made["xl/sharedStrings.xml"] = strings.encode()
+        assert _refused(zipped(made))
+
+
+def test_what_the_strings_say_of_their_number_is_not_believed() -> None:
+    made = parts('<row r="1"><c r="A1" t="s"><v>0</v></c></row>')
+    made["xl/sharedStrings.xml"] = (
+        f'<sst xmlns="{MAIN}" count="{2**62}" uniqueCount="{2**62}"><si><t>x</t></si></sst>'
+    ).encode()
+
+    assert read(zipped(made))[0].cells == ["x"]
+
+
+def test_what_the_sheet_says_of_its_size_is_not_believed() -> None:
+    sheet = rows_xml(_ROW).replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>')
+
+    assert len(read(workbook(sheet=sheet))) == 1
+
+
+def test_styles_are_bounded() -> None:
+    styles = f'<styleSheet xmlns="{MAIN}"><cellXfs>{"<xf/>" * 65_491}</cellXfs></styleSheet>'
+
+    assert "too many cell styles" in _refused(zipped(_with("xl/styles.xml", styles)))
+
+
+def test_an_encrypted_workbook_is_named() -> None:
+    """An encrypted .xlsx is no zip archive but an OLE2 file."""
+    book, sheet = blank()
+    sheet.append([1])
+
+    assert read(saved(book))
+    assert "password" in _refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + saved(book))
