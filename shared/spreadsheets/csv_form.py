@@ -4,7 +4,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from io import StringIO
 from itertools import islice
 from typing import NamedTuple
@@ -39,27 +38,38 @@ class Form(NamedTuple):
 
 
 def form_of(text: str) -> Form:
-    """Tell how a file is written, by its start."""
+    """Tell how a file is written, by its first lines."""
     told = _TOLD.match(text)
-    separator = told[1] if told else max(_SEPARATORS, key=lambda one: _fit(text, one))
-    records = _records(text[told.end() :] if told else text, separator)
+    if told:
+        separator = told[1]
+        records, _ = _records(text[told.end() :], separator)
+    else:
+        separator = max(_SEPARATORS, key=lambda one: _fit(*_records(text, one)))
+        records, _ = _records(text, separator)
     return Form(separator, told is not None, _decimal_comma(records))
 
 
-def _records(text: str, separator: str) -> list[list[str]]:
-    """The first records, but for one that may be cut off."""
+def _records(text: str, separator: str) -> tuple[list[list[str]], bool]:
+    """The first records, and whether they are well written if this is the separator."""
     records: list[list[str]] = []
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
-    # What is wrong is told with its row when the whole file is read.
-    with suppress(csv.Error):
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
         records.extend(islice(reader, _LOOKED_AT))
-    return records[:-1] if len(records) > 1 else records
+    except csv.Error as error:
+        # The lines may end within a cell.
+        return records, "unexpected end" in str(error)
+    return records, True
 
 
-def _fit(text: str, separator: str) -> tuple[int, int]:
-    """How well a separator fits: how many records have the same number of cells, and how many."""
-    widths = Counter(len(cells) for cells in _records(text, separator) if len(cells) > 1)
-    return max(((count, width) for width, count in widths.items()), default=(0, 0))
+def _fit(records: Sequence[Sequence[str]], is_sound: bool) -> tuple[float, float]:  # noqa: FBT001
+    """How well a separator fits: in how many records it occurs, how many are equally long.
+
+    A header has no other separator in it than the right one; everything else may.
+    """
+    widths = Counter(len(cells) for cells in records if cells)
+    several = [count for width, count in widths.items() if width > 1]
+    whole = max(1, widths.total()) * (1 if is_sound else 2)
+    return sum(several) / whole, max(several, default=0) / whole
 
 
 def _decimal_comma(records: Sequence[Sequence[str]]) -> bool | None:

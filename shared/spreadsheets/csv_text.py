@@ -39,9 +39,10 @@ def encoding_of(file: BinaryIO) -> str:
 
 
 def sample(file: BinaryIO, encoding: str) -> str:
-    """Decode the start of the file, as well as possible."""
-    text = codecs.getincrementaldecoder(encoding)("ignore").decode(file.read(BLOCK))
-    return text.removeprefix(_MARK)
+    """Decode the first lines of the file, as well as possible."""
+    block = file.read(BLOCK)
+    text = codecs.getincrementaldecoder(encoding)("ignore").decode(block).removeprefix(_MARK)
+    return text if len(block) < BLOCK else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
 
 
 def lines(file: BinaryIO, encoding: str, records: Callable[[], int]) -> Iterator[StringIO]:

@@ -1,0 +1,226 @@
+"""What is read out of .csv files, however they are written."""
+
+import codecs
+import csv
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from shared.spreadsheets.opening import inspect, open_table
+from shared.spreadsheets.table import Row, Unreadable
+from tests.unit.spreadsheets.packages import cells, opened, read
+
+_NAME = "list.csv"
+
+
+def _read(text: str, encoding: str = "utf-8") -> list[Row]:
+    return read(text.encode(encoding), _NAME)
+
+
+def _refused(content: bytes) -> str:
+    with pytest.raises(Unreadable) as refusal:
+        read(content, _NAME)
+    return refusal.value.message
+
+
+def test_cells_are_text_as_it_stands() -> None:
+    text = "code,qty,when,note\n007,1E5,01/02/2026, two \n=1+1,-3,true,\n"
+
+    assert _read(text) == [
+        Row(1, ["code", "qty", "when", "note"]),
+        Row(2, ["007", "1E5", "01/02/2026", " two "]),
+        Row(3, ["=1+1", "-3", "true"]),
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_rows_are_numbered_as_a_spreadsheet_program_does(end: str) -> None:
+    lines = ["a,b", "", ",", '"x', 'y",z', ",,last", ""]
+
+    assert _read(end.join(lines)) == [
+        Row(1, ["a", "b"]),
+        Row(4, [f"x{end}y", "z"]),
+        Row(5, [None, None, "last"]),
+    ]
+
+
+def test_the_last_line_needs_no_end() -> None:
+    assert _read("a,b\n1,2")[-1] == Row(2, ["1", "2"])
+    assert _read('a,b\n1,"2"')[-1] == Row(2, ["1", "2"])
+
+
+_SPANISH = "Artículo;Descripción\nÑ-1;Cañón º “x” €\n"
+_MARKED = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _SPANISH.encode(),
+        _SPANISH.encode("utf-8-sig"),
+        _SPANISH.encode("cp1252"),
+        *(_MARKED[name] + _SPANISH.encode(name) for name in _MARKED),
+        *(_SPANISH.encode(name) for name in _MARKED),
+    ],
+)
+def test_the_encoding_is_found(content: bytes) -> None:
+    inspect(content, _NAME)
+
+    assert cells(content, _NAME) == [["Artículo", "Descripción"], ["Ñ-1", "Cañón º “x” €"]]
+
+
+def test_the_encoding_is_found_where_the_first_letter_comes_late() -> None:
+    text = "code,name\n" + "A,plain\n" * 100_000 + "B,año\n"
+    for encoding in ("utf-8", "cp1252"):
+        table = opened(text.encode(encoding), _NAME, most_rows=200_000)
+        assert list(table.rows())[-1] == Row(100_002, ["B", "año"])
+
+
+@pytest.mark.parametrize(
+    ("content", "row"),
+    [
+        ("a,b\nñ,1\nx,2\n".encode() + b"\xff,3\n", 4),
+        (codecs.BOM_UTF8 + b"a,b\nx,\xe9\n", 2),
+        ("á,b\n1,".encode() + b"\xc3", 2),
+        (b"a,b\n\xe9,1\n\x81,2\n", 3),
+        (codecs.BOM_UTF16_LE + "a,b\n1,2\n".encode("utf-16-le") + b"\x00\xdc,\0", 3),
+        (codecs.BOM_UTF16_LE + "a,b\n1,2\n".encode("utf-16-le") + b"x", 3),
+    ],
+)
+def test_bytes_that_mean_nothing_are_refused_with_their_row(content: bytes, row: int) -> None:
+    assert f"Row {row} holds bytes that are not" in _refused(content)
+
+
+def test_zero_bytes_are_refused_with_their_row() -> None:
+    text = "a,b\n" + "1,2345678\n" * 900
+
+    assert "Row 902 holds zero bytes" in _refused(text.encode() + b"x,\0\n")
+    assert "zero bytes" in _refused(b"a,\0\n")
+    assert "Row 1 holds zero bytes" in _refused("a,b\n".encode("utf-32"))
+
+
+def test_rows_before_the_damage_are_still_given() -> None:
+    rows = opened("a,b\nñ,1\n".encode() + b"\xff,3\n", _NAME).rows()
+
+    assert [next(rows).number, next(rows).number] == [1, 2]
+    with pytest.raises(Unreadable):
+        next(rows)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "code|name|qty\nA|x|1\n",
+        "code|name|qty\n",
+        "Products of May, 2026; all\n\ncode|name|qty\nA|x|1\nB|y|2\n",
+        '"co,de"|"na;me"|"q\tty"\n"A"|"x,y;z"|1\n"B"|"x,y;z"|1\n',
+        'code|name|qty\nA|"one\ntwo, three; four\nfive, six; seven"|1\n',
+        'code|name|qty\nA|"say ""hi"""|1\n',
+        "code|name|qty\nA|x\nB\nC|y|1\n",
+        "code|name|qty\nA|x|1|2|3\nC|y|1\n",
+    ],
+)
+def test_the_separator_is_found(form: str, separator: str) -> None:
+    text = form.replace("|", separator)
+
+    expected = csv.reader(StringIO(text), delimiter=separator)
+    assert cells(text.encode(), _NAME) == [record for record in expected if record]
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("código;cantidad;precio\nA;1,5;2,25\nB;2,5;3,25\n", ["A", "1,5", "2,25"]),
+        ("code\tname\nA\tx, y; z\nB\tx, y; z\n", ["A", "x, y; z"]),
+        ("code,name\nA,x; y\nB,x; y\n", ["A", "x; y"]),
+        ("only\nvalue\n", ["value"]),
+        ("code;price\nA;1,5", ["A", "1,5"]),
+    ],
+)
+def test_the_header_decides_on_the_separator(text: str, second: list[str]) -> None:
+    assert _read(text)[1].cells == second
+
+
+@pytest.mark.parametrize("first", ["sep=|", '"sep=|"', "SEP=|"])
+def test_a_line_may_tell_the_separator_and_is_no_row(first: str) -> None:
+    assert _read(f"{first}\r\na|b\r\n1|2\r\n", "utf-8-sig") == [
+        Row(1, ["a", "b"]),
+        Row(2, ["1", "2"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells_of_a_file", "decimal_comma"),
+    [
+        (["1,5"], True),
+        (["1.5"], False),
+        (["-0,125", "7"], True),
+        (["1.234,5"], True),
+        (["1,234.5"], False),
+        (["1,250"], None),
+        (["1.250", "2"], None),
+        (["1.250", "2,5"], True),
+        (["1,250", "+2.5"], False),
+        (["1234.567"], False),
+        (["1,5", "1.5"], None),
+        (["01.02.2026", "A1.5", "7"], None),
+        ([], None),
+    ],
+)
+def test_the_style_of_numbers_is_found_where_the_file_tells(
+    cells_of_a_file: list[str],
+    decimal_comma: bool | None,  # noqa: FBT001
+) -> None:
+    text = "code;qty\n" + "".join(f"A;{cell}\n" for cell in cells_of_a_file)
+
+    assert opened(text.encode(), _NAME).decimal_comma is decimal_comma
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('a,b\n1,"open\n2,3\n4,5\n', "Row 2 opens a quote that is never closed"),
+        ('a,b\n1,2\n"x', "Row 3 opens a quote that is never closed"),
+        ('a,b\n\n"x"y,1\n', "Row 3 has text behind a closing quote"),
+        ('a,b\n1,"' + "x" * 140_000 + '"\n', "Row 2 opens a quote that is never closed, or holds"),
+        ("a,b\n" + "x" * 140_000 + "\n", "Row 2 opens a quote"),
+        ("a,b\n" + "1," * 300 + "1\n", "Row 2 has more than 256 cells"),
+        ("a,b\n" + '"x\n",' * 500_000, "Row 2 is too long"),
+        ("a,b\n" + "," * 3_000_000, "Row 2 is too long"),
+    ],
+)
+def test_what_cannot_be_taken_apart_is_refused_with_its_row(text: str, words: str) -> None:
+    assert words in _refused(text.encode())
+
+
+def test_a_quote_within_a_cell_is_text() -> None:
+    assert _read('name,size\nPipe,5" wide\n')[1].cells == ["Pipe", '5" wide']
+
+
+def test_cells_to_the_right_without_value_do_not_count() -> None:
+    assert _read("a,b\n1,2" + "," * 300 + "\n")[1] == Row(2, ["1", "2"])
+
+
+def test_reading_ends_one_row_after_the_last_that_is_wanted() -> None:
+    content = b"a,b\n\n1,2\n3,4\n" + b"\xff" * 1000
+
+    assert [row.number for row in read(content, _NAME, most_rows=1)] == [1, 3]
+
+
+def test_an_empty_table_has_no_rows() -> None:
+    for text in ("\n", "\r\n\r\n", ",,\n", codecs.BOM_UTF8.decode()):
+        assert _read(text) == []
+
+
+def test_a_file_may_lie_on_disk(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(b"a;b\n1;2,5\n")
+    inspect(path, "LIST.CSV")
+    table = open_table(path, "LIST.CSV", most_rows=10)
+
+    expected = [Row(1, ["a", "b"]), Row(2, ["1", "2,5"])]
+    assert list(table.rows()) == expected
+    assert list(table.rows()) == expected, "rows can be gone through again"
+    assert (table.flaws, table.merged, table.decimal_comma) == ((), (), True)
