@@ -28,6 +28,7 @@ _FIRST = {
     "shared/db/references.py": (
         "integration/documents/test_products_that_go.py",
         "integration/test_at_the_same_instant.py",
+        "integration/warehouses/test_pick_faces.py",
     ),
     "shared/stock/rules.py": ("unit/stock/test_rules.py",),
     "shared/work/receiving.py": ("integration/work/test_receiving.py",),

@@ -26,8 +26,8 @@ _KINDS = (
 """Kinds of entities whose writes belong to the stock engine."""
 
 _STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.count", "tx.guard", "marking.update",
-    "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.guard",
+    "marking.update", "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
     "self._stage_level", "self._stage_total", "self._stage_movements", "references.hold",
     "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
     "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_stays",
