@@ -127,7 +127,7 @@ def _looks(book: Workbook, fill: PatternFill, border: Border) -> _Looks:
         cell.fill, cell.border = fill, border
         cell.quotePrefix = look == "like a formula"
         cell.alignment = Alignment(vertical="top", wrap_text=look in {"reason", "header"})
-        cell.font = Font(bold=look == "header")
+        cell.font = Font("Calibri", 11, bold=look == "header")
         numbers[look] = cell.style_id
     return numbers
 

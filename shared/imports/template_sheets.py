@@ -26,6 +26,7 @@ _TEXT = "@"
 """Format of the other columns: leading zeros stay."""
 _REQUIRED = PatternFill("solid", fgColor="1F4E78")
 _OPTIONAL = PatternFill("solid", fgColor="DDEBF7")
+_FONT = "Calibri"
 _WIDTHS = (24, 12, 70, 24)
 _NARROWEST, _WIDEST = 14, 40
 
@@ -52,11 +53,13 @@ def made(kind: ImportKind, language: Language) -> bytes:
 def _write_column(sheet: Worksheet, number: int, column: Column, language: Language) -> None:
     name = column.header.in_(language) + (" *" if column.required else "")
     header = sheet.cell(1, number, name)
-    header.font = Font(bold=column.required, color="FFFFFF" if column.required else "000000")
+    header.font = Font(
+        _FONT, 11, bold=column.required, color="FFFFFF" if column.required else "000000"
+    )
     header.fill = _REQUIRED if column.required else _OPTIONAL
     example = column.example.in_(language)
     sample = sheet.cell(2, number, sample_cell(column, language))
-    sample.font = Font(italic=True, color="808080")
+    sample.font = Font(_FONT, 11, italic=True, color="808080")
     whole_column = sheet.column_dimensions[get_column_letter(number)]
     whole_column.number_format = sample.number_format = _FORMATS.get(column.form, _TEXT)
     whole_column.width = min(max(len(name) + 2, len(example) + 2, _NARROWEST), _WIDEST)
@@ -77,19 +80,19 @@ def _drop_down(choices: str, language: Language) -> DataValidation:
 def _write_instructions(sheet: Worksheet, layout: Layout, language: Language) -> Mapping[str, str]:
     """Write the sheet that says how; field → range of its choices on it."""
     sheet.append([layout.title.in_(language)])
-    sheet["A1"].font = Font(bold=True, size=14)
+    sheet["A1"].font = Font(_FONT, 14, bold=True)
     for rule in rules(layout, language):
         for line in wrap(rule, sum(_WIDTHS), initial_indent="• ", subsequent_indent="   "):
             sheet.append([line])
     sheet.append([])
     sheet.append([heading.in_(language) for heading in HEADINGS])
     for cell in sheet[sheet.max_row]:
-        cell.font, cell.fill = Font(bold=True), _OPTIONAL
+        cell.font, cell.fill = Font(_FONT, 11, bold=True), _OPTIONAL
     choices: dict[str, str] = {}
     for column in layout.columns:
         sheet.append(list(_described(column, language)))
         row = sheet.max_row
-        sheet.cell(row, 1).font = Font(bold=column.required)
+        sheet.cell(row, 1).font = Font(_FONT, 11, bold=column.required)
         sheet.cell(row, 3).alignment = Alignment(wrap_text=True, vertical="top")
         if column.choices:
             first = len(HEADINGS)

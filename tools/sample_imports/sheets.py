@@ -51,7 +51,7 @@ def xlsx(sheet: Sheet) -> bytes:
                 cell = page.cell(at, column, value)
                 cell.data_type = "s" if isinstance(value, str) else cell.data_type
     for title in page[1]:
-        title.font = Font(bold=True)
+        title.font = Font("Calibri", 11, bold=True)
         page.column_dimensions[get_column_letter(title.column or 1)].width = _WIDTH
     return workbook_bytes(book)
 
