@@ -7,7 +7,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-_MISSING = frozenset({"NoSuchKey", "NoSuchBucket", "404", "NotFound"})
+_MISSING = frozenset({"NoSuchKey", "404", "NotFound", "AccessDenied", "403"})
+"""Whoever may not list a bucket, as no tenant's session may, is told that access to what is
+missing is denied."""
 _CHUNK = 1 << 20
 
 

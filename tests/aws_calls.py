@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from botocore.endpoint import Endpoint
@@ -54,6 +54,15 @@ class Arns:
         arn = f"arn:aws:dynamodb:{self.region}:{self.account}:table/{name}"
         return f"{arn}/index/{index}" if index else arn
 
+    def file(self, url: str) -> str:
+        """ARN of a file by its address, in which the bucket is part of the host's name."""
+        target = urlsplit(url)
+        return f"arn:aws:s3:::{target.netloc.partition('.')[0]}{target.path}"
+
+    def queue(self, url: str) -> str:
+        """ARN of an SQS queue by its address."""
+        return f"arn:aws:sqs:{self.region}:{self.account}:{url.rpartition('/')[2]}"
+
     def key(self, number: str) -> str:
         """ARN of a KMS key."""
         return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
@@ -87,7 +96,8 @@ class Watch:
 
     def call(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
         """Note one call and carry it out."""
-        service, body = operation.service_model.service_name, _body(request)
+        service = operation.service_model.service_name
+        body = {"url": request.url} if service == "s3" else _body(request)
         answer = forward()
         if service == "sts" and answer[0] is not None:
             key_id = answer[0][1]["Credentials"]["AccessKeyId"]
@@ -134,25 +144,39 @@ def _access_key(request: Any) -> str:
 def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
     """Say what IAM is asked for by a call; a service that is new here fails."""
     match service, operation:
-        case "dynamodb", "TransactWriteItems":
-            for action in body["TransactItems"]:
-                ((kind, target),) = action.items()
-                yield _item_access(_ITEM_ACTIONS[kind], target, arns)
-        case "dynamodb", "BatchGetItem":
-            for table, wanted in body["RequestItems"].items():
-                keys = tuple(_partition(key) for key in wanted["Keys"])
-                yield Access("dynamodb:BatchGetItem", arns.table(table), keys)
-        case "dynamodb", "Query":
-            arn = arns.table(body["TableName"], body.get("IndexName"))
-            yield Access("dynamodb:Query", arn, (_queried(body),))
-        case "dynamodb", "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
-            yield _item_access(operation, body, arns)
+        case "dynamodb", _:
+            yield from _of_dynamodb(operation, body, arns)
+        case "s3", "GetObject" | "PutObject" | "DeleteObject":
+            yield Access(f"s3:{operation}", arns.file(body["url"]))
+        case "s3", "HeadObject":
+            yield Access("s3:GetObject", arns.file(body["url"]))
+        case "sqs", "SendMessage":
+            yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
         case "kms", _:
             yield Access(f"kms:{operation}", arns.key(body["KeyId"]))
         case "sts", "AssumeRole":
             yield Access("sts:AssumeRole", body["RoleArn"])
         case _:
             raise AssertionError(f"which permission does {service}:{operation} need?")
+
+
+def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
+    match operation:
+        case "TransactWriteItems":
+            for action in body["TransactItems"]:
+                ((kind, target),) = action.items()
+                yield _item_access(_ITEM_ACTIONS[kind], target, arns)
+        case "BatchGetItem":
+            for table, wanted in body["RequestItems"].items():
+                keys = tuple(_partition(key) for key in wanted["Keys"])
+                yield Access("dynamodb:BatchGetItem", arns.table(table), keys)
+        case "Query":
+            arn = arns.table(body["TableName"], body.get("IndexName"))
+            yield Access("dynamodb:Query", arn, (_queried(body),))
+        case "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
+            yield _item_access(operation, body, arns)
+        case _:
+            raise AssertionError(f"which permission does dynamodb:{operation} need?")
 
 
 def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:

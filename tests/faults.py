@@ -116,7 +116,7 @@ class Wire:
         return answer
 
     def _begin(self, operation: str, body: Any) -> Call:
-        text = body.decode() if isinstance(body, bytes) else body
+        text = body.decode(errors="replace") if isinstance(body, bytes) else body
         try:
             request = json.loads(text or "{}")
         except (TypeError, ValueError):

@@ -248,6 +248,33 @@ def _response(answer: Mapping[str, Any]) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """A form (multipart/form-data): fields, and the name and the content of its field `file`."""
+
+    fields: Mapping[str, str]
+    file: tuple[str, bytes] | None = None
+    boundary: str = "----stowage-form"
+
+    @property
+    def media(self) -> str:
+        """Content-Type of the request."""
+        return f"multipart/form-data; boundary={self.boundary}"
+
+    def encoded(self) -> bytes:
+        """Write the body."""
+        parts = [(f'name="{name}"', value.encode()) for name, value in self.fields.items()]
+        if self.file:
+            parts.append((f'name="file"; filename="{self.file[0]}"', self.file[1]))
+        written = [
+            f"--{self.boundary}\r\nContent-Disposition: form-data; {name}\r\n\r\n".encode()
+            + value
+            + b"\r\n"
+            for name, value in parts
+        ]
+        return b"".join(written) + f"--{self.boundary}--\r\n".encode()
+
+
+@dataclass(frozen=True, slots=True)
 class Erp:
     """An ERP at work: requests with its token, JSON in and out, relative to its base address."""
 
@@ -272,6 +299,8 @@ class Erp:
             sent["Authorization"] = f"Bearer {self.token}"
         if body is not None or raw is not None:
             sent["Content-Type"] = "application/json"
+        if isinstance(body, Form):
+            sent["Content-Type"], raw = body.media, body.encoded()
         if key is not None:
             sent["Idempotency-Key"] = key
         text = raw if raw is not None else (None if body is None else json.dumps(body))
@@ -308,21 +337,7 @@ class Erp:
         **more: Any,
     ) -> Response:
         """Send a form; `file` is the name and the content of its field `file`."""
-        boundary = "----stowage-form"
-        parts = [
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-            for name, value in fields.items()
-        ]
-        raw = "".join(parts).encode()
-        if file:
-            head = (
-                f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file[0]}"'
-            )
-            raw += f"{head}\r\nContent-Type: application/octet-stream\r\n\r\n".encode()
-            raw += file[1] + b"\r\n"
-        raw += f"--{boundary}--\r\n".encode()
-        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-        return self.send("POST", path, raw=raw, headers=headers, **more)
+        return self.send("POST", path, Form(fields, file), **more)
 
     def follow(self, url: str) -> Response:
         """Follow a link of an answer, which is absolute."""

@@ -33,7 +33,9 @@ _WRITE = {
     "permission": "imports.run",
     "module": "bulk_import",
     "errors": ("import_refused",),
+    "warns": True,
 }
+_TOO_LATE = {"import_refused": (409,)}
 
 
 def _space(tx: Transaction | Store, request: Request) -> Workspace:
@@ -65,6 +67,7 @@ def list_imports(store: Store, request: Request) -> ListAnswer[StoredImport]:
     body=ImportUpload,
     form=True,
     statuses=(202,),
+    error_statuses={"import_refused": (413, 422)},
     description="Takes an .xlsx or .csv file of at most 5 MB and validates it; nothing is applied"
     " so far. A small file is validated when the answer comes, a larger one is `validating`: ask"
     " for the import until its status changes. Files that are too large for the gateway go"
@@ -88,7 +91,7 @@ def upload_import(tx: Transaction, request: Request) -> Answer:
     " at most 25 MB, is sent to storage within 15 minutes: POST multipart/form-data to"
     " `upload.url` with all of `upload.fields` and then `file`. Its arrival starts the"
     " validation.",
-    **_WRITE,
+    **{**_WRITE, "warns": False},
 )
 def request_upload(tx: Transaction, request: Request) -> Answer:
     """Make an import whose file goes to storage directly."""
@@ -121,7 +124,7 @@ def get_template(_store: Store, request: Request) -> FileAnswer:
     raise NotFound("This kind of import")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", answer=Import, **_READ)
+@routes.declare("GET", "/imports/{id}", "Get an import", answer=Import, warns=True, **_READ)
 def get_import(store: Store, request: Request) -> Answer:
     """Read one import: how far it is, and what is wrong with its file."""
     return _shown(service.get_import(store, request.id), request, 200)
@@ -152,6 +155,7 @@ def get_error_report(store: Store, request: Request) -> FileAnswer | Redirect:
     "Commit an import",
     answer=Import,
     statuses=(202,),
+    error_statuses=_TOO_LATE,
     description="A few rows are applied when the answer comes; more are `committing`: ask for the"
     " import until it is `committed`. One that has `failed` goes on where it stopped.",
     **_WRITE,
@@ -162,10 +166,17 @@ def commit_import(tx: Transaction, request: Request) -> Answer:
     return _shown(record, request, 202)
 
 
-@routes.declare("POST", "/imports/{id}/cancel", "Cancel an import", answer=Import, **_WRITE)
+@routes.declare(
+    "POST",
+    "/imports/{id}/cancel",
+    "Cancel an import",
+    answer=Import,
+    error_statuses=_TOO_LATE,
+    **_WRITE,
+)
 def cancel_import(tx: Transaction, request: Request) -> Answer:
     """Give up an import that has not been committed."""
-    return _shown(service.cancel_import(_space(tx, request), request.id), request, 200)
+    return _shown(service.cancel_import(tx, request.id), request, 200)
 
 
 lambda_handler = Door(routes)

@@ -16,7 +16,7 @@ _MOST_TEXT = 10_000
 def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
     """Read the body of a gateway event as a form; `a[b]` is the entry b of the object a.
 
-    Values are texts and UploadedFiles. Raises BadRequest for another content type, and for
+    Values are texts and UploadedFiles, or lists of what was sent several times. Raises BadRequest for another content type, and for
     what is no well-formed form.
     """
     # Lazily: only uploads need it.
@@ -57,12 +57,16 @@ def _value(part: Any) -> str | UploadedFile:
 
 
 def _put(form: dict[str, Any], name: str, value: str | UploadedFile) -> None:
+    """Add a field; one that is sent more than once becomes a list, which no field may be."""
     outer, bracket, rest = name.partition("[")
     target = form
-    if bracket and rest.endswith("]") and outer:
-        name = rest[:-1]
-        target = form.setdefault(outer, {})
-    if not isinstance(target, dict) or name in target:
-        message = f"The field {name[:50]!r} is sent more than once."
-        raise BadRequest(message)
-    target[name] = value
+    if outer and bracket and rest.endswith("]"):
+        inner = form.setdefault(outer, {})
+        if isinstance(inner, dict):
+            target, name = inner, rest[:-1]
+    if name not in target:
+        target[name] = value
+    elif isinstance(target[name], list):
+        target[name].append(value)
+    else:
+        target[name] = [target[name], value]

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from shared.db.collection import Record
 from shared.db.listing import Page
+from shared.parameters import ListParameters
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -98,6 +99,10 @@ class Operation:
     module: str | None = None
     open_to_mobile: bool = False
     errors: Sequence[str] = ()
+    error_statuses: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Statuses under which a code of `errors` comes here, where not under its own."""
+    warns: bool = False
+    """A `warning` may stand beside `data`."""
     description: str = ""
 
     @property
@@ -109,6 +114,11 @@ class Operation:
     def writes(self) -> bool:
         """Whether it changes anything."""
         return self.method != "GET"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it answers a page of a list."""
+        return self.parameters is not None and issubclass(self.parameters, ListParameters)
 
     @property
     def body_optional(self) -> bool:

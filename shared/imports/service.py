@@ -221,16 +221,15 @@ def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
     return one.model_copy(update={"busy_until": 0}) if one.status == "committing" else None
 
 
-def cancel_import(space: Workspace, number: int) -> Record[StoredImport]:
+def cancel_import(tx: Transaction, number: int) -> Record[StoredImport]:
     """Give up an import that has not been committed; ImportRefused (409) once it is too late."""
-
-    def decide(one: StoredImport, _now: Instant) -> StoredImport:
-        if one.status not in {"uploaded", "validating", "validated"}:
-            message = f"Import {one.id} is {one.status} and cannot be cancelled."
-            raise ImportRefused(message, 409)
-        return one.model_copy(update={"status": "cancelled", "busy_until": 0})
-
-    return space.change(number, decide)
+    record = IMPORTS.get(tx.store, number)
+    one = record.entity
+    if one.status not in {"uploaded", "validating", "validated"}:
+        message = f"Import {one.id} is {one.status} and cannot be cancelled."
+        raise ImportRefused(message, 409)
+    update = {"status": "cancelled", "busy_until": 0, "updated_at": tx.now}
+    return IMPORTS.replace(tx, record, one.model_copy(update=update))
 
 
 def error_report(space: Workspace, number: int) -> bytes | str:

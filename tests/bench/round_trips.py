@@ -121,10 +121,10 @@ class _Bench:
         """Measure lists, their second pages, and reads by id."""
         erp = self.stack.erp()
         seed.fill(erp)
-        seed.fill_pages(self.stack, {one.path for one in routes.values() if one.parameters})
+        seed.fill_pages(self.stack, {one.path for one in routes.values() if one.is_list})
         for name, operation in routes.items():
             path = operation.path.replace("{id}", "1")
-            if operation.parameters is None:
+            if not operation.is_list:
                 bound = LIST if name in _WITH_A_LIST else GET
                 yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
                 continue

@@ -77,7 +77,7 @@ TABLE: Mapping[str, Promise] = _read("""
 """)
 """The interface's operation table; where it leaves the permission open, that of its group."""
 
-TO_COME = {name for name in TABLE if name.split("/")[1] in {"imports", "webhooks"}}
+TO_COME = {name for name in TABLE if name.split("/")[1] == "webhooks"}
 """Operations of the table that are not served yet."""
 
 IMPLIED: Mapping[str, Promise] = _read("""
@@ -92,6 +92,11 @@ IMPLIED: Mapping[str, Promise] = _read("""
     PUT     /warehouse-positions/{id}         warehouses:write  inventory.manage
     PATCH   /warehouse-positions/{id}         warehouses:write  inventory.manage
     DELETE  /warehouse-positions/{id}         warehouses:write  inventory.manage
+    GET     /imports                          products:read     imports.run
+    POST    /imports/uploads                  products:write    imports.run
+    GET     /imports/templates/{kind}         products:read     imports.run
+    GET     /imports/{id}/error-report        products:read     imports.run
+    POST    /imports/{id}/cancel              products:write    imports.run
     GET     /pick-faces                       warehouses:read   -
     GET     /pick-faces/{id}                  warehouses:read   -
     POST    /pick-faces                       warehouses:write  inventory.manage
@@ -146,7 +151,11 @@ IMPLIED: Mapping[str, Promise] = _read("""
 
 PROMISES: Mapping[str, Promise] = {**TABLE, **IMPLIED}
 
-MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
+MODULES = {
+    "/transfer-orders": "transfer_orders_disabled",
+    "/waves": "not_found",
+    "/imports": "bulk_import_disabled",
+}
 """First part of a path whose module may be switched off → the code that then answers."""
 
 KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}

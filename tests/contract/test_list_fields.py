@@ -24,6 +24,7 @@ JUDGES: Mapping[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "date": lambda value: isinstance(value, str) and bool(_DAY.fullmatch(value)),
     "date-time": lambda value: isinstance(value, str) and bool(_MOMENT.fullmatch(value)),
+    "uri": lambda value: isinstance(value, str) and value.startswith("https://"),
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.gateway import Erp
+from tests.gateway import Erp, Form
 
 type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
@@ -24,7 +24,7 @@ class Example:
     """
 
     status: int
-    body: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] | Form | None = None
     prepare: Prepare = _nothing
     grows: Mapping[str, int] = field(default_factory=dict)
     events: Sequence[str] = ()

@@ -45,6 +45,8 @@ class Roles:
             names[f"{table}.Arn"] = ARNS.table(names[table])
         for key in template.resources("AWS::KMS::Key"):
             names[f"{key}.Arn"] = ARNS.key(names[key])
+        for queue in template.resources("AWS::SQS::Queue"):
+            names[f"{queue}.Arn"] = ARNS.queue(names[queue])
         for bucket in template.resources("AWS::S3::Bucket"):
             names[f"{bucket}.Arn"] = f"arn:aws:s3:::{names[bucket]}"
         self._template = template
@@ -145,11 +147,15 @@ def _play(route: str, stack: Stack) -> None:
 
 def _read(path: str, stack: Stack) -> None:
     erp = stack.erp()
+    if "{kind}" in path:
+        assert erp.get(path.format(kind="products")).status == 200
+        return
     number = one_of("/" + path.split("/")[1], erp, stack.store())
     if "{id}" in path:
         if not path.endswith("{id}"):  # a part of the resource: there once it was published
             part = path.removesuffix(".svg")
-            erp.put(part.format(id=number), EXAMPLES[f"PUT {part}"].body)
+            if f"PUT {part}" in EXAMPLES:
+                erp.put(part.format(id=number), EXAMPLES[f"PUT {part}"].body)
         assert erp.get(path.format(id=number)).status == 200
         assert erp.get(path.format(id=999)).status == 404
         return
@@ -165,7 +171,9 @@ def test_every_call_of_a_route_is_allowed_and_none_at_a_neighbours(
     _play(route, stack)
 
     assert roles.denied(watch.made) == []
-    _assert_kept_from_the_neighbour(roles, watch.made)
+    # A template is the same for everybody.
+    if "{kind}" not in route:
+        _assert_kept_from_the_neighbour(roles, watch.made)
 
 
 def _assert_kept_from_the_neighbour(roles: Roles, calls: Sequence[Made]) -> None:
@@ -183,6 +191,9 @@ def _of_neighbour(access: Access) -> Access:
     if access.resource.endswith("-OutboxTable"):
         assert set(access.leading_keys) == {"acme"}
         return replace(access, leading_keys=("beta",))
+    if access.resource.startswith("arn:aws:s3:::"):
+        assert "/acme/" in access.resource
+        return replace(access, resource=access.resource.replace("/acme/", "/beta/"))
     assert "-tenant-acme" in access.resource
     return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
 
@@ -220,7 +231,7 @@ def test_every_door_may_assume_the_role_of_tenants_data(roles: Roles) -> None:
     may = {name for name, policy in roles.functions.items() if allows(policy, assuming)}
     serving = {
         f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
-    }
+    } | {"functions.import_worker.app.lambda_handler"}
     assert may == serving
     assert all(roles.trusts(name) for name in may)
 

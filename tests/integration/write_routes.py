@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.gateway import Erp, Response
 from tests.integration.example import Example, Values
+from tests.integration.write_imports import import_examples
 from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_waves import wave_examples
 
@@ -21,6 +22,8 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
     if "id" not in shown:
         return path, shown
+    # How a file is to be sent is told once.
+    shown = {name: value for name, value in shown.items() if name != "upload"}
     return f"/{path.split('/')[1]}/{shown['id']}", shown
 
 
@@ -351,5 +354,6 @@ EXAMPLES: Mapping[str, Example] = {
         events=["shipment.dispatched", "stock.updated"],
     ),
     **wave_examples(_counted),
+    **import_examples(),
 }
 """`METHOD /path` → its example."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.lists.description import Listed
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
+from tests.lists.imports import IMPORT_LIST
 from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
 from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
@@ -30,6 +31,7 @@ LISTS: Mapping[str, Listed] = {
         TRANSFER_LIST,
         TRANSFER_ORDER_LIST,
         WAVE_LIST,
+        IMPORT_LIST,
         STOCK_LIST,
         LEVEL_LIST,
         TOTAL_LIST,

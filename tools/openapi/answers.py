@@ -124,9 +124,15 @@ def body(schema: Schema, example: Any) -> Schema:
     return {"application/json": {"schema": schema, "example": example}}
 
 
-def single(name: str, example: Any) -> Schema:
-    """Make the content `{data: object}`."""
-    return body(strict({"data": ref(name)}), {"data": example})
+def single(name: str, example: Any, *, warns: bool = False) -> Schema:
+    """Make the content `{data: object}`, or `{data: object, warning?}`."""
+    schema = strict({"data": ref(name)})
+    if warns:
+        schema["properties"]["warning"] = {
+            "type": "string",
+            "description": "What may not be as it was meant.",
+        }
+    return body(schema, {"data": example})
 
 
 def all_made(name: str, example: Any) -> Schema:
@@ -205,21 +211,32 @@ def _example(code: str) -> Schema:
     return {"summary": CODES[code].meaning, "value": value}
 
 
+_OWN_STATUSES: Mapping[str, Sequence[int]] = {}
+
+
 class Refusals:
     """Error answers, each kept once under a name made of its codes."""
 
     def __init__(self) -> None:
         self.components: dict[str, Schema] = {}
 
-    def by_status(self, codes: Iterable[str]) -> dict[str, Schema]:
-        """Make an operation's error answers: status → reference."""
+    def by_status(
+        self, codes: Iterable[str], other_statuses: Mapping[str, Sequence[int]] = _OWN_STATUSES
+    ) -> dict[str, Schema]:
+        """Make an operation's error answers: status → reference.
+
+        `other_statuses`: of codes that do not come under their own.
+        """
         together: dict[int, list[str]] = {}
         for code in sorted(codes, key=list(CODES).index):
-            together.setdefault(CODES[code].status, []).append(code)
+            for status in other_statuses.get(code, (CODES[code].status,)):
+                together.setdefault(status, []).append(code)
         return {str(status): self._refer(status, together[status]) for status in sorted(together)}
 
     def _refer(self, status: int, codes: Sequence[str]) -> Schema:
         name = "Or".join("".join(part.title() for part in code.split("_")) for code in codes)
+        if any(CODES[code].status != status for code in codes):
+            name += str(status)
         if name not in self.components:
             self.components[name] = _refusal(status, codes)
         return {"$ref": f"#/components/responses/{name}"}

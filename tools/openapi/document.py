@@ -4,14 +4,16 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from shared.auth.scopes import SCOPES
 from shared.db.facets import MAX_ID
 from shared.http.operations import Idempotency, Operation
+from shared.imports.columns import ImportKind
 from tools.openapi import declared, open_routes
 from tools.openapi.answers import (
     BASE,
@@ -189,14 +191,28 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
     if operation.body:
         described["requestBody"] = {
             "required": not operation.body_optional,
-            "content": body(ref(operation.body.__name__), example(operation.body)),
+            "content": _body(operation.body, is_form=operation.form),
         }
     described["responses"] = {
         **{str(status): _success(operation, status) for status in operation.statuses},
         **({} if operation.writes else {"304": _not_modified()}),
-        **refusals.by_status(declared.codes(operation)),
+        **refusals.by_status(declared.codes(operation), operation.error_statuses),
     }
     return described
+
+
+def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
+    if not is_form:
+        return body(ref(model.__name__), example(model))
+    # What a form sends cannot be shown as JSON.
+    encoding = {"file": {"contentType": "application/octet-stream"}}
+    options = {"options": {"style": "deepObject", "explode": True}}
+    return {
+        "multipart/form-data": {
+            "schema": ref(model.__name__),
+            "encoding": {**encoding, **options},
+        }
+    }
 
 
 def _parameters(operation: Operation) -> list[Schema]:
@@ -229,12 +245,21 @@ def _parameter(name: str) -> Schema:
 def _path_parameter(name: str) -> Schema:
     if name == "id":
         return _parameter("Id")
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": "Kind of import.",
+        "schema": {"type": "string", "enum": list(get_args(ImportKind.__value__))},
+        "example": "products",
+    }
 
 
 def _success(operation: Operation, status: int) -> Schema:
+    if status == HTTPStatus.FOUND:
+        return {"description": _MEANINGS[status], "headers": headers("Location")}
     sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
-    if status == 201:  # noqa: PLR2004 - Created
+    if status == HTTPStatus.CREATED or (status == HTTPStatus.ACCEPTED and operation.body):
         sent.append("Location")
     content = _content(operation)
     return {"description": _MEANINGS[status], "headers": headers(*sent), "content": content}
@@ -242,16 +267,22 @@ def _success(operation: Operation, status: int) -> Schema:
 
 def _content(operation: Operation) -> Schema:
     if isinstance(operation.answer, str):
-        return {operation.answer: {"schema": {"type": "string"}}}
+        binary = {} if operation.answer.startswith("image/svg") else {"format": "binary"}
+        return {operation.answer: {"schema": {"type": "string", **binary}}}
     name, shown = operation.answer.__name__, example(operation.answer)
-    if operation.parameters:
+    if operation.is_list:
         return page(name, shown, operation.path)
     if operation.several:
         return all_made(name, shown)
-    return single(name, shown)
+    return single(name, shown, warns=operation.warns)
 
 
-_MEANINGS = {200: "Done.", 201: "Created.", 202: "Accepted; the work goes on."}
+_MEANINGS = {
+    200: "Done.",
+    201: "Created.",
+    202: "Accepted; the work goes on.",
+    302: "It lies there for a while.",
+}
 
 
 def _not_modified() -> Schema:

@@ -11,11 +11,11 @@ from tests.integration.planted import one_of
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 
-_LISTS = sorted(name for name, found in operations().items() if found.parameters)
+_LISTS = sorted(name for name, found in operations().items() if found.is_list)
 _DETAILS = sorted(
     name
     for name, found in operations().items()
-    if not found.writes and not found.parameters and "{id}" in found.path
+    if not found.writes and not found.is_list and "{id}" in found.path
 )
 _OF_DETAIL = {"/warehouses/{id}": 2, "/waves/{id}": 2}
 """A warehouse shows its positions, which are a list; a wave names the pickings that it shows."""
@@ -50,7 +50,7 @@ def test_a_new_document_waits_four_times(route: str, erp: Erp, wire: Wire) -> No
     example = EXAMPLES[route]
     example.prepare(erp)
     path = route.partition(" ")[2]
-    assert example.body is not None
+    assert isinstance(example.body, dict)
 
     for turn in range(2):
         body = {**example.body, "external_ref": f"ref-{turn}"}

@@ -125,8 +125,8 @@ def test_what_is_invalid_by_itself_is_not_told_again() -> None:
 
 
 def test_a_new_order_is_a_draft() -> None:
-    drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now")
-    urgent = rules.new_order(5, draft(priority=0), KNOWN, "now")
+    drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now", "api")
+    urgent = rules.new_order(5, draft(priority=0), KNOWN, "now", "import")
 
     assert (drafted.status, drafted.priority, drafted.picker_id) == ("draft", 2, None)
     assert urgent.priority == 0
