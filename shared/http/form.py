@@ -16,8 +16,8 @@ _MOST_TEXT = 10_000
 def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
     """Read the body of a gateway event as a form; `a[b]` is the entry b of the object a.
 
-    Values are texts and UploadedFiles, or lists of what was sent several times. Raises BadRequest for another content type, and for
-    what is no well-formed form.
+    Values are texts and UploadedFiles, or lists of what was sent several times. Raises
+    BadRequest for another content type, and for what is no well-formed form.
     """
     # Lazily: only uploads need it.
     from multipart import MultipartError, MultipartParser, parse_options_header  # noqa: PLC0415

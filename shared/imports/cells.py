@@ -106,7 +106,7 @@ def _whole(cell: Cell, *, decimal_comma: bool | None) -> int:
 def _day(cell: Cell) -> str:
     written = _MIDNIGHT.sub("", text(cell).strip())
     match = _SHORT_DAY.fullmatch(written)
-    return f"{match[1]:0>2}/{match[2]:0>2}/{match[3]}" if match else written
+    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else written
 
 
 def _moment(cell: Cell, *, zone: ZoneInfo) -> str:

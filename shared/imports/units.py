@@ -4,6 +4,7 @@ A product or a pick face is one row; a document or a transfer order all rows tha
 key. Cells become what JSON would have; whether it is allowed is decided afterwards.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,8 +19,13 @@ from shared.imports.reading import FileRows
 from shared.imports.report import RowProblem
 from shared.spreadsheets.table import Cell, Row
 
+type _Key = tuple[str, ...]
+"""What rows of one document share: reference and type. A type that is unknown begins with ?."""
 type _Reader = tuple[int, str, Convert, bool]
 """Place in the row, field of the body, conversion, whether it is of a line."""
+
+_PATH = re.compile(r"\blines\.(\d+)\.[\w.]+")
+"""Of a line of the body, as messages name it; people who read a report know rows."""
 
 _TYPES: Mapping[ImportKind, Kind] = {"entry_documents": "entry", "exit_documents": "exit"}
 
@@ -71,29 +77,56 @@ class Units:
             yield unit
 
     def _documents(self) -> Iterator[Unit]:
-        for rows in self._groups:
-            yield self._document(rows)
+        strays = self._strays()
+        for key, rows in self._groups.items():
+            unit = self._document(rows)
+            for stray in strays.get(key, ()):
+                message = f"row {stray} may be of the same document, and does not say so"
+                problem = RowProblem(None, self._layout.key[0], message)
+                unit.problems.setdefault(rows[0].number, []).append(problem)
+            yield unit
 
     @cached_property
-    def _groups(self) -> Sequence[list[Row]]:
-        groups: dict[object, list[Row]] = {}
+    def _groups(self) -> Mapping[_Key, list[Row]]:
+        groups: dict[_Key, list[Row]] = {}
         for row in self._file.rows:
-            # Rows without a key belong to no other row.
-            groups.setdefault(self._key(row) or row.number, []).append(row)
-        return list(groups.values())
+            key = self._key(row)
+            # A row without a reference belongs to no other row.
+            groups.setdefault(key if key[0] else (*key, str(row.number)), []).append(row)
+        return groups
 
-    def _key(self, row: Row) -> tuple[str, ...] | None:
+    def _key(self, row: Row) -> _Key:
         values = []
         for name in self._layout.key:
             cell = _cell(row, self._places[name])
             value = str(cell).strip() if cell is not None else ""
-            if not value:
-                return None
             kind = _TYPES.get(self._layout.kind)
             if name == "type" and kind:
-                value = type_of(kind, value) or fold(value)
+                value = type_of(kind, value) or f"?{fold(value)}"
             values.append(value)
         return tuple(values)
+
+    def _strays(self) -> Mapping[_Key, list[int]]:
+        """Find the documents that rows without a reference, or of no type, may belong to.
+
+        They must not be made without these rows: that would be half a document.
+        """
+        of_reference: dict[str, list[_Key]] = {}
+        for key in self._groups:
+            of_reference.setdefault(key[0], []).append(key)
+        strays: dict[_Key, list[int]] = {}
+        before: _Key | None = None
+        for row in self._file.rows:
+            key = self._key(row)
+            if not key[0]:
+                suspects = [before] if before else []
+            elif any(value.startswith("?") for value in key[1:]):
+                suspects = [other for other in of_reference[key[0]] if other != key]
+            else:
+                suspects, before = [], key
+            for suspect in suspects:
+                strays.setdefault(suspect, []).append(row.number)
+        return strays
 
     def _document(self, rows: Sequence[Row]) -> Unit:
         lines: list[object] = []
@@ -113,7 +146,7 @@ class Units:
                 elif name not in unit.body:
                     unit.body[name] = body[name]
                     said[name] = row.number
-                elif name not in key and body[name] != unit.body[name]:
+                elif name not in key and not _same(body[name], unit.body[name]):
                     message = f"differs from row {said[name]} of the same document"
                     problem = RowProblem(self._places[name], name, message)
                     unit.problems.setdefault(row.number, []).append(problem)
@@ -157,7 +190,15 @@ def reject(unit: Unit, problem: Problem, places: Mapping[str, int]) -> None:
     row, name = _origin(unit, problem.field)
     known = unit.problems.setdefault(row.number, [])
     if problem.message != "is required" or all(one.field != name for one in known):
-        known.append(RowProblem(places.get(name), name, problem.message))
+        message = _PATH.sub(lambda path: f"row {unit.rows[int(path[1])].number}", problem.message)
+        known.append(RowProblem(places.get(name), name, message))
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two cells say the same of a document."""
+    if isinstance(one, str) and isinstance(other, str):
+        return fold(one.strip()) == fold(other.strip())
+    return one == other
 
 
 def _cell(row: Row, place: int) -> Cell:
