@@ -28,17 +28,8 @@ def _a_product_is_deleted(erp: Erp) -> Acts:
     return [lambda: assign(erp), lambda: erp.delete("/products/1")]
 
 
-def _a_product_gets_another_code(erp: Erp) -> Acts:
-    return [lambda: assign(erp), lambda: erp.patch("/products/1", {"item_code": "SCREW"})]
-
-
 def _a_position_is_deleted(erp: Erp) -> Acts:
     return [lambda: assign(erp), lambda: erp.delete("/warehouse-positions/1")]
-
-
-def _a_position_gets_another_code(erp: Erp) -> Acts:
-    change = {"bin_code": "A-09"}
-    return [lambda: assign(erp), lambda: erp.patch("/warehouse-positions/1", change)]
 
 
 def _a_product_is_deleted_while_its_pick_face_goes(erp: Erp) -> Acts:
@@ -63,9 +54,7 @@ def _one_removes_what_another_changes(erp: Erp) -> Acts:
     ("prepare", "outcomes"),
     [
         (_a_product_is_deleted, {(201, 409), (422, 200)}),
-        (_a_product_gets_another_code, {(201, 409), (422, 200)}),
         (_a_position_is_deleted, {(201, 409), (422, 200)}),
-        (_a_position_gets_another_code, {(201, 409), (422, 200)}),
         (_a_product_is_deleted_while_its_pick_face_goes, {(200, 200), (200, 409)}),
         (_two_assign_the_same, {(201, 200), (200, 201)}),
         (_two_assign_to_one_position, {(201, 201)}),
