@@ -12,7 +12,7 @@ from functools import cached_property
 from shared.db.facets import fold
 from shared.documents.vocabulary import Kind, type_of
 from shared.errors import Problem
-from shared.imports.cells import Convert, converters
+from shared.imports.cells import Convert, converters, text
 from shared.imports.columns import ImportKind, Layout
 from shared.imports.layouts import LAYOUTS
 from shared.imports.reading import FileRows
@@ -119,7 +119,7 @@ class Units:
         for row in self._file.rows:
             key = self._key(row)
             if not key[0]:
-                suspects = [before] if before else []
+                suspects = [before] if before and self._may_be_of(row, before) else []
             elif any(value.startswith("?") for value in key[1:]):
                 suspects = [other for other in of_reference[key[0]] if other != key]
             else:
@@ -127,6 +127,15 @@ class Units:
             for suspect in suspects:
                 strays.setdefault(suspect, []).append(row.number)
         return strays
+
+    def _may_be_of(self, row: Row, key: _Key) -> bool:
+        """Tell whether nothing that a row says of its document speaks against this one."""
+        said, known = (self._read(one)[0] for one in (row, self._groups[key][0]))
+        return all(
+            _same(said[name], known.get(name))
+            for _, name, _, of_line in self._readers
+            if name in said and not of_line
+        )
 
     def _document(self, rows: Sequence[Row]) -> Unit:
         lines: list[object] = []
