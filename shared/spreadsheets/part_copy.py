@@ -11,6 +11,7 @@ written anew in that form.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
@@ -22,18 +23,25 @@ XML knows no such character."""
 
 _MOST_HELD = 4 << 20
 """Bytes that are held back until an item is complete."""
-_MOST_UNUSUAL = 12_000_000
-"""Elements that go through the parser: some seconds of it."""
+_MOST_UNUSUAL = 6_000_000
+"""Elements that go through the parser: 100 000 rows of 20 columns, some seconds."""
 _DEEPEST = 100
 """Elements within one another."""
 _TOO_COMPLEX = "The workbook is too complex. Save the table as .csv and upload that."
+
+
+type Attributes = dict[str, str]
+type Starts = Mapping[str, Callable[[Attributes], None]]
+type Ends = Mapping[str, Callable[[], None]]
+"""What to do with elements that have no usual form. The keys are the names from below the root to
+the element, without prefixes: sheetData/row/c."""
 
 
 class PartCopy(ABC):
     """Takes a part block by block.
 
     Args:
-        items: Name of the element that holds the items, without prefix.
+        items: Key of the element that holds the items; "" for the root.
         item: Name of one item.
 
     Raises:
@@ -41,11 +49,12 @@ class PartCopy(ABC):
     """
 
     def __init__(self, items: str, item: str) -> None:
-        self._items, self._item = items, item
+        self._items = items
         self._end_of_item = item.encode() + b">"
+        self._starts, self._ends = self.handlers()
         self._held = b""
         self._elements = self._parsed = 0
-        self._path: list[str] = []
+        self._open: list[str] = []
         self._has_ended = False
         # Whether nothing but items has been parsed, so that the parser may skip some of them.
         self._plain = True
@@ -70,16 +79,12 @@ class PartCopy(ABC):
         """Copy the items of the usual form that begin at `start`; tell where they end."""
 
     @abstractmethod
-    def start(self, path: list[str], attributes: dict[str, str]) -> None:
-        """Take the start of an element that has no usual form; `path` are names from the root."""
-
-    @abstractmethod
-    def end(self, path: list[str]) -> None:
-        """Take the end of such an element."""
+    def handlers(self) -> tuple[Starts, Ends]:
+        """Tell what to do where elements start and end; all others are passed over."""
 
     @abstractmethod
     def text(self, text: str) -> None:
-        """Take text of such an element."""
+        """Take text, of whatever element."""
 
     def _copy(self, buffer: bytes) -> bytes:
         """Copy what can be copied; the rest is held back until there is more."""
@@ -95,24 +100,24 @@ class PartCopy(ABC):
                 self._plain, end = False, len(buffer)
             unusual = buffer[start:end]
             # Ends of items in a comment are none: from here on only the parser knows.
-            if self._path and (b"<!" in unusual or b"<?" in unusual):
+            if self._open and (b"<!" in unusual or b"<?" in unusual):
                 self._plain = False
             self._parse(unusual)
             start = end
         return b""
 
     def _is_between_items(self) -> bool:
-        return self._plain and bool(self._path) and self._path[-1] == self._items
+        return self._plain and self._open[-1:] == [self._items]
 
     def _end_of_unusual(self, buffer: bytes, start: int) -> int | None:
         """Where the parser should stop reading; None: further on than the buffer reaches."""
         if not self._plain or self._has_ended:
             return len(buffer)
-        if self._items in self._path:
+        if self._items in self._open:
             end = buffer.find(self._end_of_item, start)
             return None if end < 0 else end + len(self._end_of_item)
-        found = buffer.find(self._items.encode(), start)
-        end = -1 if found < 0 else buffer.find(b">", found)
+        # The element that holds the items is the next, or one of the next.
+        end = buffer.find(b">", start)
         return None if end < 0 else end + 1
 
     def _parse(self, content: bytes, *, final: bool = False) -> None:
@@ -127,16 +132,23 @@ class PartCopy(ABC):
         if self._parsed - self._parser.CurrentByteIndex > _MOST_HELD:
             raise Unreadable(_TOO_COMPLEX)
 
-    def _started(self, name: str, attributes: dict[str, str]) -> None:
+    def _started(self, name: str, attributes: Attributes) -> None:
         self._elements += 1
-        if self._elements > _MOST_UNUSUAL or len(self._path) >= _DEEPEST:
+        if self._elements > _MOST_UNUSUAL or len(self._open) > _DEEPEST:
             raise Unreadable(_TOO_COMPLEX)
-        self._path.append(name.rpartition(":")[2])
-        self.start(self._path, attributes)
+        tag = name.rpartition(":")[2] if ":" in name else name
+        inside = self._open
+        # The root is "", what is in it has no name before its own.
+        key = f"{inside[-1]}/{tag}" if len(inside) > 1 else tag if inside else ""
+        inside.append(key)
+        if take := self._starts.get(key):
+            take(attributes)
 
     def _ended(self, _name: str) -> None:
-        self.end(self._path)
-        if self._path.pop() == self._items:
+        key = self._open.pop()
+        if take := self._ends.get(key):
+            take()
+        if key == self._items:
             self._has_ended = True
 
 

@@ -2,8 +2,17 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 
-from shared.spreadsheets.part_copy import ODD, PartCopy, escaped, text_up_to
+from shared.spreadsheets.part_copy import (
+    ODD,
+    Attributes,
+    Ends,
+    PartCopy,
+    Starts,
+    escaped,
+    text_up_to,
+)
 from shared.spreadsheets.table import (
     MOST_CHARACTERS,
     MOST_COLUMNS,
@@ -15,13 +24,15 @@ from shared.spreadsheets.table import (
 MOST_ROWS = 1_048_576
 _ROWS_OF_SHEET = 2_000
 """From the first to the last row of a small sheet: it is held in memory as a rectangle."""
+_LARGEST_GAP = 64
+"""Rows missing in a small sheet: going through them costs as much as a sheet more."""
 _TOP = 10
 """Rows that may lie above the data: titles, and the header at the latest."""
 
 _NUMBER = rb"-?+[0-9]{1,25}+(?:\.[0-9]{1,25}+)?+(?:[Ee][+-]?+[0-9]{1,3})?+"
 
 _ROW = re.compile(
-    rb"""\s*+<row\ r="([1-9][0-9]{0,6})"(?:\ [\w:.-]++="[^"<>&]*+")*+(?:\ ?/>|>(?:
+    rb"""\s*+<row\ r="([1-9][0-9]{0,6})"(?:\ [\w:.-]++="[^"<>&]*+")*+(?:\ ?/>|>\s*+(?:
     <c\ r="[A-H]?[A-Z]\1"(?:\ s="[0-9]{1,5}")?+(?:
         \ t="s"(?:\ s="[0-9]{1,5}")?+><v>[0-9]{1,9}</v></c>
       | \ t="inlineStr"(?:\ s="[0-9]{1,5}")?+><is><t(?:\ xml:space="preserve")?+>
@@ -30,13 +41,15 @@ _ROW = re.compile(
       | \ t="str"(?:\ s="[0-9]{1,5}")?+><v>TEXT</v></c>
       | \ t="b"(?:\ s="[0-9]{1,5}")?+><v>[01]</v></c>
       | (?:\ t="(?:n|s|str)")?+(?:\ ?/>|></c>)
-    ))*+</row>)""".replace(b"TEXT", text_up_to(MOST_CHARACTERS)).replace(b"NUMBER", _NUMBER),
+    ))*+\s*+</row>)""".replace(b"TEXT", text_up_to(MOST_CHARACTERS)).replace(b"NUMBER", _NUMBER),
     re.VERBOSE,
 )
 """One row as spreadsheet programs write it: each cell names its place, and none has a formula."""
 
-_REFERENCE = re.compile(r"([A-Za-z]{1,3})([1-9][0-9]{0,6})")
-_RANGE = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7}):\$?([A-Za-z]{1,3})\$?([0-9]{1,7})")
+_REFERENCE = re.compile(r"([A-Za-z]{1,3})([1-9][0-9]{0,6})").fullmatch
+_RANGE = re.compile(
+    r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7}):\$?([A-Za-z]{1,3})\$?([0-9]{1,7})"
+).fullmatch
 _DAMAGED = "The sheet is damaged: {}. Save the file in Excel again and upload that."
 _ODD = ODD.encode()
 _IS_NUMBER = re.compile(_NUMBER.decode()).fullmatch
@@ -94,34 +107,26 @@ class SheetCopy(PartCopy):
         self._keep(buffer[begin:here])
         return here
 
-    def start(self, path: list[str], attributes: dict[str, str]) -> None:
-        """Take the start of an element that has no usual form."""
-        match path[1:]:
-            case ["sheetData", "row"]:
-                self._start_row(attributes)
-            case ["sheetData", "row", "c"]:
-                self._start_cell(attributes)
-            case ["sheetData", "row", "c", "f"] if len(self.formulas) < MOST_FLAWS:
-                self.formulas.append(self._name())
-            case ["sheetData", "row", "c", "v"]:
-                self._takes_text = self._cell.get("t") != "inlineStr"
-            case ["sheetData", "row", "c", "is", *inner, "t"]:
-                # Beside the text of a Japanese cell stands how it is pronounced.
-                self._takes_text = "rPh" not in inner
-            case ["mergeCells", "mergeCell"]:
-                self._merge(attributes.get("ref", ""))
-            case _:
-                pass
-
-    def end(self, path: list[str]) -> None:
-        """Take the end of such an element."""
-        match path[1:]:
-            case ["sheetData", "row"]:
-                self._end_row()
-            case ["sheetData", "row", "c"]:
-                self._end_cell()
-            case _:
-                self._takes_text = False
+    def handlers(self) -> tuple[Starts, Ends]:
+        """Tell what to do where elements start and end."""
+        cell = "sheetData/row/c"
+        starts: Starts = {
+            "sheetData/row": self._start_row,
+            cell: self._start_cell,
+            f"{cell}/f": self._find_formula,
+            f"{cell}/v": self._start_value,
+            f"{cell}/is/t": self._start_text,
+            f"{cell}/is/r/t": self._start_text,
+            "mergeCells/mergeCell": self._find_merged,
+        }
+        ends: Ends = {
+            "sheetData/row": self._end_row,
+            cell: self._end_cell,
+            f"{cell}/v": self._end_value,
+            f"{cell}/is/t": self._end_value,
+            f"{cell}/is/r/t": self._end_value,
+        }
+        return starts, ends
 
     def text(self, text: str) -> None:
         """Take text of such an element."""
@@ -130,18 +135,18 @@ class SheetCopy(PartCopy):
             if self._length <= MOST_CHARACTERS:
                 self._value.append(text)
 
-    def _start_row(self, attributes: dict[str, str]) -> None:
+    def _start_row(self, attributes: Attributes) -> None:
         number = attributes.get("r") or str(self._last + 1)
         if not _IS_INDEX(number):
             raise Unreadable(_DAMAGED.format(f"{number[:40]!r} is no row"))
         self._row, self._column, self._cells = int(number), 0, {}
 
-    def _start_cell(self, attributes: dict[str, str]) -> None:
+    def _start_cell(self, attributes: Attributes) -> None:
         reference = attributes.get("r")
         if reference is None:
             self._column += 1
         else:
-            match = _REFERENCE.fullmatch(reference)
+            match = _REFERENCE(reference)
             if match is None or int(match[2]) != self._row:
                 raise Unreadable(
                     _DAMAGED.format(f"{reference[:40]!r} is no cell of row {self._row}")
@@ -149,24 +154,37 @@ class SheetCopy(PartCopy):
             self._column = _number_of(match[1])
         self._cell, self._value, self._length = attributes, [], 0
 
+    def _find_formula(self, _attributes: Attributes) -> None:
+        if len(self.formulas) < MOST_FLAWS:
+            self.formulas.append(f"{column_name(self._column)}{self._row}")
+
+    def _start_value(self, _attributes: Attributes) -> None:
+        self._takes_text = self._cell.get("t") != "inlineStr"
+
+    def _start_text(self, _attributes: Attributes) -> None:
+        self._takes_text = True
+
+    def _end_value(self) -> None:
+        self._takes_text = False
+
     def _end_cell(self) -> None:
         """Write a cell that has a value."""
         if not self._length:
             return
+        name = f"{column_name(self._column)}{self._row}"
         if self._column > MOST_COLUMNS:
             raise Unreadable(
-                f"{self._name()} holds a value, but only the first {MOST_COLUMNS} columns can be"
-                " read. Delete what lies further right."
+                f"{name} holds a value, but only the first {MOST_COLUMNS} columns can be read."
+                " Delete what lies further right."
             )
         text, kind = "".join(self._value), self._cell.get("t", "n")
         if self._length > MOST_CHARACTERS:
             text, kind = f"a text of {self._length:,} characters", "e"
         style = self._cell.get("s", "")
         styled = f' s="{style}"' if _IS_INDEX(style) else ""
-        head = f'<c r="{self._name()}"{styled}'.encode()
         body = _written(text, kind)
         self.has_odd = self.has_odd or _ODD in body
-        self._cells[self._column] = head + body
+        self._cells[self._column] = f'<c r="{name}"{styled}'.encode() + body
 
     def _end_row(self) -> None:
         row = b'<row r="%d">%b</row>' % (self._row, b"".join(self._cells.values()))
@@ -177,7 +195,11 @@ class SheetCopy(PartCopy):
 
     def _is_full(self, number: int, more: int) -> bool:
         """Whether the small sheet can take no row of that number after so many more bytes."""
-        return number - self._first >= _ROWS_OF_SHEET or self._size + more >= self._most_bytes
+        return (
+            number - self._last > _LARGEST_GAP
+            or number - self._first >= _ROWS_OF_SHEET
+            or self._size + more >= self._most_bytes
+        )
 
     def _enter(self, number: int) -> None:
         if not self._last < number <= MOST_ROWS:
@@ -194,17 +216,15 @@ class SheetCopy(PartCopy):
             self._write(b"".join(self._sheet))
         self._sheet, self._size, self._first = [], 0, 0
 
-    def _merge(self, name: str) -> None:
-        match = _RANGE.fullmatch(name)
+    def _find_merged(self, attributes: Attributes) -> None:
+        name = attributes.get("ref", "")
+        match = _RANGE(name)
         if match is None or match.group(1, 2) == match.group(3, 4):
             return
         one = Merged(int(match[2]), int(match[4]), name)
         kept = self.merged_on_top if one.last <= _TOP else self.merged_below
         if one.first <= self._last and len(kept) < MOST_FLAWS:
             kept.append(one)
-
-    def _name(self) -> str:
-        return f"{column_name(self._column)}{self._row}"
 
 
 def _written(text: str, kind: str) -> bytes:
@@ -223,6 +243,7 @@ def _written(text: str, kind: str) -> bytes:
     return b' t="str"><v>%b</v></c>' % escaped(text if kind == "str" else ODD + text)
 
 
+@cache
 def column_name(number: int) -> str:
     """Name a column, counted from 1: 1 is A, 27 is AA."""
     name = ""
@@ -232,6 +253,7 @@ def column_name(number: int) -> str:
     return name
 
 
+@cache
 def _number_of(column: str) -> int:
     number = 0
     for letter in column.upper():

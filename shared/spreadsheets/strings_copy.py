@@ -3,7 +3,15 @@
 import re
 from collections.abc import Callable
 
-from shared.spreadsheets.part_copy import ODD, PartCopy, escaped, text_up_to
+from shared.spreadsheets.part_copy import (
+    ODD,
+    Attributes,
+    Ends,
+    PartCopy,
+    Starts,
+    escaped,
+    text_up_to,
+)
 from shared.spreadsheets.table import MOST_CHARACTERS, Unreadable
 
 MOST_STRINGS = 2_000_000
@@ -34,7 +42,7 @@ class StringsCopy(PartCopy):
     """Whether one of them says what is wrong with it, after `ODD`."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
-        super().__init__("sst", "si")
+        super().__init__("", "si")
         self._write = write
         self._count = self._size = 0
         self._value: list[str] = []
@@ -55,27 +63,11 @@ class StringsCopy(PartCopy):
         self._add(match[0], match[0].count(b"<si>"))
         return match.end()
 
-    def start(self, path: list[str], _attributes: dict[str, str]) -> None:
-        """Take the start of an element that has no usual form."""
-        match path:
-            case ["sst", "si"]:
-                self._value, self._length = [], 0
-            case ["sst", "si", *inner, "t"]:
-                self._takes_text = "rPh" not in inner
-            case _:
-                pass
-
-    def end(self, path: list[str]) -> None:
-        """Take the end of such an element."""
-        self._takes_text = False
-        if path == ["sst", "si"]:
-            text = "".join(self._value)
-            if self._length > MOST_CHARACTERS:
-                text = f"{ODD}a text of {self._length:,} characters"
-                self.has_odd = True
-            string = escaped(text)
-            self.longest = max(self.longest, len(string))
-            self._add(b'<si><t xml:space="preserve">%b</t></si>' % string, 1)
+    def handlers(self) -> tuple[Starts, Ends]:
+        """Tell what to do where elements start and end."""
+        texts = ("si/t", "si/r/t")
+        starts: Starts = {"si": self._start_string, **dict.fromkeys(texts, self._start_text)}
+        return starts, {"si": self._end_string, **dict.fromkeys(texts, self._end_text)}
 
     def text(self, text: str) -> None:
         """Take text of such an element."""
@@ -83,6 +75,24 @@ class StringsCopy(PartCopy):
             self._length += len(text)
             if self._length <= MOST_CHARACTERS:
                 self._value.append(text)
+
+    def _start_string(self, _attributes: Attributes) -> None:
+        self._value, self._length = [], 0
+
+    def _start_text(self, _attributes: Attributes) -> None:
+        self._takes_text = True
+
+    def _end_text(self) -> None:
+        self._takes_text = False
+
+    def _end_string(self) -> None:
+        text = "".join(self._value)
+        if self._length > MOST_CHARACTERS:
+            text = f"{ODD}a text of {self._length:,} characters"
+            self.has_odd = True
+        string = escaped(text)
+        self.longest = max(self.longest, len(string))
+        self._add(b'<si><t xml:space="preserve">%b</t></si>' % string, 1)
 
     def _add(self, strings: bytes, count: int) -> None:
         self._count += count

@@ -9,13 +9,14 @@ from zipfile import ZipFile
 from shared.spreadsheets import styles
 from shared.spreadsheets.container import Container
 from shared.spreadsheets.package import Package
+from shared.spreadsheets.prefixes import without_prefix
 from shared.spreadsheets.sheet_copy import SheetCopy
 from shared.spreadsheets.strings_copy import StringsCopy
 from shared.spreadsheets.table import Merged
 
 _BYTES_OF_SHEET = 1 << 18
 """Of the small sheets into which the rows are copied, as XML."""
-_TEXT_OF_SHEET = 48 << 20
+_TEXT_OF_SHEET = 32 << 20
 """Bytes of text to which the cells of a small sheet may refer: each naming of a shared string
 becomes a text of its own when the sheet is read."""
 _SHORTEST_CELL = len('<c r="A1" t="s"><v>0</v></c>')
@@ -74,7 +75,7 @@ def copy_workbook(container: Container, package: Package, file: IO[bytes]) -> Co
             parts.writestr(f"xl/{count}.xml", _HEAD + rows + _TAIL)
 
         sheet = SheetCopy(write, min(_BYTES_OF_SHEET, room))
-        for block in container.blocks(package.sheet):
+        for block in without_prefix(container.blocks(package.sheet)):
             sheet.feed(block)
         sheet.close()
         _bind(parts, count, from_1904=package.from_1904)
@@ -87,7 +88,7 @@ def _copy_strings(container: Container, package: Package, parts: ZipFile) -> Str
         return None
     with parts.open("xl/sharedStrings.xml", "w") as part:
         strings = StringsCopy(part.write)
-        for block in container.blocks(package.strings):
+        for block in without_prefix(container.blocks(package.strings)):
             strings.feed(block)
         strings.close()
     return strings

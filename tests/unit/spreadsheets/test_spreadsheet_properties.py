@@ -27,7 +27,7 @@ _FORMS = st.fixed_dictionaries(
         "lineterminator": st.sampled_from(["\r\n", "\n", "\r"]),
     }
 )
-_MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+_MANY = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

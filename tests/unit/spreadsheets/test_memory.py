@@ -1,0 +1,135 @@
+"""Files that are made to use up memory: read in a process of its own, which has little of it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from shared.spreadsheets.sheet_copy import column_name
+from tests.unit.spreadsheets.packages import MAIN, parts, rows_xml, workbook, zipped
+
+_ROOT = Path(__file__).parents[3]
+_MOST_MB = 130
+"""Of the process, with Python itself. A third is one small sheet whose cells name long texts."""
+
+
+def _far_apart() -> bytes:
+    rows = '<row r="1"><c r="A1"><v>1</v></c><c r="XFD1" s="1"/></row>'
+    return workbook(rows + '<row r="1048576"><c r="A1048576"><v>1</v></c></row>')
+
+
+def _far_away() -> bytes:
+    sheet = rows_xml('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')
+    return workbook(
+        sheet=sheet.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>')
+    )
+
+
+def _every_thousandth() -> bytes:
+    return workbook(
+        "".join(
+            f'<row r="{n}"><c r="A{n}"><v>1</v></c><c r="HZ{n}"><v>1</v></c></row>'
+            for n in range(1, 1_048_576, 1000)
+        )
+    )
+
+
+def _empty_rows() -> bytes:
+    return workbook("".join(f'<row r="{n}" s="1" ht="9"/>' for n in range(1, 1_000_001)))
+
+
+def _empty_cells() -> bytes:
+    cells = [column_name(number) for number in range(1, 201)]
+    return workbook(
+        "".join(
+            f'<row r="{n}">{"".join(f'<c r="{name}{n}" s="1"/>' for name in cells)}</row>'
+            for n in range(1, 2_000)
+        )
+    )
+
+
+def _one_text_named_often() -> bytes:
+    row = "".join(f'<c r="{column_name(n)}{{0}}" t="s"><v>0</v></c>' for n in range(1, 201))
+    rows = "".join(f'<row r="{n}">{row.replace("{0}", str(n))}</row>' for n in range(1, 61))
+    return workbook(rows, strings=[f"<t>{'x' * 32_767}</t>"])
+
+
+def _many_strings() -> bytes:
+    made = parts()
+    made["xl/sharedStrings.xml"] = b"<sst>" + b"<si><t>a</t></si>" * 4_000_000 + b"</sst>"
+    return zipped(made)
+
+
+def _entities() -> bytes:
+    levels = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefghij"))
+    made = parts('<row r="1"><c r="A1" t="str"><v>&j;</v></c></row>')
+    path = "xl/worksheets/sheet1.xml"
+    made[path] = f'<!DOCTYPE x [<!ENTITY a "ha">{levels}]>'.encode() + made[path]
+    return zipped(made)
+
+
+def _spaces() -> bytes:
+    return workbook(sheet=rows_xml(" " * (64 << 20)))
+
+
+def _nested() -> bytes:
+    content = zipped({"0.bin": b"\0" * (16 << 20)})
+    for _ in range(5):
+        content = zipped({f"{n}.zip": content for n in range(16)})
+    return zipped({**parts(), "xl/media/lib.zip": content})
+
+
+def _one_tag() -> bytes:
+    tag = f'<row r="1" x="{"abcdefgh" * (4 << 20)}">'
+    made = parts()
+    made["xl/worksheets/sheet1.xml"] = rows_xml(tag + "</row>").encode()
+    return zipped(made)
+
+
+def _deep() -> bytes:
+    return workbook(sheet=f'<worksheet xmlns="{MAIN}">{"<a>" * 1_000_000}')
+
+
+_FILES: dict[str, tuple[Callable[[], bytes], object]] = {
+    "far-apart.xlsx": (_far_apart, 2),
+    "far-away.xlsx": (_far_away, "XFD1048576 holds a value"),
+    "every-thousandth.xlsx": (_every_thousandth, 1049),
+    "empty-rows.xlsx": (_empty_rows, 0),
+    "empty-cells.xlsx": (_empty_cells, 0),
+    "one-text-named-often.xlsx": (_one_text_named_often, 60),
+    "many-strings.xlsx": (_many_strings, "too large"),
+    "entities.xlsx": (_entities, "XML entities"),
+    "spaces.xlsx": (_spaces, "too large"),
+    "nested.xlsx": (_nested, "another archive"),
+    "one-tag.xlsx": (_one_tag, "too "),
+    "deep.xlsx": (_deep, "too "),
+    "quote.csv": (lambda: b'a,b\n1,"' + b"x\n" * (8 << 20), "Row 2 opens a quote"),
+    "line.csv": (lambda: b"a,b\n" + b"1," * (8 << 20), "Row 2 is too long"),
+    "quotes.csv": (lambda: b"a,b\n" + b'"x\n",' * (4 << 20), "Row 2 is too long"),
+    "empty-lines.csv": (lambda: b"a,b\n" + b"\n" * (1 << 20), 1),
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("files")
+    for name, (make, _) in _FILES.items():
+        (folder / name).write_bytes(make())
+    return [folder / name for name in _FILES]
+
+
+def test_no_file_uses_up_memory(files: list[Path]) -> None:
+    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_child", *map(str, files)]
+    output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
+
+    peaks: dict[str, int] = {}
+    for line in output.decode().splitlines():
+        name, found, peaks[name] = json.loads(line)
+        expected = _FILES[name][1]
+        assert found == expected or (isinstance(found, str) and str(expected) in found), name
+    assert peaks.keys() == _FILES.keys()
+    assert max(peaks.values()) < _MOST_MB, f"the largest so far, file by file: {peaks}"
