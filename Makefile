@@ -10,10 +10,10 @@ export SAM_CLI_TELEMETRY := 0
 export UV_PYTHON_PREFERENCE := system
 
 READY := .local/setup.stamp
-LAYER := layers/dependencies/requirements.txt
+LAYERS := dependencies imports
 SOURCES := $(shell find -L shared functions -type f -not -name '*.pyc' | sort)
 SOURCE_LIST := .aws-sam/sources.txt
-BUILT_FROM := template.yaml samconfig.toml $(LAYER) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)
+BUILT_FROM := template.yaml samconfig.toml $(LAYERS:%=layers/%/requirements.txt) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)
 # Compiled packages must fit the processor: this machine's here, arm64 in the cloud.
 HOST_ARCH := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 STACK := python -m local.stack
@@ -84,8 +84,10 @@ check: $(READY) ## Format, lint, types, template, and the layer against the lock
 	cfn-lint template.yaml
 	python -m tools.openapi --check
 	python -m tools.error_page --check
-	@diff -u $(LAYER) <(tools/export_layer.sh) || \
-		{ echo "$(LAYER) is not what uv.lock says: run 'make lock'." >&2; exit 1; }
+	@for layer in $(LAYERS); do \
+		diff -u layers/$$layer/requirements.txt <(tools/export_layer.sh $$layer) || \
+		{ echo "layers/$$layer is not what uv.lock says: run 'make lock'." >&2; exit 1; }; \
+	done
 
 .PHONY: bench
 bench: build ## Measure the figures that docs/ quotes.
@@ -94,9 +96,10 @@ bench: build ## Measure the figures that docs/ quotes.
 # -- build and deploy --------------------------------------------------------------------------
 
 .PHONY: lock
-lock: $(READY) ## Lock the dependencies again and export the layer's.
+lock: ## Lock the dependencies again and export the layers'.
+	@test -x .local/bootstrap/bin/uv || tools/setup.sh
 	.local/bootstrap/bin/uv lock
-	tools/export_layer.sh >$(LAYER)
+	for layer in $(LAYERS); do tools/export_layer.sh $$layer >layers/$$layer/requirements.txt; done
 
 .PHONY: build
 build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/build.

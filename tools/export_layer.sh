@@ -1,7 +1,15 @@
 #!/usr/bin/env bash
-# Prints the locked runtime dependencies: the requirements file of the dependencies layer.
+# Prints the locked packages of a layer, 'dependencies' or 'imports': its requirements file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+case ${1:-} in
+dependencies) which=--no-default-groups ;;
+imports) which=--only-group=imports ;;
+*)
+    echo "usage: $0 dependencies|imports" >&2
+    exit 2
+    ;;
+esac
 echo "# Exported from uv.lock by 'make lock'."
-.local/bootstrap/bin/uv export --quiet --frozen --no-dev --no-emit-project --no-hashes \
+.local/bootstrap/bin/uv export --quiet --frozen "$which" --no-emit-project --no-hashes \
     --no-annotate --no-header

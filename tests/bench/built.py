@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.template import Template
+from tools.finish_build import OWN_LAYERS
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / ".aws-sam" / "build"
@@ -23,11 +24,12 @@ def functions() -> dict[str, str]:
     return {name: function["Handler"] for name, function in declared.items()}
 
 
-def layers() -> list[Path]:
-    """Folders of the layers."""
-    return sorted(BUILD.glob("*Layer"))
+def layers(function: str) -> list[Path]:
+    """Folders of a function's layers."""
+    own = [name for name, functions in OWN_LAYERS.items() if function not in functions]
+    return [path for path in sorted(BUILD.glob("*Layer")) if path.name not in own]
 
 
 def search_path(function: str) -> list[str]:
     """Where Lambda looks for the modules of a function: its code, then the layers."""
-    return [str(BUILD / function), *(str(layer / "python") for layer in layers())]
+    return [str(BUILD / function), *(str(layer / "python") for layer in layers(function))]

@@ -15,9 +15,9 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         ["function", "code MB", "layers MB", "together MB"],
         "Layers and code as `make build` leaves them, MB of 10^6 bytes.",
     )
-    shared = sum(_megabytes(layer) for layer in layers())
     for name in functions():
         own = _megabytes(BUILD / name)
+        shared = sum(_megabytes(layer) for layer in layers(name))
         cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
         table.rows.append(Row(cells, *at_most(own + shared, LIMIT_MB)))
     return [table]
