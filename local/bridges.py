@@ -48,12 +48,17 @@ def install() -> None:
 
 
 def import_whole_definition() -> None:
-    """Gap: of an API's definition, ANY methods and gateway responses are not imported."""
+    """Gap: of an API's definition, some parts are not imported.
+
+    They are ANY methods, gateway responses and binary media types.
+    """
     original = gateway._import_rest_api
 
     @functools.wraps(original)
     def import_rest_api(spec: Spec, base_data: Any = None) -> str:
-        api_id: str = original({**spec, "paths": _expand_any(spec.get("paths") or {})}, base_data)
+        binary = {"binaryMediaTypes": spec.get("x-amazon-apigateway-binary-media-types") or []}
+        paths = _expand_any(spec.get("paths") or {})
+        api_id: str = original({**spec, "paths": paths}, {**binary, **(base_data or {})})
         responses: Spec = spec.get("x-amazon-apigateway-gateway-responses") or {}
         for response_type, response in responses.items():
             gateway._put_gateway_response(api_id, response_type, response)
