@@ -148,7 +148,7 @@ class _XmlGuard:
     def check(self, block: bytes) -> None:
         """Look at the next block."""
         seam = self._end + block[:_KEPT]
-        if any(word in block or word in seam for word in _DOCTYPE):
+        if any(word in text for text in (seam, block) if b"!" in text for word in _DOCTYPE):
             raise Unreadable(
                 "The workbook declares XML entities, which no spreadsheet program does. Save it in"
                 " Excel again."

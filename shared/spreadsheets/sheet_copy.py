@@ -95,16 +95,15 @@ class SheetCopy(PartCopy):
 
     def copy_usual(self, buffer: bytes, start: int) -> int:
         """Copy the rows of the usual form that begin at `start`; tell where they end."""
-        begin, here = start, start
+        begin, here, last = start, start, self._last
         while match := _ROW.match(buffer, here):
             number = int(match[1])
-            if self._is_full(number, here - begin):
-                self._keep(buffer[begin:here])
-                self._end_sheet()
+            if not self._fits(number, last, here - begin):
+                self._keep(buffer[begin:here], last)
+                self._begin(number)
                 begin = here
-            self._enter(number)
-            here = match.end()
-        self._keep(buffer[begin:here])
+            last, here = number, match.end()
+        self._keep(buffer[begin:here], last)
         return here
 
     def handlers(self) -> tuple[Starts, Ends]:
@@ -188,33 +187,36 @@ class SheetCopy(PartCopy):
 
     def _end_row(self) -> None:
         row = b'<row r="%d">%b</row>' % (self._row, b"".join(self._cells.values()))
-        if self._is_full(self._row, 0):
-            self._end_sheet()
-        self._enter(self._row)
-        self._keep(row)
+        if not self._fits(self._row, self._last, 0):
+            self._begin(self._row)
+        self._keep(row, self._row)
 
-    def _is_full(self, number: int, more: int) -> bool:
-        """Whether the small sheet can take no row of that number after so many more bytes."""
+    def _fits(self, number: int, last: int, more: int) -> bool:
+        """Whether the small sheet can take a row, after the last one and so many bytes more."""
         return (
-            number - self._last > _LARGEST_GAP
-            or number - self._first >= _ROWS_OF_SHEET
-            or self._size + more >= self._most_bytes
+            0 < number - last <= _LARGEST_GAP
+            and number - self._first < _ROWS_OF_SHEET
+            and self._size + more < self._most_bytes
         )
 
-    def _enter(self, number: int) -> None:
-        if not self._last < number <= MOST_ROWS:
-            what = f"row {number} follows row {self._last}"
-            raise Unreadable(_DAMAGED.format(what))
-        self._first, self._last = self._first or number, number
+    def _begin(self, number: int) -> None:
+        """Begin another small sheet, with the row of that number."""
+        if number <= self._last:
+            raise Unreadable(_DAMAGED.format(f"row {number} follows row {self._last}"))
+        self._end_sheet()
+        self._first = number
 
-    def _keep(self, rows: bytes) -> None:
+    def _keep(self, rows: bytes, last: int) -> None:
+        if last > MOST_ROWS:
+            raise Unreadable(_DAMAGED.format(f"it has a row {last}"))
         self._sheet.append(rows)
         self._size += len(rows)
+        self._last = last
 
     def _end_sheet(self) -> None:
         if self._size:
             self._write(b"".join(self._sheet))
-        self._sheet, self._size, self._first = [], 0, 0
+        self._sheet, self._size = [], 0
 
     def _find_merged(self, attributes: Attributes) -> None:
         name = attributes.get("ref", "")

@@ -20,7 +20,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import cold_start, floor, handler_time, lists, round_trips, size
+from tests.bench import (
+    cold_start,
+    floor,
+    handler_time,
+    import_reading,
+    lists,
+    round_trips,
+    size,
+)
 from tests.bench.quiet import quiet
 from tests.bench.report import Table
 
@@ -30,6 +38,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "round-trips": round_trips.measure,
     "floor": floor.measure,
     "lists": lists.measure,
+    "imports": import_reading.measure,
     "handler-time": handler_time.measure,
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""

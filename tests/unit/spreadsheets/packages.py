@@ -46,7 +46,8 @@ def parts(
     """
     made = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Override'
-        f' PartName="/xl/workbook.xml" ContentType="{_CONTENT}.sheet.main+xml"/></Types>',
+        f' PartName="/xl/workbook.xml" ContentType="{_CONTENT}.sheet.main+xml"/><Override'
+        f' PartName="/xl/sharedStrings.xml" ContentType="{_CONTENT}.sharedStrings+xml"/></Types>',
         "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
         "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}"><workbookPr'
         f' date1904="{date1904}"/><sheets><sheet name="One" sheetId="1" r:id="r1"/></sheets>'
