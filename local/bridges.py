@@ -58,7 +58,7 @@ def import_whole_definition() -> None:
     def import_rest_api(spec: Spec, base_data: Any = None) -> str:
         binary = {"binaryMediaTypes": spec.get("x-amazon-apigateway-binary-media-types") or []}
         paths = _expand_any(spec.get("paths") or {})
-        api_id: str = original({**spec, "paths": paths}, {**binary, **(base_data or {})})
+        api_id: str = original({**spec, "paths": paths}, {**(base_data or {}), **binary})
         responses: Spec = spec.get("x-amazon-apigateway-gateway-responses") or {}
         for response_type, response in responses.items():
             gateway._put_gateway_response(api_id, response_type, response)
