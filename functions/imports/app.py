@@ -176,7 +176,7 @@ def commit_import(tx: Transaction, request: Request) -> Answer:
 )
 def cancel_import(tx: Transaction, request: Request) -> Answer:
     """Give up an import that has not been committed."""
-    return _shown(service.cancel_import(tx, request.id), request, 200)
+    return _shown(service.cancel_import(tx, _space(tx, request), request.id), request, 200)
 
 
 lambda_handler = Door(routes)

@@ -25,14 +25,15 @@ from shared.imports.layouts import LAYOUTS
 from shared.imports.models import DocumentCounts, RowCounts, StoredImport
 from shared.imports.parts import CheckedUnit, read_units, rejected_rows, write_rejected
 from shared.imports.repository import IMPORTS
-from shared.imports.units import Unit, reject
-from shared.imports.validating import FILE_GONE, LEASE_MS, make_report
+from shared.imports.units import Unit, characters, reject
+from shared.imports.validating import FILE_GONE, LEASE_MS, MOST_CHARACTERS, make_report
 from shared.imports.workspace import Workspace, caller_of
 from shared.validation import check
 
 _OWN_ACTIONS = 2
 """Of each transaction: the import itself, and the totals of imports."""
 _LINES_PER_STEP = 500
+_CHARACTERS_PER_STEP = MOST_CHARACTERS
 _MARGIN_SECONDS = 3.0
 _SERVER_ERROR = 500
 
@@ -150,6 +151,7 @@ class _Step:
         record = IMPORTS.get(tx.store, self.record.id) if self.overtaken else self.record
         reads = self.ahead is None or self.overtaken
         self.overtaken = True  # unless this time is the last
+        self.taken = 0
         one = record.entity
         if one.status != "committing" or one.applied != self.record.entity.applied:
             return record
@@ -176,10 +178,11 @@ class _Step:
         """Return the next units as drafts: no more than one transaction can hold."""
         most = (MAX_ACTIONS - _OWN_ACTIONS) // self.handling.actions
         drafts: list[tuple[Any, list[Problem]]] = []
-        lines = 0
+        lines = size = 0
         for unit in self.units[:most]:
             lines += len(unit.rows)
-            if drafts and lines > _LINES_PER_STEP:
+            size += characters(unit.rows)
+            if drafts and (lines > _LINES_PER_STEP or size > _CHARACTERS_PER_STEP):
                 break
             drafts.append(_draft(self.handling, unit))
         return drafts
@@ -250,7 +253,10 @@ def _conclude(space: Workspace, record: Record[StoredImport]) -> Record[StoredIm
     seen = record.entity
     if seen.status != "committing":
         return record
-    report = make_report(space, seen)
+    try:
+        report = make_report(space, seen)
+    except FileMissing:
+        report = seen.report  # everything is applied: that the rows rejected are gone is no failure
 
     def decide(one: StoredImport, now: Instant) -> StoredImport | None:
         if one.status != "committing":

@@ -39,7 +39,7 @@ def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[Form, Co
     `timezone`: of date-times without offset.
     """
     return {
-        "text": text,
+        "text": _trimmed,
         "texts": _texts,
         "number": partial(_number, decimal_comma=decimal_comma),
         "whole": partial(_whole, decimal_comma=decimal_comma),
@@ -72,6 +72,11 @@ def text(cell: Cell) -> str:
         case int():
             written = str(cell)
     return written
+
+
+def _trimmed(cell: Cell) -> str:
+    # As codes and names are trimmed anyway: what differs only by that is the same.
+    return text(cell).strip()
 
 
 def _texts(cell: Cell) -> list[str]:

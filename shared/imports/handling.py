@@ -134,8 +134,7 @@ class Documents(Handling):
     ) -> list[Problem]:
         """See Handling."""
         existing, found = documents.examine_document(tx, self.kind, draft)
-        twice = _exists(existing) if existing and choice.on_duplicate == "fail" else []
-        return [*problems, *twice, *found]
+        return [*problems, *_against(existing, choice, found)]
 
     def apply(self, tx: Transaction, draft: Any, choice: Choice) -> bool:
         """See Handling."""
@@ -182,8 +181,7 @@ class TransferOrders(Handling):
     ) -> list[Problem]:
         """See Handling."""
         existing, found = transfer_orders.examine_transfer_order(tx, draft)
-        twice = _exists(existing) if existing and choice.on_duplicate == "fail" else []
-        return [*problems, *twice, *found]
+        return [*problems, *_against(existing, choice, found)]
 
     def apply(self, tx: Transaction, draft: TransferOrderDraft, choice: Choice) -> bool:
         """See Handling."""
@@ -239,6 +237,13 @@ class PickFaces(Handling):
 def _exists(number: int | None, field: str = "external_ref") -> list[Problem]:
     which = f", with the id {number}" if number else ""
     return [Problem(field, f"exists already{which}")]
+
+
+def _against(existing: int | None, choice: Choice, found: Sequence[Problem]) -> Sequence[Problem]:
+    """Say what stands against a document; one that is there and shall stay may be as it likes."""
+    if existing is None:
+        return found
+    return [*_exists(existing), *found] if choice.on_duplicate == "fail" else []
 
 
 def _is_new(number: int | None, choice: Choice, *, new: bool) -> bool:

@@ -11,11 +11,13 @@ from shared.imports.columns import Column, ImportKind, Language, Layout, header_
 from shared.imports.layouts import LAYOUTS
 from shared.imports.sample_rows import is_sample
 from shared.spreadsheets.opening import open_table
-from shared.spreadsheets.table import Row, Table
+from shared.spreadsheets.table import Cell, Row, Table
 
 _HEADER_WITHIN = 10
 """Rows in which the header must be."""
 _MOST_FLAWS = 20
+_MOST_TITLE = 100
+"""Characters of a header that are kept: the import itself keeps all headers."""
 
 _OTHER_KIND: Mapping[ImportKind, tuple[ImportKind, Kind]] = {
     "entry_documents": ("exit_documents", "exit"),
@@ -108,8 +110,8 @@ def _header(row: Row, layout: Layout) -> _Header:
     return header
 
 
-def _title(cell: object) -> str:
-    return cell.strip() if isinstance(cell, str) else ""
+def _title(cell: Cell) -> str:
+    return cell.strip()[:_MOST_TITLE] if isinstance(cell, str) else ""
 
 
 def _header_flaws(
@@ -152,13 +154,17 @@ def _with_data(
     awaits_sample = True
     for row in rows:
         cells = row.cells
-        if not any(cells[place] not in {None, ""} for place in places if place < len(cells)):
+        if all(_says_nothing(cells[place]) for place in places if place < len(cells)):
             continue
         if awaits_sample and _is_sample(row, columns, layout):
             awaits_sample = False
             continue
         awaits_sample = False
         yield row
+
+
+def _says_nothing(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def _is_sample(row: Row, columns: Sequence[tuple[int, Column]], layout: Layout) -> bool:

@@ -1,16 +1,19 @@
 """Going on with an import, wherever it stands, for as long as the time allows."""
 
+from contextlib import suppress
+
 from shared.clock import Instant, now_ms
 from shared.db.collection import Record
-from shared.errors import NotFound
+from shared.errors import ImportRefused, NotFound
 from shared.imports.applying import commit, fail
 from shared.imports.models import StoredImport
+from shared.imports.repository import IMPORTS
 from shared.imports.results import leave_results
 from shared.imports.service import begin_commit
 from shared.imports.validating import LEASE_MS, validate
 from shared.imports.workspace import Workspace
 
-GIVE_UP = "The import failed several times in the same place; it can be committed again."
+GIVE_UP = "The import failed several times in the same place"
 _UNDER_WAY = frozenset({"validating", "committing"})
 
 
@@ -48,7 +51,9 @@ def _go_on(space: Workspace, record: Record[StoredImport]) -> Record[StoredImpor
     if record.entity.status == "validating":
         record = validate(space, record.id)
     if record.entity.status == "validated" and _commits_itself(space, record.entity):
-        record = begin_commit(space, record.id)
+        with suppress(ImportRefused):  # somebody else has decided meanwhile
+            begin_commit(space, record.id)
+        record = IMPORTS.get(space.store, record.id)
     if record.entity.status == "committing":
         record = commit(space, record.id)
     return record
@@ -64,4 +69,9 @@ def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
 
 def give_up(space: Workspace, number: int) -> None:
     """End an import whose worker has died or failed again and again."""
-    leave_results(space, fail(space, number, GIVE_UP))
+    try:
+        readable = IMPORTS.get(space.store, number).entity.readable
+    except NotFound:
+        return
+    what_now = "it can be committed again" if readable else "upload the file again"
+    leave_results(space, fail(space, number, f"{GIVE_UP}; {what_now}."))

@@ -12,7 +12,7 @@ from shared.db.listing import Page
 from shared.db.store import Store
 from shared.db.transaction import Transaction, draw_ids
 from shared.db.unit_of_work import perform
-from shared.errors import ImportRefused, NotFound
+from shared.errors import IdempotencyKeyReused, ImportRefused, NotFound
 from shared.files import FileMissing
 from shared.imports import repository
 from shared.imports.accepting import ensure_readable, file_name
@@ -52,15 +52,18 @@ def start_import(tx: Transaction, space: Workspace, body: ImportUpload) -> Recor
     A request that is repeated finds the import that it made. Raises ImportRefused for what
     is too large, or nothing that can be read.
     """
+    name, content = file_name(body.file.name), body.file.content
+    digest = hashlib.sha256(content).hexdigest()
     begun = _begun(tx)
     if begun is not None:
-        return IMPORTS.get(space.store, begun)
-    name, content = file_name(body.file.name), body.file.content
+        record = IMPORTS.get(space.store, begun)
+        if (record.entity.kind, record.entity.digest) != (body.kind, digest):
+            raise IdempotencyKeyReused  # its claim ran out when the first invocation died
+        return record
     ensure_readable(content, name)
     stored = f"sources/{secrets.token_hex(16)}"
     space.work.put(stored, content, _MEDIA)
     made = Source(bucket="work", name=stored)
-    digest = hashlib.sha256(content).hexdigest()
     number = draw_ids(space.store, IMPORTS.kind, 1)
     at_once = len(content) <= _AT_ONCE_BYTES
     # Should this invocation die, the worker goes on once it must be dead.
@@ -221,13 +224,16 @@ def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
     return one.model_copy(update={"busy_until": 0}) if one.status == "committing" else None
 
 
-def cancel_import(tx: Transaction, number: int) -> Record[StoredImport]:
+def cancel_import(tx: Transaction, space: Workspace, number: int) -> Record[StoredImport]:
     """Give up an import that has not been committed; ImportRefused (409) once it is too late."""
     record = IMPORTS.get(tx.store, number)
     one = record.entity
     if one.status not in {"uploaded", "validating", "validated"}:
         message = f"Import {one.id} is {one.status} and cannot be cancelled."
         raise ImportRefused(message, 409)
+    if one.way == "drop":
+        # The worker writes beside the file that it is cancelled, once that is committed.
+        space.wake(number, delay=AFTER_INVOCATION)
     update = {"status": "cancelled", "busy_until": 0, "updated_at": tx.now}
     return IMPORTS.replace(tx, record, one.model_copy(update=update))
 

@@ -17,7 +17,7 @@ from shared.imports.columns import ImportKind, Layout
 from shared.imports.layouts import LAYOUTS
 from shared.imports.reading import FileRows
 from shared.imports.report import RowProblem
-from shared.spreadsheets.table import Cell, Row
+from shared.spreadsheets.table import BadCell, Cell, Row
 
 type _Key = tuple[str, ...]
 """What rows of one document share: reference and type. A type that is unknown begins with ?."""
@@ -99,7 +99,8 @@ class Units:
         values = []
         for name in self._layout.key:
             cell = _cell(row, self._places[name])
-            value = str(cell).strip() if cell is not None else ""
+            # As the body will have it, or two documents would have one reference.
+            value = str(cell) if isinstance(cell, BadCell) else text(cell).strip()
             kind = _TYPES.get(self._layout.kind)
             if name == "type" and kind:
                 value = type_of(kind, value) or f"?{fold(value)}"
@@ -201,6 +202,11 @@ def reject(unit: Unit, problem: Problem, places: Mapping[str, int]) -> None:
     if problem.message != "is required" or all(one.field != name for one in known):
         message = _PATH.sub(lambda path: f"row {unit.rows[int(path[1])].number}", problem.message)
         known.append(RowProblem(places.get(name), name, message))
+
+
+def characters(rows: Iterable[Row]) -> int:
+    """Count the characters of all texts in rows."""
+    return sum(len(cell) for row in rows for cell in row.cells if isinstance(cell, str))
 
 
 def _same(one: object, other: object) -> bool:

@@ -25,7 +25,7 @@ from shared.imports.parts import (
 from shared.imports.reading import FileRows, read_file
 from shared.imports.report import write_report
 from shared.imports.repository import IMPORTS, contents_key, found_import, lead_to
-from shared.imports.units import Unit, Units
+from shared.imports.units import Unit, Units, characters
 from shared.imports.workspace import Workspace
 from shared.spreadsheets.table import Unreadable
 from shared.validation import check, what_is_valid
@@ -35,6 +35,8 @@ LEASE_MS = 30_000
 REPORT_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 FILE_GONE = "The file is no longer in storage, or was replaced; upload it again."
 
+MOST_CHARACTERS = 800_000
+"""Of a document: a transaction holds 4 MB. What a single request may have is about as much."""
 _CHUNK_ROWS = 1000
 _MARGIN_SECONDS = 3.0
 
@@ -73,6 +75,8 @@ def recognise(space: Workspace, number: int, digest: str) -> None:
 
     def use_case(tx: Transaction) -> None:
         record = IMPORTS.get(tx.store, number)
+        if record.entity.digest is not None:
+            return  # somebody else was faster
         before = warning(tx, digest)
         IMPORTS.replace(
             tx, record, record.entity.model_copy(update={"digest": digest, "warning": before})
@@ -147,6 +151,9 @@ def examine(space: Workspace, one: StoredImport, units: Units, chunk: Sequence[U
     drafts = []
     for unit in chunk:
         draft, problems = check(model, unit.body)
+        if characters(unit.rows) > MOST_CHARACTERS:
+            message = f"has more than {MOST_CHARACTERS} characters in all its rows"
+            problems.append(Problem("lines", message))
         drafts.append((draft or what_is_valid(model, unit.body), problems))
 
     def look_up(tx: Transaction) -> list[list[Problem]]:

@@ -1,0 +1,26 @@
+import pytest
+
+from tests.clock import Clock
+from tests.floor import Floor
+from tests.import_desk import ImportDesk
+from tests.stack import Stack
+
+
+@pytest.fixture(autouse=True)
+def few_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """moto is slow, and only deletions and counts write and read all shards."""
+    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+
+
+@pytest.fixture
+def desk(stack: Stack, clock: Clock) -> ImportDesk:
+    """acme's imports; time passes only when the test says so, or while the service waits."""
+    del clock
+    return ImportDesk(stack)
+
+
+@pytest.fixture
+def yard(desk: ImportDesk) -> Floor:
+    """The floor of acme, furnished: the warehouses YARD and SHOP."""
+    return Floor.furnished(desk.erp, "YARD", "SHOP")
