@@ -50,7 +50,7 @@ class PartCopy(ABC):
 
     def __init__(self, items: str, item: str) -> None:
         self._items = items
-        self._end_of_item = item.encode() + b">"
+        self._end_of_item = b"</" + item.encode() + b">"
         self._starts, self._ends = self.handlers()
         self._held = b""
         self._elements = self._parsed = 0

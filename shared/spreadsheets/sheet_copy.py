@@ -35,12 +35,12 @@ _ROW = re.compile(
     rb"""\s*+<row\ r="([1-9][0-9]{0,6})"(?:\ [\w:.-]++="[^"<>&]*+")*+(?:\ ?/>|>\s*+(?:
     <c\ r="[A-H]?[A-Z]\1"(?:\ s="[0-9]{1,5}")?+(?:
         \ t="s"(?:\ s="[0-9]{1,5}")?+><v>[0-9]{1,9}</v></c>
-      | \ t="inlineStr"(?:\ s="[0-9]{1,5}")?+><is><t(?:\ xml:space="preserve")?+>
-            TEXT</t></is></c>
+      | \ t="inlineStr"(?:\ s="[0-9]{1,5}")?+><is><t(?:\ xml:space="preserve")?+
+            (?:>TEXT</t>|\ ?/>)</is></c>
       | (?:\ t="n"(?:\ s="[0-9]{1,5}")?+)?+><v>NUMBER</v></c>
       | \ t="str"(?:\ s="[0-9]{1,5}")?+><v>TEXT</v></c>
       | \ t="b"(?:\ s="[0-9]{1,5}")?+><v>[01]</v></c>
-      | (?:\ t="(?:n|s|str)")?+(?:\ ?/>|></c>)
+      | (?:\ t="(?:n|s|str|inlineStr|b|e)")?+(?:\ ?/>|>(?:<v\ ?/>|<v></v>)?+</c>)
     ))*+\s*+</row>)""".replace(b"TEXT", text_up_to(MOST_CHARACTERS)).replace(b"NUMBER", _NUMBER),
     re.VERBOSE,
 )

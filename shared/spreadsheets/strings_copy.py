@@ -23,7 +23,7 @@ _USUAL_BYTES = 4_096
 
 _STRINGS = re.compile(
     rb"""(?:\s*+<si>(?:<t(?:\ xml:space="preserve")?+(?:\ ?/>|>TEXT</t>)
-    (?:<phoneticPr[^<>]*+/>)?+)?+</si>)++""".replace(b"TEXT", text_up_to(_USUAL_BYTES)),
+    (?:<phoneticPr[^<>/]*+/>)?+)?+</si>)++""".replace(b"TEXT", text_up_to(_USUAL_BYTES)),
     re.VERBOSE,
 )
 """Strings without formats inside, as spreadsheet programs write them."""

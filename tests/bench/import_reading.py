@@ -37,15 +37,15 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " plain readers check nothing and do nothing with the rows: openpyxl's read-only loop over"
         " values, csv.reader over the open file. Ours checks the container, finds formulas,"
         " encoding and separator, and gives typed cells under the numbers of the sheet. CPU time"
-        f" of one run of openpyxl, the best of {2 * _TURNS} of the others. Peak is the whole memory of"
+        f" of one run of openpyxl, the best of {2 * _TURNS} of the others. Peak is all memory of"
         " a fresh process that reads the file.",
     )
     with TemporaryDirectory() as folder:
         xlsx, comma = Path(folder) / "products.xlsx", Path(folder) / "products.csv"
-        _write_xlsx(xlsx, rows)
+        write_xlsx(xlsx, rows)
         _write_csv(comma, rows)
         table.rows = [
-            _row(xlsx, lambda: _openpyxl(xlsx), turns=1, bound=XLSX_BOUND),
+            _row(xlsx, lambda: openpyxl_loop(xlsx), turns=1, bound=XLSX_BOUND),
             _row(comma, lambda: _csv_reader(comma), turns=2 * _TURNS, bound=CSV_BOUND),
         ]
     return [table]
@@ -56,7 +56,7 @@ def _row(path: Path, plain_reader: Callable[[], None], *, turns: int, bound: flo
     before = _best(lambda: _read(path), _TURNS)
     plain = _best(plain_reader, turns)
     ours = min(before, _best(lambda: _read(path), _TURNS))
-    peak = _peak_mb(path)
+    peak = peak_of("tests.unit.spreadsheets.memory_child", path)
     text, holds = at_most(ours / plain, bound, "{:.3g}")
     cells = [
         path.suffix,
@@ -84,7 +84,8 @@ def _read(path: Path) -> None:
         pass
 
 
-def _openpyxl(path: Path) -> None:
+def openpyxl_loop(path: Path) -> None:
+    """Read a workbook as plainly as openpyxl can."""
     book = openpyxl.load_workbook(path, read_only=True)
     for _ in book.worksheets[0].iter_rows(values_only=True):
         pass
@@ -97,14 +98,16 @@ def _csv_reader(path: Path) -> None:
             pass
 
 
-def _peak_mb(path: Path) -> int:
-    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_child", str(path)]
+def peak_of(module: str, path: Path) -> int:
+    """Most memory, in MB, of a process that runs a module with a file."""
+    command = [sys.executable, "-m", module, str(path)]
     output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
     peak: int = json.loads(output)[2]
     return peak
 
 
-def _write_xlsx(path: Path, rows: int) -> None:
+def write_xlsx(path: Path, rows: int) -> None:
+    """Write a catalogue of so many products."""
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Products")
     for row in _products(rows):
