@@ -79,7 +79,7 @@ class Products(Handling):
     model = ProductCreate
     sequence = "product"
     actions = 3
-    prepares = 320
+    prepares = 1000
 
     def keys(self, draft: ProductCreate, choice: Choice, *, applying: bool) -> list[Key]:
         """See Handling."""

@@ -25,6 +25,7 @@ from tests.bench import (
     floor,
     handler_time,
     import_reading,
+    import_work,
     lists,
     round_trips,
     size,
@@ -39,6 +40,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "floor": floor.measure,
     "lists": lists.measure,
     "imports": import_reading.measure,
+    "import-work": import_work.measure,
     "handler-time": handler_time.measure,
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""
