@@ -16,7 +16,7 @@ from shared.clock import Deadline
 from shared.config import config
 from shared.db.store import Store
 from shared.imports.arrivals import Arrival, receive
-from shared.imports.running import give_up, run
+from shared.imports.running import MOST_STALLS, run
 from shared.imports.workspace import Workspace, workspace_of
 from shared.json_text import loads
 from shared.observability import bind, flush, logger
@@ -26,9 +26,8 @@ from shared.tenancy.directory import directory
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-MOST_RECEIVES = 5
-"""As the queue's redrive policy has it: the last time, an import is ended instead of gone on with,
-so that it never stays under way for ever."""
+MOST_RECEIVES = MOST_STALLS
+"""As the queue's redrive policy has it."""
 _SLICE_MS = 60_000
 """Longest time for one message, so that no import keeps others waiting for long."""
 _RESERVE_MS = 20_000
@@ -62,10 +61,7 @@ def _work(record: SQSRecord, *, context: "LambdaContext", among: int) -> None:
         wanted = receive(space, arrival) if arrival else number
         if wanted is None:
             continue
-        if last:
-            give_up(space, wanted)
-        else:
-            run(space, wanted)
+        run(space, wanted, last=last)
 
 
 def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, Arrival | None]]:

@@ -1,7 +1,9 @@
 """Stock allocated to the exit documents that an import has created."""
 
+from contextlib import suppress
 from functools import partial
 
+from shared.clock import now_ms
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.documents import service as documents
@@ -10,6 +12,7 @@ from shared.errors import Conflict
 from shared.imports.models import StoredImport
 from shared.imports.parts import read_units
 from shared.imports.repository import IMPORTS
+from shared.imports.validating import LEASE_MS
 from shared.imports.workspace import Workspace, caller_of
 from shared.validation import check
 from shared.work.picking import create_picking
@@ -55,12 +58,10 @@ def _allocate(tx: Transaction, *, number: int, at: int, draft: ExitDraft | None)
     if draft:
         found = documents.document_of(tx.store, "exit", draft.type, draft.external_ref)
     if found and _is_ours(found.entity, one):
-        try:
+        with suppress(Conflict):  # closed, or somebody has begun to pick it
             create_picking(tx, PickingDraft(document_id=found.id))
-        except Conflict:  # closed, or somebody has begun to pick it
-            tx.store.forget()
-            record = IMPORTS.get(tx.store, number)
-    IMPORTS.replace(tx, record, one.model_copy(update={"allocated": at + 1}))
+    update = {"allocated": at + 1, "stalled": 0, "busy_until": now_ms() + LEASE_MS}
+    IMPORTS.replace(tx, record, one.model_copy(update=update))
     return True
 
 

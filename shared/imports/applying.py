@@ -231,6 +231,7 @@ class _Step:
                 ),
                 "rejected": names,
                 "busy_until": now_ms() + LEASE_MS,
+                "stalled": 0,
             }
         )
 

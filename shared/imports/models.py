@@ -152,6 +152,8 @@ class StoredImport(Stored):
     """Name of the request that began the commit."""
     busy_until: int = 0
     """Milliseconds; until then somebody is at work on it, unless he died."""
+    stalled: int = 0
+    """How often the worker has taken it up since it last got ahead."""
 
 
 class Import(Stored):

@@ -13,15 +13,21 @@ from shared.imports.service import begin_commit
 from shared.imports.validating import LEASE_MS, validate
 from shared.imports.workspace import Workspace
 
-GIVE_UP = "The import failed several times in the same place"
+MOST_STALLS = 5
+"""As often an import is taken up without getting ahead: the last time, it is ended instead, so
+that it never stays under way for ever. As many times the queue delivers a message."""
+_GIVE_UP = "The import failed several times in the same place"
+_AFTER_A_SLICE = 120
+"""Seconds after which an invocation of the worker has certainly ended."""
 _UNDER_WAY = frozenset({"validating", "committing"})
 
 
-def run(space: Workspace, number: int) -> Record[StoredImport] | None:
-    """Go on with an import; None when there is none.
+def run(space: Workspace, number: int, *, last: bool = False) -> None:
+    """Go on with an import, if there is one.
 
-    Sends the worker back to it when the time is up, or when somebody else is at it. Where it
-    has come to an end or waits for a decision, the results of a dropped file are written.
+    Sends the worker back to it when the time is up, when somebody else is at it, and when it
+    is the `last` time that its message is delivered. Where it has come to an end or waits for
+    a decision, the results of a dropped file are written.
     """
     mine = False
 
@@ -30,21 +36,28 @@ def run(space: Workspace, number: int) -> Record[StoredImport] | None:
         mine = one.busy_until <= now_ms()
         if one.status not in _UNDER_WAY or not mine:
             return None
-        return one.model_copy(update={"busy_until": now_ms() + LEASE_MS})
+        return one.model_copy(
+            update={"busy_until": now_ms() + LEASE_MS, "stalled": one.stalled + 1}
+        )
 
     try:
         record = space.change(number, claim)
     except NotFound:
-        return None  # the request that was to make it never did
+        return  # the request that was to make it never did
     if record.entity.status in _UNDER_WAY and not mine:
         space.wake(number, delay=1 + max(0, record.entity.busy_until - now_ms()) // 1000)
-        return record
+        return
+    if record.entity.status in _UNDER_WAY:
+        if record.entity.stalled >= MOST_STALLS:
+            record = _give_up(space, record)
+        elif last:
+            # Should this invocation die as well, the worker goes on.
+            space.wake(number, delay=_AFTER_A_SLICE)
     record = _go_on(space, record)
     if record.entity.status in _UNDER_WAY:
         space.change(number, _released)
         space.wake(number)
     leave_results(space, record)
-    return record
 
 
 def _go_on(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
@@ -67,11 +80,6 @@ def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
     return one.model_copy(update={"busy_until": 0}) if one.status in _UNDER_WAY else None
 
 
-def give_up(space: Workspace, number: int) -> None:
-    """End an import whose worker has died or failed again and again."""
-    try:
-        readable = IMPORTS.get(space.store, number).entity.readable
-    except NotFound:
-        return
-    what_now = "it can be committed again" if readable else "upload the file again"
-    leave_results(space, fail(space, number, f"{GIVE_UP}; {what_now}."))
+def _give_up(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
+    what_now = "it can be committed again" if record.entity.readable else "upload the file again"
+    return fail(space, record.id, f"{_GIVE_UP}; {what_now}.")

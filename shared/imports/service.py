@@ -198,6 +198,7 @@ def begin_commit(
             "commit_request": request,
             "requested_by": requester(caller) or one.requested_by,
             "busy_until": now_ms() + LEASE_MS,
+            "stalled": 0,
         }
         return one.model_copy(update=update)
 

@@ -117,7 +117,7 @@ def _check_all(
     one = record.entity
     units = Units(file, one.kind, space.tenant.timezone)
     documents = units.count()
-    for chunk in _chunks(islice(units.all(), one.checked, None)):
+    for chunk in chunks(islice(units.all(), one.checked, None)):
         if space.deadline.remaining < _MARGIN_SECONDS:
             return record
         examine(space, one, units, chunk)
@@ -130,7 +130,8 @@ def _check_all(
     return _conclude(space, record)
 
 
-def _chunks(units: Iterator[Unit]) -> Iterator[list[Unit]]:
+def chunks(units: Iterator[Unit]) -> Iterator[list[Unit]]:
+    """Yield units in the portions that are examined and written down at once."""
     chunk: list[Unit] = []
     rows = 0
     for unit in units:
@@ -204,6 +205,7 @@ def _keep(
             "parts": [*one.parts, part] if part else one.parts,
             "rejected": [*one.rejected, rejected] if rejected else one.rejected,
             "busy_until": now_ms() + LEASE_MS,
+            "stalled": 0,
         }
         return one.model_copy(update=update)
 

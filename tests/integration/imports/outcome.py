@@ -59,10 +59,10 @@ def entities(desk: ImportDesk) -> Iterator[tuple[str, Any]]:
             yield kind, _READ[kind].model.model_validate_json(unpack([item["data"]]))
 
 
-def made(desk: ImportDesk) -> Counter[object]:
+def made(desk: ImportDesk) -> Counter[tuple[object, ...]]:
     """Count everything that is there, and every event that was raised about it."""
     names: dict[tuple[str, int], object] = {}
-    found: Counter[object] = Counter()
+    found: Counter[tuple[object, ...]] = Counter()
     for kind, one in entities(desk):
         names[kind, one.id] = _name(kind, one)
         found[kind, names[kind, one.id]] += 1
