@@ -4,8 +4,8 @@ They make the calls of the service and give its answers, and nothing else: no la
 no error messages, one straight line per route. What they check they check in place.
 """
 
-import hashlib
 import base64
+import hashlib
 import json
 import random
 import re
