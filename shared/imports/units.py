@@ -39,6 +39,10 @@ class Unit:
     problems: dict[int, list[RowProblem]] = field(default_factory=dict)
 
 
+_MOST_PROBLEMS = 50
+"""Of a row: a cell of a hundred serials may have as many, and the report tells them in one."""
+
+
 class Units:
     """Makes the units of one file."""
 
@@ -199,7 +203,9 @@ def reject(unit: Unit, problem: Problem, places: Mapping[str, int]) -> None:
     """
     row, name = _origin(unit, problem.field)
     known = unit.problems.setdefault(row.number, [])
-    if problem.message != "is required" or all(one.field != name for one in known):
+    if len(known) >= _MOST_PROBLEMS:
+        known[_MOST_PROBLEMS:] = [RowProblem(None, "", "and more")]
+    elif problem.message != "is required" or all(one.field != name for one in known):
         message = _PATH.sub(lambda path: f"row {unit.rows[int(path[1])].number}", problem.message)
         known.append(RowProblem(places.get(name), name, message))
 

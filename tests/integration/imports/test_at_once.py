@@ -102,8 +102,8 @@ def assert_committed(desk: ImportDesk) -> None:
     assert one["status"] == "committed"
     assert one["documents"] == {"total": 6, "valid": 5, "committed": 5}
     assert complained(desk, one) == {(7, "name", "is required")}
-    expected = Counter({("product", (name,)): 1 for name in GOOD})
-    expected += Counter({("event", "product.created", (name,)): 1 for name in GOOD})
+    expected = Counter[tuple[object, ...]](("product", (name,)) for name in GOOD)
+    expected.update(("event", "product.created", (name,)) for name in GOOD)
     found = made(desk)
     assert {name: count for name, count in found.items() if name[0] != "import"} == expected
 
