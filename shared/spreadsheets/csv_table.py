@@ -8,7 +8,9 @@ from typing import cast
 from shared.spreadsheets.csv_form import form_of
 from shared.spreadsheets.csv_text import encoding_of, lines, sample
 from shared.spreadsheets.sources import Source, opened
-from shared.spreadsheets.table import MOST_COLUMNS, Cell, Row, Table, Unreadable
+from shared.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS, Cell, Row, Table, Unreadable
+
+csv.field_size_limit(MOST_CHARACTERS)
 
 _PROBLEMS = {
     "unexpected end": "opens a quote that is never closed",

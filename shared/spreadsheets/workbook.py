@@ -54,12 +54,12 @@ class Workbook(Table):
 
     def _flaws_of(self, copied: Copied) -> Sequence[str]:
         flaws = [
-            f"{name} holds a formula; save the file with values instead of formulas"
+            f"{name} holds a formula; save the file with values instead of formulas."
             for name in copied.formulas
         ]
         last = self._last_row() if copied.merged_below else 0
         flaws += [
-            f"the cells {one.name} are merged; unmerge them, so that each row has its own values"
+            f"The cells {one.name} are merged; give every row its own value."
             for one in copied.merged_below
             if one.first <= last
         ]

@@ -184,8 +184,8 @@ def test_the_style_of_numbers_is_found_where_the_file_tells(
         ('a,b\n1,"open\n2,3\n4,5\n', "Row 2 opens a quote that is never closed"),
         ('a,b\n1,2\n"x', "Row 3 opens a quote that is never closed"),
         ('a,b\n\n"x"y,1\n', "Row 3 has text behind a closing quote"),
-        ('a,b\n1,"' + "x" * 140_000 + '"\n', "Row 2 opens a quote that is never closed, or holds"),
-        ("a,b\n" + "x" * 140_000 + "\n", "Row 2 opens a quote"),
+        ('a,b\n1,"' + "x" * 32_768 + '"\n', "Row 2 opens a quote that is never closed, or holds"),
+        ("a,b\n" + "x" * 32_768 + "\n", "Row 2 opens a quote"),
         ("a,b\n" + "1," * 300 + "1\n", "Row 2 has more than 256 cells"),
         ("a,b\n" + '"x\n",' * 500_000, "Row 2 is too long"),
         ("a,b\n" + "," * 3_000_000, "Row 2 is too long"),
@@ -193,6 +193,12 @@ def test_the_style_of_numbers_is_found_where_the_file_tells(
 )
 def test_what_cannot_be_taken_apart_is_refused_with_its_row(text: str, words: str) -> None:
     assert words in _refused(text.encode())
+
+
+def test_a_cell_may_be_as_long_as_in_a_workbook() -> None:
+    long = "x" * 32_767
+
+    assert _read(f'a,b\n{long},"{long}"\n')[1].cells == [long, long]
 
 
 def test_a_quote_within_a_cell_is_text() -> None:

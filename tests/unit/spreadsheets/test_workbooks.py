@@ -281,7 +281,7 @@ def test_formulas_are_flaws_and_named() -> None:
     sheet["A1"], sheet["C7"], sheet["B9"] = "title", "=A1", "=SUM(C1:C7)"
     table = opened(saved(book))
 
-    advice = "holds a formula; save the file with values instead of formulas"
+    advice = "holds a formula; save the file with values instead of formulas."
     assert table.flaws == [f"C7 {advice}", f"B9 {advice}"]
 
 
@@ -307,9 +307,9 @@ def test_merged_cells_below_the_top_are_flaws() -> None:
         sheet.merge_cells(name)
     table = opened(saved(book))
 
-    advice = "unmerge them, so that each row has its own values"
     assert sorted(table.flaws) == [
-        f"the cells {name} are merged; {advice}" for name in ("A9:A12", "B13:C13")
+        f"The cells {name} are merged; give every row its own value."
+        for name in ("A9:A12", "B13:C13")
     ]
     assert [one.name for one in table.merged] == ["A1:E1"]
     assert (table.merged[0].first, table.merged[0].last) == (1, 1)
