@@ -10,6 +10,8 @@ from shared.spreadsheets.csv_text import encoding_of, lines, sample
 from shared.spreadsheets.sources import Source, opened
 from shared.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS, Cell, Row, Table, Unreadable
 
+# A setting of the whole process, in which nothing else reads such files. It is what ends a quote
+# that is never closed.
 csv.field_size_limit(MOST_CHARACTERS)
 
 _PROBLEMS = {
