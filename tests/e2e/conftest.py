@@ -13,15 +13,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import boto3
 import httpx
 import pytest
 
 from local import deployment
-from local.settings import aws_environment
+from local.settings import REGION, aws_environment
+from shared.auth import tokens
+from shared.auth.scopes import SCOPES
+from shared.errors import Conflict
+from shared.tenancy import provisioning
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import MODULES
+from tests.e2e.answers import fields
+from tests.e2e.import_calls import Bucket
 from tests.stack import forget_everything
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
 HERE = Path(__file__).parent
+
+IMPORTER = "importer"
+"""A tenant for imports alone: their catalogues would shift the ids that other tests count on."""
 
 # Twenty cold starts at once take a 2-core machine seconds.
 TIMEOUT = httpx.Timeout(60.0)
@@ -142,3 +154,37 @@ def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
     assert no_real_credentials is None
     with at_the_controls(stack):
         yield
+
+
+@pytest.fixture(scope="session")
+def importer(stack: Deployed) -> Iterator[httpx.Client]:
+    """ERP of the tenant for imports, which has the warehouses of the sample files."""
+    with at_the_controls(stack):
+        wanted = TenantSettings(
+            IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES
+        )
+        try:
+            tenant = provisioning.create_tenant(wanted)
+        except Conflict:  # an earlier run made it, at another address
+            tenant = provisioning.set_address(IMPORTER, base_url=stack.base_url)
+        token = tokens.issue(tenant, IMPORTER, frozenset(SCOPES))
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=stack.base_url, headers=headers, timeout=TIMEOUT) as client:
+        for code in ("CEN", "DUB"):
+            made = client.post("/warehouses", json={"whs_code": code, "name": code})
+            # An earlier run, or another process of this one, may have made it.
+            assert made.status_code == httpx.codes.CREATED or fields(made) == ["whs_code"]
+        yield client
+
+
+@pytest.fixture(scope="session")
+def bucket(stack: Deployed) -> Bucket:
+    """The import bucket of the stack."""
+    s3 = boto3.client(
+        "s3",
+        endpoint_url=stack.endpoint_url,
+        region_name=REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+    return Bucket(s3, stack.import_bucket)
