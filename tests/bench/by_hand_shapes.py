@@ -50,6 +50,10 @@ def document(number: int, body: Any, known: Mapping[str, Any], now: str) -> dict
         "whs_code": body["warehouse_code"],
         "created_at": now,
         "updated_at": now,
+        "works": [],
+        "finished": [],
+        "named": _named(body, known),
+        "import_id": None,
         "lines": lines,
     }
 
@@ -85,18 +89,21 @@ def item_of(document: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def register(number: int, body: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+def _named(body: Any, known: Mapping[str, Any]) -> dict[str, list[int]]:
     warehouse = body["warehouse_code"]
     products = {int(known[f"item_code#{line['item_code']}"]["id"]["N"]) for line in body["lines"]}
     bins = {f"bin#{warehouse}\x1f{line['destination_bin']}" for line in body["lines"]}
     positions = {int(known[name]["id"]["N"]) for name in bins}
     return {
-        "PK": {"S": "open"},
-        "SK": {"S": f"entry#{number}"},
-        "product": {"NS": [str(one) for one in sorted(products)]},
-        "warehouse": {"NS": [known["warehouses"]["id"]["N"]]},
-        "position": {"NS": [str(one) for one in sorted(positions)]},
+        "product": sorted(products),
+        "warehouse": [int(known["warehouses"]["id"]["N"])],
+        "position": sorted(positions),
     }
+
+
+def register(number: int, body: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    ids = {kind: {"NS": [str(one) for one in all_]} for kind, all_ in _named(body, known).items()}
+    return {"PK": {"S": "open"}, "SK": {"S": f"entry#{number}"}, **ids}
 
 
 def stored(item: Mapping[str, Any]) -> Any:
