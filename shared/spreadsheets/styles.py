@@ -1,6 +1,6 @@
 """The number formats of a workbook's cells, which tell a date from a number."""
 
-from xml.sax.saxutils import quoteattr
+from html import escape
 
 from shared.spreadsheets.elements import each_element
 from shared.spreadsheets.table import Unreadable
@@ -23,10 +23,10 @@ def number_formats(content: bytes) -> bytes:
     def take(parent: str, tag: str, attributes: dict[str, str]) -> None:
         number = attributes.get("numFmtId", "0")
         if (parent, tag) == ("cellXfs", "xf"):
-            styles.append(f"<xf numFmtId={quoteattr(number)}/>")
+            styles.append(f'<xf numFmtId="{escape(number)}"/>')
         elif (parent, tag) == ("numFmts", "numFmt"):
-            code = quoteattr(attributes.get("formatCode", ""))
-            formats.append(f"<numFmt numFmtId={quoteattr(number)} formatCode={code}/>")
+            code = escape(attributes.get("formatCode", ""))
+            formats.append(f'<numFmt numFmtId="{escape(number)}" formatCode="{code}"/>')
 
     each_element(content, take)
     if len(styles) > _MOST_STYLES or len(formats) > _MOST_STYLES:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
-from xml.sax.saxutils import quoteattr
 from zipfile import ZipFile
 
 from shared.spreadsheets import styles
@@ -113,4 +112,4 @@ def _relations(relations: Sequence[str]) -> str:
 
 
 def _relation(key: str, kind: str, target: str) -> str:
-    return f'<Relationship Id="{key}" Type={quoteattr(_TYPES + kind)} Target="{target}"/>'
+    return f'<Relationship Id="{key}" Type="{_TYPES}{kind}" Target="{target}"/>'
