@@ -20,17 +20,18 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Any
 
+import aws_lambda_powertools
 import boto3
 import pytest
 import s3transfer
 
 from shared.http.door import Door
 from shared.tenancy.provisioning import create_client
-from tests import faults
+from tests import faults, gateway
 from tests.bench import built, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
-from tests.gateway import Erp
+from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, deployed
 
 BOUND = 1.3
@@ -110,7 +111,8 @@ def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
 
 def _minimal_task(folder: Path) -> _Task:
     shutil.copy(_HERE / "minimal.py", folder / "minimal.py")
-    for package in (boto3, s3transfer):
+    # Of Powertools our layer has only what we use.
+    for package in (boto3, s3transfer, aws_lambda_powertools):
         source = Path(package.__path__[0])
         shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     mode = PycInvalidationMode.UNCHECKED_HASH
@@ -172,6 +174,16 @@ def _call_first(stack: Stack, handler: str) -> None:
         assert answer.status in {200, 404}, answer.text
     elif handler == stack.template.authorizer_handler():
         assert stack.erp().get("/products/1").status == 200
+    elif module == "functions.import_worker.app":
+        message = {
+            "messageId": "1",
+            "receiptHandle": "1",
+            "body": json.dumps({"tenant": "acme", "import": 1}),
+            "attributes": {"ApproximateReceiveCount": "1"},
+            "eventSource": "aws:sqs",
+        }
+        answer = gateway._function(handler)({"Records": [message]}, LambdaContext())
+        assert answer == {"batchItemFailures": []}
     elif module == "functions.reference.app":
         assert Erp(stack.gateway, None).get("/openapi.json").status == 200
     else:
