@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_floor import play_floor
+from local.demo_imports import Bucket, play_imports
+from local.settings import aws_environment
 from local.story import Story
 
 STACK = Path(".local/stack.json")
@@ -23,7 +26,7 @@ def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
-def play(story: Story) -> None:
+def play(story: Story, bucket: Bucket) -> None:
     """Play the story; every run leaves a few more documents behind."""
     run = uuid.uuid4().hex[:8]
     warehouses = story.tell(
@@ -46,6 +49,7 @@ def play(story: Story) -> None:
     _order_once(story, run, warehouses[0]["whs_code"], products)
     _many_at_once(story, run, warehouses[0]["whs_code"], products)
     _bad_order(story, run)
+    play_imports(story, run, bucket)
     play_floor(story, run)
     story.tell(
         "The newest open sales orders",
@@ -139,12 +143,14 @@ def main() -> int:
     if not STACK.exists():
         print("No stack is running: start it with `make run` (or `make run DETACH=1`).")
         return 1
-    tenant = json.loads(STACK.read_text())["tenants"][arguments.tenant]
+    stack = json.loads(STACK.read_text())
+    tenant = stack["tenants"][arguments.tenant]
+    os.environ.update(aws_environment(stack["endpoint_url"]))
     with httpx.Client(timeout=60) as http:
         story = Story(
             Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
         )
-        play(story)
+        play(story, Bucket(stack["import_bucket"], arguments.tenant))
     Console(width=None if sys.stdout.isatty() else 140).print(story.table())
     return 0 if story.went_well else 1
 

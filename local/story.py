@@ -29,13 +29,19 @@ class Story:
             return refusal.answer
 
     def tell(
-        self, what: str, answer: httpx.Response, expected: int, outcome: Callable[[Any], str]
+        self,
+        what: str,
+        answer: httpx.Response,
+        expected: int,
+        outcome: Callable[[Any], str],
+        *,
+        read: Callable[[httpx.Response], Any] = httpx.Response.json,
     ) -> Any:
-        """Add a call and what came of it; return the body."""
-        body = answer.json()
+        """Add a call and what came of it; return the body, as `read` reads it."""
         request = answer.request
         call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
         fine = answer.status_code == expected
+        body = read(answer) if fine else answer.json()
         self.rows.append((what, call, outcome(body) if fine else body["message"], fine))
         return body
 
