@@ -193,16 +193,18 @@ def _mixed_types(
     """Find rows whose type is one of the other kind of document."""
     place = next(place for place, column in columns if column.field == "type")
     strangers: Counter[str] = Counter()
-    first: dict[str, int] = {}
+    first: dict[str, Row] = {}
     for row in rows:
         cell = row.cells[place] if place < len(row.cells) else None
-        if isinstance(cell, str) and cell and type_of(other, cell):
-            strangers[cell] += 1
-            first.setdefault(cell, row.number)
-    for name, count in strangers.items():
+        known = type_of(other, cell) if isinstance(cell, str) and cell else None
+        if known:
+            strangers[known] += 1
+            first.setdefault(known, row)
+    for known, count in strangers.items():
+        number, cells = first[known]
         yield (
-            f"The file mixes kinds: {count} rows, the first one row {first[name]}, are of the"
-            f" type {name}, which belongs to {other_kind}."
+            f"The file mixes kinds: the type {cells[place]} belongs to {other_kind}, and"
+            f" {'a row is' if count == 1 else f'{count} rows are'} of it; see row {number}."
         )
 
 

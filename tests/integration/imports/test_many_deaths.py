@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.imports.handling import EntryDocuments
+from shared.imports.document_handling import EntryDocuments
 from tests.clock import Clock
 from tests.faults import Answer, Call, Fault, Forward, Killed, Wire
 from tests.floor import Floor

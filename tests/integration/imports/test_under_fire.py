@@ -52,7 +52,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several chunks and several transactions even for a few rows."""
     monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 3)
     monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
-    monkeypatch.setattr("shared.imports.handling.Products.prepares", 4)
+    monkeypatch.setattr("shared.imports.product_handling.Products.prepares", 4)
 
 
 def settle(desk: ImportDesk, clock: Clock, *again: str) -> None:
