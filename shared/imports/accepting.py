@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 
 from shared.errors import ImportRefused
 from shared.imports.models import MAX_UPLOAD
-from shared.spreadsheets.opening import inspect
 from shared.spreadsheets.table import Unreadable
 
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\"*:<>?|\\/\u2028\u2029]")
@@ -38,6 +37,9 @@ def ensure_readable(content: bytes | None, name: str) -> None:
             " with POST /imports/uploads, or drop them into the import bucket."
         )
         raise ImportRefused(message, _TOO_LARGE)
+    # Lazily: most requests bring no file.
+    from shared.spreadsheets.opening import inspect  # noqa: PLC0415
+
     try:
         inspect(content, name)
     except Unreadable as error:

@@ -18,9 +18,8 @@ from shared.db.transaction import MAX_ACTIONS, Transaction, draw_ids
 from shared.db.unit_of_work import Prepared, perform
 from shared.errors import Problem, ServiceError
 from shared.files import FileMissing
-from shared.imports.allocating import allocate_documents
 from shared.imports.columns import header_key
-from shared.imports.handling import HANDLINGS, Choice, Handling
+from shared.imports.handling import Choice, Handling, handling_of
 from shared.imports.layouts import LAYOUTS
 from shared.imports.models import DocumentCounts, RowCounts, StoredImport
 from shared.imports.parts import CheckedUnit, read_units, rejected_rows, write_rejected
@@ -50,11 +49,18 @@ def commit(space: Workspace, number: int) -> Record[StoredImport]:
             record = _apply_part(space, record, units, before)
             if record.entity.applied < before + part.units:
                 return record
-        if record.entity.auto_allocate and not allocate_documents(space, number):
+        if record.entity.auto_allocate and not _allocate(space, number):
             return IMPORTS.get(space.store, number)
         return _conclude(space, IMPORTS.get(space.store, number))
     except FileMissing:
         return fail(space, number, FILE_GONE)
+
+
+def _allocate(space: Workspace, number: int) -> bool:
+    # Lazily: only few imports need the work of picking.
+    from shared.imports.allocating import allocate_documents  # noqa: PLC0415
+
+    return allocate_documents(space, number)
 
 
 def fail(space: Workspace, number: int, message: str) -> Record[StoredImport]:
@@ -76,7 +82,7 @@ def _apply_part(
     before: int,
 ) -> Record[StoredImport]:
     """Apply the units of a part, of which `before` units come before; the record after that."""
-    handling = HANDLINGS[record.entity.kind]
+    handling = handling_of(record.entity.kind)
     ahead: _Ahead | None = None
     while (at := record.entity.applied - before) < len(units):
         if space.deadline.remaining < _MARGIN_SECONDS or record.entity.status != "committing":

@@ -13,7 +13,7 @@ from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.errors import Problem
 from shared.files import FileMissing
-from shared.imports.handling import HANDLINGS, Choice
+from shared.imports.handling import Choice, handling_of
 from shared.imports.models import DocumentCounts, Part, RowCounts, StoredImport
 from shared.imports.parts import (
     folder_of,
@@ -146,7 +146,7 @@ def chunks(units: Iterator[Unit]) -> Iterator[list[Unit]]:
 
 def examine(space: Workspace, one: StoredImport, units: Units, chunk: Sequence[Unit]) -> None:
     """Hold units against the rules of a single request, with look-ups for all at once."""
-    handling = HANDLINGS[one.kind]
+    handling = handling_of(one.kind)
     choice = Choice(one.id, one.on_duplicate)
     model = handling.model
     drafts = []
