@@ -310,7 +310,7 @@ class RuleBlocked(ServiceError):
 
 
 class ImportRefused(ServiceError):
-    """422, 409 or 413 import_refused: the file, or the state of the import, forbids it."""
+    """422 import_refused, or under 409 or 413: the file, or the state of the import, forbids it."""
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message, "import_refused", status_override=status)

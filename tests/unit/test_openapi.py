@@ -131,7 +131,7 @@ def test_every_example_satisfies_its_schema(document: dict[str, Any]) -> None:
 
 def test_every_example_of_a_body_is_accepted() -> None:
     for operation in OPERATIONS.values():
-        if operation.body:
+        if operation.body and not operation.form:
             raw = loads(json.dumps(example(operation.body)))
             assert check(operation.body, raw)[1] == [], operation.name
 
