@@ -11,8 +11,9 @@ from typing import NamedTuple
 _SEPARATORS = "\t;,"
 """What programs separate cells with. Where two fit equally well, the first of them: a comma is
 found in prose and in numbers, a tab is not."""
-_LOOKED_AT = 500
-"""Records of the start of the file."""
+_JUDGED, _SEARCHED = 100, 500
+"""Records of the start of the file by which a separator is judged, and in which numbers are
+looked for."""
 
 _TOLD = re.compile(r'"?sep=([^\w"\s]|\t)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 """What Excel writes into, and reads from, the first line where a separator may surprise."""
@@ -42,19 +43,19 @@ def form_of(text: str) -> Form:
     told = _TOLD.match(text)
     if told:
         separator = told[1]
-        records, _ = _records(text[told.end() :], separator)
+        text = text[told.end() :]
     else:
-        separator = max(_SEPARATORS, key=lambda one: _fit(*_records(text, one)))
-        records, _ = _records(text, separator)
+        separator = max(_SEPARATORS, key=lambda one: _fit(*_records(text, one, _JUDGED)))
+    records, _ = _records(text, separator, _SEARCHED)
     return Form(separator, told is not None, _decimal_comma(records))
 
 
-def _records(text: str, separator: str) -> tuple[list[list[str]], bool]:
+def _records(text: str, separator: str, most: int) -> tuple[list[list[str]], bool]:
     """The first records, and whether they are well written if this is the separator."""
     records: list[list[str]] = []
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        records.extend(islice(reader, _LOOKED_AT))
+        records.extend(islice(reader, most))
     except csv.Error as error:
         # The lines may end within a cell.
         return records, "unexpected end" in str(error)
@@ -73,7 +74,7 @@ def _fit(records: Sequence[Sequence[str]], is_sound: bool) -> tuple[float, float
 
 
 def _decimal_comma(records: Sequence[Sequence[str]]) -> bool | None:
-    cells = [cell.strip() for cells in records for cell in cells]
-    comma = any(_COMMA.fullmatch(cell) for cell in cells)
-    point = any(_POINT.fullmatch(cell) for cell in cells)
+    texts = (cell.strip() for cells in records for cell in cells if "," in cell or "." in cell)
+    numbers = [text for text in texts if text[-1:].isdecimal()]
+    comma, point = (any(map(form.fullmatch, numbers)) for form in (_COMMA, _POINT))
     return None if comma == point else comma
