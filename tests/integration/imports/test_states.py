@@ -154,7 +154,9 @@ def test_who_may_not_import(desk: ImportDesk) -> None:
     user = Erp(desk.stack.gateway, desk.stack.user_token(permissions="inventory.manage"))
     assert refusals(user, number) == {(403, "forbidden")}
     reader = desk.stack.erp(scopes=set(SCOPES) - {"products:write"})
-    assert refusals(reader, number) >= {(403, "missing_scope")}
+    for method, path, body in paths(number):
+        answer = reader.send(method, path, body)
+        assert method == "GET" or (answer.status, answer.code) == (403, "missing_scope")
     allowed = Erp(desk.stack.gateway, desk.stack.user_token(permissions="imports.run"))
     assert allowed.post(f"/imports/{number}/commit").status == 202
 
