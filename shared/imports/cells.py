@@ -23,8 +23,8 @@ _FLAGS: Mapping[str, bool] = {
 }
 _SEPARATORS = re.compile(r"[,;|\n]")
 _PLAIN = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
-_WITH_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
-_WITH_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
+_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _SHORT_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
