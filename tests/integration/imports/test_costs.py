@@ -32,7 +32,10 @@ def recorded(
 
 def products(note: str) -> list[list[object]]:
     header: list[object] = ["item_code", "name", "barcode", "type"]
-    return [header, *([f"P-{n:04d}", f"Product {n}", f"8400{n:06d}", note] for n in range(ROWS))]
+    rows: list[list[object]] = [
+        [f"P-{n:04d}", f"Product {n}", f"84000{n:06d}", note] for n in range(ROWS)
+    ]
+    return [header, *rows]
 
 
 def test_a_thousand_products(desk: ImportDesk, wire: Wire) -> None:

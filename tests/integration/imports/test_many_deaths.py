@@ -182,5 +182,5 @@ def test_every_document_is_made_once_by_workers_that_die(
     try:
         run_through(desk, wire, clock, documents=DOCUMENTS, kills=_KILLS, seed=SEED)
     except BaseException as error:
-        error.add_note(f"again: SOAK_SEED={SEED}")
+        error.add_note(f"again: make soak SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k die'")
         raise
