@@ -1,10 +1,12 @@
 """The floor of a warehouse, as the people who work there see it through the interface."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from shared.tenancy import provisioning
 from shared.tenancy.directory import directory
 from tests.gateway import Erp, Response
+from tests.stack import once
 
 PRODUCTS = (
     {"item_code": "BRICK", "name": "Brick"},
@@ -33,6 +35,11 @@ class Floor:
     @classmethod
     def furnished(cls, erp: Erp, *warehouses: str) -> "Floor":
         """Give a tenant the products and, in each warehouse, the positions."""
+        once(erp, ("floor", *warehouses), lambda: cls._furnish(erp, warehouses))
+        return cls(erp)
+
+    @staticmethod
+    def _furnish(erp: Erp, warehouses: Iterable[str]) -> None:
         for code in warehouses:
             assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
             for bin_code, more in POSITIONS.items():
@@ -40,7 +47,6 @@ class Floor:
                 assert erp.post("/warehouse-positions", body).status == 201
         for product in PRODUCTS:
             assert erp.post("/products", product).status == 201
-        return cls(erp)
 
     def settle(self, **settings: object) -> None:
         """Change settings of the tenant."""

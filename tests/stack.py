@@ -1,12 +1,15 @@
 """The stack on moto: what `template.yaml` declares, as far as functions use it, and tenants."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 import pytest
+from botocore.retries import quota
+from botocore.retries.quota import RetryQuota
 from moto import mock_aws
 from moto.s3.models import s3_backends
 from moto.sqs.models import sqs_backends
@@ -15,7 +18,7 @@ from shared import aws
 from shared.auth import signing, tokens
 from shared.auth.scopes import SCOPES
 from shared.config import config
-from shared.db import bookmarks
+from shared.db import bookmarks, counters
 from shared.db.store import Store
 from shared.tenancy import access, directory, provisioning
 from shared.tenancy.settings import TenantSettings
@@ -26,6 +29,7 @@ from tests.quick_moto import Snapshot
 from tests.template import Template
 
 NAME = "stowage"
+_TENANTS = ("acme", "beta")
 REGION = "eu-west-1"
 ACCOUNT = "123456789012"
 HOST = "api.stowage.test"
@@ -39,13 +43,41 @@ CREDENTIALS = {
 
 def forget_everything() -> None:
     """Begin as a new execution environment, which knows nothing."""
-    config.cache_clear()
+    _forget_the_stack()
     aws.client.cache_clear()
+    access.access.forget()
+
+
+def _forget_the_stack() -> None:
+    """Begin as an execution environment that has its clients and knows nothing else.
+
+    Clients are dear, and the same in every test but for what they may still try again.
+    """
+    config.cache_clear()
     signing.key_ids.cache_clear()
     signing.public_key.cache_clear()
     directory.directory.forget()
-    access.access.forget()
     bookmarks._remembered.clear()
+    _Quota.refill()
+
+
+class _Quota(RetryQuota):
+    """What a client may still try again."""
+
+    _all: ClassVar[WeakSet["_Quota"]] = WeakSet()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._all.add(self)
+
+    @classmethod
+    def refill(cls) -> None:
+        """Have every client as if it had never met a fault."""
+        for one in cls._all:
+            one.release(one.INITIAL_CAPACITY)
+
+
+quota.RetryQuota = _Quota  # type: ignore[assignment, misc]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +159,34 @@ class Stack:
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
 
 
+def once(erp: Erp, what: Hashable, prepare: Callable[[], object]) -> None:
+    """Let an ERP prepare a stack to which nothing has happened, or have it as it did before.
+
+    Either way the environment knows the tenant, the keys and the ERP afterwards.
+
+    Args:
+        erp: Who prepares.
+        what: Name of what is prepared; whoever gives it again prepares the same.
+        prepare: Writes to tables, through the interface.
+    """
+    assert erp.token is not None
+    caller = tokens._json(erp.token.split(".")[1])
+    # How many shards there are shows in the table.
+    name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
+    if not _first_day().snapshot.is_now():
+        prepare()
+    elif name in _prepared:
+        _prepared[name].put_back()
+    else:
+        prepare()
+        _prepared[name] = Snapshot.take(ACCOUNT, REGION)
+    bookmarks._remembered.clear()
+    assert erp.get("/warehouses").status == 200
+
+
+_prepared: dict[Hashable, Snapshot] = {}
+
+
 def _all_items(table: str) -> list[dict[str, Any]]:
     pages = aws.client("dynamodb").get_paginator("scan").paginate(TableName=table)
     return [item for page in pages for item in page["Items"]]
@@ -149,8 +209,10 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         _enter(monkeypatch, first_day.template)
         first_day.snapshot.put_back()
         _open_buckets_and_queues()
+        for slug in _TENANTS:
+            access.dynamodb_for(slug)
         yield Stack(first_day.template)
-        forget_everything()
+        _forget_the_stack()
 
 
 @cache
@@ -162,7 +224,7 @@ def _first_day() -> _FirstDay:
         forget_everything()
         template = _create()
         _enter(monkeypatch, template)
-        for slug in ("acme", "beta"):
+        for slug in _TENANTS:
             provisioning.create_tenant(
                 TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
@@ -173,7 +235,7 @@ def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
     """Begin as a new execution environment of the stack's functions."""
     for name, value in (CREDENTIALS | template.environment()).items():
         monkeypatch.setenv(name, value)
-    forget_everything()
+    _forget_the_stack()
 
 
 def _create() -> Template:

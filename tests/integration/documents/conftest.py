@@ -4,11 +4,17 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
+from tests.stack import once
 
 
 @pytest.fixture
 def yard(erp: Erp) -> Erp:
     """A builders' yard with a warehouse, four positions and five products."""
+    once(erp, "builders' yard", lambda: _furnish(erp))
+    return erp
+
+
+def _furnish(erp: Erp) -> None:
     erp.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
     erp.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"})
     for bin_code, more in {
@@ -30,7 +36,6 @@ def yard(erp: Erp) -> Erp:
     }.items():
         answer = erp.post("/products", {"item_code": item_code, "name": item_code.title(), **more})
         assert answer.status == 201, answer.text
-    return erp
 
 
 @pytest.fixture

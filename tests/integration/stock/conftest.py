@@ -7,11 +7,17 @@ import pytest
 
 from tests.floor import PRODUCTS
 from tests.gateway import Erp
+from tests.stack import once
 
 
 @pytest.fixture
 def yard(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
+    once(erp, "shelves", lambda: _furnish(erp))
+    return erp
+
+
+def _furnish(erp: Erp) -> None:
     for code in ("YARD", "SHOP"):
         assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
         for bin_code in ("A-01", "A-02", "B-01"):
@@ -19,7 +25,6 @@ def yard(erp: Erp) -> Erp:
             assert erp.post("/warehouse-positions", body).status == 201
     for product in PRODUCTS:
         assert erp.post("/products", product).status == 201
-    return erp
 
 
 @pytest.fixture

@@ -5,11 +5,17 @@ import pytest
 
 from tests.gateway import Erp
 from tests.haul import Haul
+from tests.stack import once
 
 
 @pytest.fixture
 def yards(erp: Erp) -> Erp:
     """A central warehouse, one in Dublin, one in Cork, and four products."""
+    once(erp, "three yards", lambda: _furnish(erp))
+    return erp
+
+
+def _furnish(erp: Erp) -> None:
     for code, name in {"CEN": "Central", "DUB": "Dublin", "CORK": "Cork"}.items():
         assert erp.post("/warehouses", {"whs_code": code, "name": name}).status == 201
     for item_code, more in {
@@ -20,7 +26,6 @@ def yards(erp: Erp) -> Erp:
     }.items():
         answer = erp.post("/products", {"item_code": item_code, "name": item_code.title(), **more})
         assert answer.status == 201, answer.text
-    return erp
 
 
 @pytest.fixture

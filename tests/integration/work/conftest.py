@@ -5,6 +5,7 @@ import pytest
 from tests.dock import Dock
 from tests.floor import Floor
 from tests.gateway import Erp
+from tests.stack import once
 
 
 @pytest.fixture
@@ -22,9 +23,12 @@ def dock(erp: Erp) -> Dock:
 @pytest.fixture
 def yards(erp: Erp) -> Floor:
     """YARD and SHOP, furnished, with some of everything at A-01 of YARD."""
-    floor = Floor.furnished(erp, "YARD", "SHOP")
+    once(erp, "yards with stock", lambda: _stock(Floor.furnished(erp, "YARD", "SHOP")))
+    return Floor(erp)
+
+
+def _stock(floor: Floor) -> None:
     floor.stock("BRICK", 10)
     floor.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
     for serial in ("S1", "S2", "S3"):
         floor.stock("DRILL", 1, serial=serial)
-    return floor

@@ -1,0 +1,125 @@
+"""Tests that share clients and floors have nothing of one another."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from itertools import count
+
+import pytest
+
+from shared import aws
+from shared.config import config
+from tests.clock import Clock
+from tests.faults import Wire, throttle
+from tests.floor import Floor
+from tests.gateway import Erp
+from tests.stack import Stack, deployed, once
+
+type Deploy = Callable[[], AbstractContextManager[Stack]]
+
+_NAMES = count()
+_FOR_EVER = 1_000_000
+
+
+@pytest.fixture
+def another() -> Deploy:
+    """Deploys a stack, as another test does."""
+
+    @contextmanager
+    def deploy() -> Iterator[Stack]:
+        with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
+            yield stack
+
+    return deploy
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test prepares anything under."""
+    return f"stack {next(_NAMES)}"
+
+
+def _is_tried_again(wire: Wire) -> bool:
+    """Tell whether a call that is throttled once is repeated."""
+    client = aws.client("dynamodb")
+    with wire.recorded() as seen, wire.faulty(throttle(at=0)):
+        try:
+            client.describe_table(TableName=config().control_table)
+        except client.exceptions.ClientError:
+            return False
+    assert len(seen.calls) == 2
+    return True
+
+
+def test_clients_begin_with_all_their_tries(another: Deploy, wire: Wire, clock: Clock) -> None:
+    assert clock
+    with another():
+        client = aws.client("dynamodb")
+        assert _is_tried_again(wire)
+        with wire.faulty(throttle(at=0, times=_FOR_EVER)):
+            for _ in range(100):
+                with pytest.raises(client.exceptions.ClientError):
+                    client.describe_table(TableName=config().control_table)
+        assert not _is_tried_again(wire)
+    with another():
+        assert aws.client("dynamodb") is client
+        assert _is_tried_again(wire)
+
+
+def test_nothing_is_left_of_another_test(another: Deploy) -> None:
+    with another() as stack:
+        before = (stack.items(), stack.events())
+        erp = stack.erp()
+        Floor.furnished(erp, "YARD")
+        assert erp.get("/products").data
+        assert (stack.items(), stack.events()) != before
+    with another() as stack:
+        assert (stack.items(), stack.events()) == before
+
+
+def test_what_was_prepared_is_as_if_prepared_again(another: Deploy, wire: Wire, name: str) -> None:
+    def look(stack: Stack, prepare: Callable[[Erp], None]) -> object:
+        """What there is, and what a request of the prepared environment costs."""
+        erp = stack.erp()
+        once(erp, name, lambda: prepare(erp))
+        items, events = stack.items(), stack.events()
+        with wire.recorded() as seen:
+            assert erp.post("/products", {"item_code": "SAND", "name": "Sand"}).status == 201
+        return items, events, seen.operations
+
+    def create(erp: Erp) -> None:
+        for code in ("BRICK", "CEMENT"):
+            assert erp.post("/products", {"item_code": code, "name": code.title()}).status == 201
+
+    def fail(_: Erp) -> None:
+        pytest.fail("it is prepared already")
+
+    with another() as stack:
+        prepared = look(stack, create)
+    for _ in range(2):
+        with another() as stack:
+            assert look(stack, fail) == prepared
+
+
+@pytest.mark.parametrize("before", [{"name": "Yard", "whs_code": "YARD"}, None])
+def test_only_where_nothing_has_happened_is_it_put_back(
+    before: object, another: Deploy, name: str
+) -> None:
+    prepared: list[str] = []
+    for _ in range(2):
+        with another() as stack:
+            erp = stack.erp()
+            if before:
+                assert erp.post("/warehouses", before).status == 201
+            once(erp, name, lambda: prepared.append(name))
+            assert len(erp.get("/warehouses").data) == (1 if before else 0)
+    assert len(prepared) == (2 if before else 1)
+
+
+def test_everybody_prepares_for_himself(another: Deploy, name: str) -> None:
+    for slug in ("acme", "beta"):
+        with another() as stack:
+            erp = stack.erp(slug)
+            once(erp, name, partial(erp.post, "/products", {"item_code": "A", "name": "A"}))
+            assert len(erp.get("/products").data) == 1
+            assert not stack.events("beta" if slug == "acme" else "acme")
