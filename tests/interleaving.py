@@ -201,5 +201,5 @@ def replayable(seed: int) -> Iterator[None]:
     try:
         yield
     except Exception as failure:
-        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1, ARGS='-k NAME_OF_THE_TEST'")
+        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
         raise

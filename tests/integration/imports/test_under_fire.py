@@ -35,7 +35,7 @@ from tests.stock_proof import check, read_books
 
 _AFTER_A_DEATH = 61
 """Seconds; whatever a dead process had claimed or marked has run out by then."""
-_DRAWN = 4
+_DRAWN = 3
 """Calls at which the process dies in each scene."""
 _PATIENCE = 12
 """Rounds of messages after which an import must have come to an end."""
