@@ -60,7 +60,7 @@ def test_a_thousand_products(desk: ImportDesk, wire: Wire) -> None:
 
     # And once more, with nothing new.
     _, _, writes = recorded(desk, wire, "products", products("tools")[:201])
-    assert writes <= 200 / 4
+    assert writes <= 200 / 2
 
 
 @pytest.fixture
