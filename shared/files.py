@@ -7,6 +7,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from shared.observability import logger
+
 _MISSING = frozenset({"NoSuchKey", "404", "NotFound", "AccessDenied", "403"})
 """Whoever may not list a bucket, as no tenant's session may, is told that access to what is
 missing is denied."""
@@ -70,7 +72,13 @@ class Folder:
         """Copy a file within the bucket; FileMissing when it is not there."""
         source = {"Bucket": self.bucket, "Key": self.key(name)}
         try:
-            self.client.copy_object(Bucket=self.bucket, Key=self.key(to), CopySource=source)
+            # Without tags, which our sessions may not read.
+            self.client.copy_object(
+                Bucket=self.bucket,
+                Key=self.key(to),
+                CopySource=source,
+                TaggingDirective="REPLACE",
+            )
         except ClientError as error:
             raise _meaning(error) from error
 
@@ -105,5 +113,7 @@ class Folder:
 
 def _meaning(error: ClientError) -> Exception:
     code = error.response["Error"]["Code"]
+    if code in {"AccessDenied", "403"}:
+        logger.warning("S3 denied access: taken for a file that is not there")
     replaced = code in {"PreconditionFailed", "412"}
     return FileMissing() if code in _MISSING or replaced else error

@@ -35,11 +35,11 @@ _RESERVE_MS = 20_000
 
 
 def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
-    """Work on a batch of messages, each for its share of the time; tell which have failed."""
+    """Work on messages, one as a rule; tell which have failed."""
     try:
         return process_partial_response(
             event=event,
-            record_handler=partial(_work, context=context, among=len(event["Records"])),
+            record_handler=partial(_try, context=context),
             processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
             context=context,
         )
@@ -47,9 +47,17 @@ def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
         flush()
 
 
-def _work(record: SQSRecord, *, context: "LambdaContext", among: int) -> None:
+def _try(record: SQSRecord, *, context: "LambdaContext") -> None:
+    try:
+        _work(record, context=context)
+    except Exception:
+        logger.exception("the message failed")  # the processor only counts it
+        raise
+
+
+def _work(record: SQSRecord, *, context: "LambdaContext") -> None:
     left = context.get_remaining_time_in_millis() - _RESERVE_MS
-    deadline = Deadline(min(_SLICE_MS, left // among))
+    deadline = Deadline(min(_SLICE_MS, left))
     last = int(record.attributes.approximate_receive_count) >= MOST_RECEIVES
     message = loads(record.body)
     for slug, number, arrival in _tasks(message):
@@ -58,10 +66,11 @@ def _work(record: SQSRecord, *, context: "LambdaContext", among: int) -> None:
         if space is None:
             logger.warning("no such tenant", tenant=slug)
             continue
-        wanted = receive(space, arrival) if arrival else number
-        if wanted is None:
-            continue
-        run(space, wanted, last=last)
+        if number is not None:
+            run(space, number, last=last)
+        elif arrival and (wanted := receive(space, arrival)) is not None:
+            # Not at once: notices know no tenant, messages of ours wait fairly for their turn.
+            space.wake(wanted)
 
 
 def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, Arrival | None]]:

@@ -1,13 +1,17 @@
 """Reading `multipart/form-data`: the fields and the file of an upload."""
 
+import re
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
+from urllib.parse import unquote
 
 from shared.errors import BadRequest
 from shared.http.request import body_bytes, headers_of
 from shared.uploaded_file import UploadedFile
 
+_EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
+"""The name of a file in another alphabet, as RFC 5987 has it."""
 _MOST_PARTS = 20
 _MOST_TEXT = 10_000
 """Bytes of a field that is no file."""
@@ -47,13 +51,23 @@ def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(part: Any) -> str | UploadedFile:
-    if part.filename is not None:
-        return UploadedFile(part.filename, part.raw)
+    name = _file_name(part)
+    if name is not None:
+        return UploadedFile(name, part.raw)
     if part.size > _MOST_TEXT:
         message = f"The field {part.name[:50]!r} has more than {_MOST_TEXT} bytes."
         raise BadRequest(message)
     text: str = part.raw.decode("utf-8")
     return text
+
+
+def _file_name(part: Any) -> str | None:
+    """Return the name of a file, None of another field; some clients write it as in headers."""
+    extended = _EXTENDED_NAME.search(part.headers.get("content-disposition", ""))
+    if extended:
+        return unquote(extended[2], encoding=extended[1], errors="replace")
+    name: str | None = part.filename
+    return name
 
 
 def _put(form: dict[str, Any], name: str, value: str | UploadedFile) -> None:

@@ -7,7 +7,10 @@ from shared.errors import ImportRefused
 from shared.imports.models import MAX_UPLOAD
 from shared.spreadsheets.table import Unreadable
 
-_NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f-\x9f\"*:<>?|\\/\u2028\u2029]")
+_NOT_IN_NAMES = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\"$*:<>?{|}\\/\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+"""What file systems refuse, what S3 replaces in forms, what turns the direction of reading."""
 _MOST_CHARACTERS = 100
 _SUFFIXES = {".xlsx", ".csv"}
 _TOO_LARGE = 413

@@ -51,6 +51,8 @@ def commit(space: Workspace, number: int) -> Record[StoredImport]:
                 return record
         if record.entity.auto_allocate and not _allocate(space, number):
             return IMPORTS.get(space.store, number)
+        if space.deadline.remaining < _MARGIN_SECONDS:
+            return record
         return _conclude(space, IMPORTS.get(space.store, number))
     except FileMissing:
         return fail(space, number, FILE_GONE)
@@ -84,8 +86,11 @@ def _apply_part(
     """Apply the units of a part, of which `before` units come before; the record after that."""
     handling = handling_of(record.entity.kind)
     ahead: _Ahead | None = None
+    began = record.version
     while (at := record.entity.applied - before) < len(units):
-        if space.deadline.remaining < _MARGIN_SECONDS or record.entity.status != "committing":
+        is_late = space.deadline.remaining < _MARGIN_SECONDS
+        # A first step in any case, so that whoever is late each time gets ahead.
+        if (is_late and record.version != began) or record.entity.status != "committing":
             return record
         if handling.prepares and (ahead is None or at >= ahead.end):
             ahead = _Ahead.of(space.store, handling, units, at)

@@ -23,8 +23,12 @@ from shared.imports.service import new_drop
 from shared.imports.workspace import Workspace
 from shared.tenancy.tenant import ensure_open, has_module
 
+_SHORTENED = 100
+"""Characters that are left of a name that is too long."""
 _UPLOADS, _DROPS, _REJECTED = "uploads", "drop", "rejected"
 _KINDS: frozenset[str] = frozenset(get_args(ImportKind.__value__))
+_MOST_KEY = 980
+"""Bytes of a key that leave room for the ends of other names: a key has at most 1024."""
 _UPLOAD_PARTS = 3
 _DROP_PARTS = 3
 
@@ -101,6 +105,8 @@ def _reason_against(space: Workspace, arrival: Arrival, kind: str) -> str | None
     if kind not in _KINDS or arrival.name.count("/") != _DROP_PARTS - 1:
         kinds = ", ".join(sorted(_KINDS))
         return f"There is no kind of import {kind!r}. Drop files into drop/KIND/: {kinds}."
+    if len(space.arrivals.key(arrival.name).encode()) > _MOST_KEY:
+        return "The name of the file is too long: nothing can be left beside it."
     if arrival.size > MAX_FILE:
         return f"The file has {arrival.size} bytes; at most {MAX_FILE} are accepted."
     if arrival.size == 0:
@@ -124,6 +130,8 @@ def _refusal(space: Workspace) -> str | None:
 def _reject(space: Workspace, name: str, reason: str) -> None:
     """Move a file out of the way, with the reason beside it; may be repeated."""
     target = f"{_REJECTED}/{name.removeprefix(_DROPS + '/')}"
+    if len(space.arrivals.key(target).encode()) > _MOST_KEY:
+        target = f"{_REJECTED}/{name[-_SHORTENED:].replace('/', '_')}"
     space.arrivals.put(target + REASON, f"{reason}\n".encode(), "text/plain; charset=utf-8")
     try:
         space.arrivals.copy(name, target)

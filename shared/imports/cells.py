@@ -28,7 +28,7 @@ _WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _SHORT_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
-_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?")
+_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
 _NO_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
 
 

@@ -41,6 +41,7 @@ class Products(Handling):
 
     def apply(self, tx: Transaction, draft: ProductCreate, choice: Choice) -> bool:
         """See Handling."""
+        # What was read ahead may be gone by now; then it is skipped all the same.
         known = tx.store.get(catalog.product_key(draft.item_code or "")) is not None
         if known and choice.on_duplicate == "skip":
             return False

@@ -1,18 +1,24 @@
 """From a file to its rows: the header found, the columns recognised, the file as a whole judged."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from shared.documents.vocabulary import Kind, type_of
 from shared.imports.columns import Column, ImportKind, Language, Layout, header_key
 from shared.imports.layouts import LAYOUTS
 from shared.imports.sample_rows import is_sample
+from shared.spreadsheets.numbers import decimal_comma
 from shared.spreadsheets.opening import open_table
-from shared.spreadsheets.table import Cell, Row, Table
+from shared.spreadsheets.table import Cell, Row, Table, Unreadable
 
+_MOST_SHEET_ROWS = 1_048_576
+"""Of any sheet. Only rows that say something count for the plan, and these are found here."""
+_MOST_SIZE, _CELL = 64_000_000, 8
+"""Characters that rows may hold together, and as how many a cell by itself counts: a small
+workbook can name one long text a million times. A catalogue of 100 000 products has 20 million."""
 _HEADER_WITHIN = 10
 """Rows in which the header must be."""
 _MOST_FLAWS = 20
@@ -56,14 +62,14 @@ class _Header:
 def read_file(path: Path, name: str, kind: ImportKind, *, most_rows: int) -> FileRows:
     """Read a file of at most `most_rows` rows with data; Unreadable when it cannot be read."""
     layout = LAYOUTS[kind]
-    table = open_table(path, name, most_rows=most_rows + _HEADER_WITHIN + 1)
+    table = open_table(path, name, most_rows=_MOST_SHEET_ROWS)
     rows = table.rows()
     first = list(islice(rows, _HEADER_WITHIN))
     at, header = _find_header(first, layout)
     flaws = _header_flaws(header, layout, first, nothing=not first)
     if flaws:
         return FileRows(flaws=flaws)
-    below = list(_with_data([*first[at + 1 :], *rows], header.columns, layout))
+    below = _kept(_with_data(chain(first[at + 1 :], rows), header.columns, layout), most_rows + 1)
     flaws = [
         *table.flaws,
         *_merged(table, first[at]),
@@ -74,8 +80,32 @@ def read_file(path: Path, name: str, kind: ImportKind, *, most_rows: int) -> Fil
         columns=header.columns,
         rows=below[:most_rows],
         language=_language(header),
-        decimal_comma=table.decimal_comma,
+        decimal_comma=_decimal_comma(below, header.columns),
         flaws=flaws[:_MOST_FLAWS],
+    )
+
+
+def _kept(rows: Iterable[Row], most: int) -> list[Row]:
+    """Keep the first rows; Unreadable when they are too much to be kept."""
+    kept: list[Row] = []
+    size = 0
+    for row in islice(rows, most):
+        size += _CELL * len(row.cells) + sum(len(c) for c in row.cells if isinstance(c, str))
+        if size > _MOST_SIZE:
+            message = f"The file holds too much text: more than fits by row {row.number}."
+            raise Unreadable(message)
+        kept.append(row)
+    return kept
+
+
+def _decimal_comma(rows: Sequence[Row], columns: Sequence[tuple[int, Column]]) -> bool | None:
+    """Tell how the columns of numbers are written where they are text."""
+    places = [place for place, column in columns if column.form in {"number", "whole"}]
+    return decimal_comma(
+        cell
+        for row in rows
+        for place in places
+        if place < len(row.cells) and isinstance(cell := row.cells[place], str)
     )
 
 
@@ -147,7 +177,7 @@ def _kind_of(rows: Sequence[Row], *, but: ImportKind) -> ImportKind | None:
 
 
 def _with_data(
-    rows: Sequence[Row], columns: Sequence[tuple[int, Column]], layout: Layout
+    rows: Iterable[Row], columns: Sequence[tuple[int, Column]], layout: Layout
 ) -> Iterator[Row]:
     """Leave out rows that say nothing, and the template's sample row."""
     places = [place for place, _ in columns]

@@ -11,8 +11,10 @@ from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 from shared.imports.models import ImportParameters, StoredImport
 
+REPEATED_SECONDS = 86_400
+"""How long a request may be repeated under its Idempotency-Key."""
 _REMEMBERED_SECONDS = 90 * 86_400
-"""How long files, requests and arrivals are recognised; as long as the files are kept."""
+"""How long files and arrivals are recognised; as long as the files are kept."""
 
 
 def _facets(one: StoredImport) -> Facets:
@@ -62,10 +64,20 @@ def found_import(store: Store, key: Key) -> int | None:
     return int(item["id"]) if item and item[EXPIRY] > now_ms() // 1000 else None
 
 
-def lead_to(tx: Transaction, key: Key, number: int, *, new: bool = False) -> None:
-    """Stage that a key leads to an import; `new`: overtaken when it leads somewhere already."""
+def lead_to(
+    tx: Transaction,
+    key: Key,
+    number: int,
+    *,
+    new: bool = False,
+    seconds: int = _REMEMBERED_SECONDS,
+) -> None:
+    """Stage that a key leads to an import, for so long.
+
+    `new`: overtaken when it leads somewhere already.
+    """
     partition, sort = key
-    expiry = tx.now_ms // 1000 + _REMEMBERED_SECONDS
+    expiry = tx.now_ms // 1000 + seconds
     item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": number, EXPIRY: expiry}
     if new:
         tx.insert(item)

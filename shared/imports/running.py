@@ -11,7 +11,7 @@ from shared.imports.repository import IMPORTS
 from shared.imports.results import leave_results
 from shared.imports.service import begin_commit
 from shared.imports.validating import LEASE_MS, validate
-from shared.imports.workspace import Workspace
+from shared.imports.workspace import UNDER_WAY, Workspace, released
 
 MOST_STALLS = 5
 """As often an import is taken up without getting ahead: the last time, it is ended instead, so
@@ -19,7 +19,7 @@ that it never stays under way for ever. As many times the queue delivers a messa
 _GIVE_UP = "The import failed several times in the same place"
 _AFTER_A_SLICE = 120
 """Seconds after which an invocation of the worker has certainly ended."""
-_UNDER_WAY = frozenset({"validating", "committing"})
+_AFTER_A_LEASE = LEASE_MS // 1000 + 1
 
 
 def run(space: Workspace, number: int, *, last: bool = False) -> None:
@@ -34,7 +34,7 @@ def run(space: Workspace, number: int, *, last: bool = False) -> None:
     def claim(one: StoredImport, _now: Instant) -> StoredImport | None:
         nonlocal mine
         mine = one.busy_until <= now_ms()
-        if one.status not in _UNDER_WAY or not mine:
+        if one.status not in UNDER_WAY or not mine:
             return None
         return one.model_copy(
             update={"busy_until": now_ms() + LEASE_MS, "stalled": one.stalled + 1}
@@ -44,18 +44,23 @@ def run(space: Workspace, number: int, *, last: bool = False) -> None:
         record = space.change(number, claim)
     except NotFound:
         return  # the request that was to make it never did
-    if record.entity.status in _UNDER_WAY and not mine:
+    if record.entity.status in UNDER_WAY and not mine:
         space.wake(number, delay=1 + max(0, record.entity.busy_until - now_ms()) // 1000)
         return
-    if record.entity.status in _UNDER_WAY:
+    if record.entity.status in UNDER_WAY:
         if record.entity.stalled >= MOST_STALLS:
             record = _give_up(space, record)
         elif last:
             # Should this invocation die as well, the worker goes on.
             space.wake(number, delay=_AFTER_A_SLICE)
-    record = _go_on(space, record)
-    if record.entity.status in _UNDER_WAY:
-        space.change(number, _released)
+    try:
+        record = _go_on(space, record)
+    except Exception:
+        # Sooner than the queue would deliver the message again.
+        space.wake(number, delay=_AFTER_A_LEASE)
+        raise
+    if record.entity.status in UNDER_WAY:
+        space.change(number, released)
         space.wake(number)
     leave_results(space, record)
 
@@ -74,10 +79,6 @@ def _go_on(space: Workspace, record: Record[StoredImport]) -> Record[StoredImpor
 
 def _commits_itself(space: Workspace, one: StoredImport) -> bool:
     return one.way == "drop" and space.tenant.settings.commit_drops
-
-
-def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
-    return one.model_copy(update={"busy_until": 0}) if one.status in _UNDER_WAY else None
 
 
 def _give_up(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:

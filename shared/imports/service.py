@@ -29,8 +29,9 @@ from shared.imports.models import (
     Way,
 )
 from shared.imports.repository import IMPORTS, contents_key, lead_to, origin_key
+from shared.imports.results import leave_results
 from shared.imports.validating import LEASE_MS, validate, warning
-from shared.imports.workspace import AFTER_INVOCATION, Workspace, requester
+from shared.imports.workspace import AFTER_INVOCATION, Workspace, released, requester
 
 FORM_SECONDS = 900
 """How long a presigned form can be used."""
@@ -39,8 +40,8 @@ ADDRESS_SECONDS = 300
 
 _AT_ONCE_BYTES = 100_000
 """A file up to this size is validated before the request is answered."""
-_AT_ONCE_UNITS = 200
-"""As many are applied before the request is answered."""
+_AT_ONCE_UNITS, _AT_ONCE_ROWS, _AT_ONCE_ALLOCATED = 200, 1000, 10
+"""As many are applied, or allocated, before the request is answered."""
 _DIRECT_BYTES = 4_000_000
 """Of a report that an answer can carry: base64 makes it a third larger, and 6 MB is the limit."""
 _MEDIA = "application/octet-stream"
@@ -81,7 +82,7 @@ def start_import(tx: Transaction, space: Workspace, body: ImportUpload) -> Recor
         }
         lead_to(own, contents_key(digest), number)
         if tx.request is not None:
-            lead_to(own, origin_key(tx.request), number)
+            lead_to(own, origin_key(tx.request), number, seconds=repository.REPEATED_SECONDS)
         return IMPORTS.insert(own, number, one.model_copy(update=update))
 
     record = perform(space.store, insert)
@@ -95,20 +96,14 @@ def request_upload(
     tx: Transaction, space: Workspace, body: UploadRequest
 ) -> tuple[Record[StoredImport], Mapping[str, Any]]:
     """Make an import that waits for its file, and the form with which the file can be sent."""
-    begun = _begun(tx)
-    if begun is None:
-        name = file_name(body.filename)
-        ensure_readable(None, name)
-        number = tx.next_id(IMPORTS.kind)
-        source = Source(bucket="arrivals", name=f"uploads/{number}/{name}")
-        one = _new(tx, number, body.kind, body.options, name, "upload", source)
-        record = IMPORTS.insert(
-            tx, number, one.model_copy(update={"requested_by": requester(tx.caller)})
-        )
-        if tx.request is not None:
-            lead_to(tx, origin_key(tx.request), number)
-    else:
-        record = IMPORTS.get(space.store, begun)
+    name = file_name(body.filename)
+    ensure_readable(None, name)
+    number = tx.next_id(IMPORTS.kind)
+    source = Source(bucket="arrivals", name=f"uploads/{number}/{name}")
+    one = _new(tx, number, body.kind, body.options, name, "upload", source)
+    record = IMPORTS.insert(
+        tx, number, one.model_copy(update={"requested_by": requester(tx.caller)})
+    )
     form = space.arrivals.form(record.entity.source.name, seconds=FORM_SECONDS, most_bytes=MAX_FILE)
     return record, form
 
@@ -174,12 +169,21 @@ def commit_import(tx: Transaction, space: Workspace, number: int) -> Record[Stor
         # Should this invocation die, the worker goes on once it must be dead.
         space.wake(number, delay=AFTER_INVOCATION)
         one = begin_commit(space, number, caller=tx.caller, request=tx.request).entity
-    if one.status == "committing" and (one.documents.valid or 0) <= _AT_ONCE_UNITS:
-        return commit(space, number)
+    if one.status == "committing" and _is_small(one):
+        record = commit(space, number)
+        leave_results(space, record)
+        return record
     if one.status == "committing":
-        space.change(number, _released)
+        space.change(number, released)
         space.wake(number)
     return IMPORTS.get(space.store, number)
+
+
+def _is_small(one: StoredImport) -> bool:
+    """Tell whether a commit can be done before the request is answered."""
+    units, rows = one.documents.valid or 0, one.rows.valid or 0
+    most = _AT_ONCE_ALLOCATED if one.auto_allocate else _AT_ONCE_UNITS
+    return units <= most and rows <= _AT_ONCE_ROWS
 
 
 def begin_commit(
@@ -219,10 +223,6 @@ def _ensure_committable(one: StoredImport) -> None:
     }
     message = f"Import {one.id} cannot be committed: {reasons[one.status]}."
     raise ImportRefused(message, 409)
-
-
-def _released(one: StoredImport, _now: Instant) -> StoredImport | None:
-    return one.model_copy(update={"busy_until": 0}) if one.status == "committing" else None
 
 
 def cancel_import(tx: Transaction, space: Workspace, number: int) -> Record[StoredImport]:

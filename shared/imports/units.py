@@ -84,7 +84,7 @@ class Units:
         strays = self._strays()
         for key, rows in self._groups.items():
             unit = self._document(rows)
-            for stray in strays.get(key, ()):
+            for stray in strays.get(key, [])[:_MOST_PROBLEMS]:
                 message = f"row {stray} may be of the same document, and does not say so"
                 problem = RowProblem(None, self._layout.key[0], message)
                 unit.problems.setdefault(rows[0].number, []).append(problem)
@@ -104,7 +104,7 @@ class Units:
         for name in self._layout.key:
             cell = _cell(row, self._places[name])
             # As the body will have it, or two documents would have one reference.
-            value = str(cell) if isinstance(cell, BadCell) else text(cell).strip()
+            value = "" if isinstance(cell, BadCell) else text(cell).strip()
             kind = _TYPES.get(self._layout.kind)
             if name == "type" and kind:
                 value = type_of(kind, value) or f"?{fold(value)}"
@@ -118,15 +118,16 @@ class Units:
         """
         of_reference: dict[str, list[_Key]] = {}
         for key in self._groups:
-            of_reference.setdefault(key[0], []).append(key)
+            if not _is_unknown(key):
+                of_reference.setdefault(key[0], []).append(key)
         strays: dict[_Key, list[int]] = {}
         before: _Key | None = None
         for row in self._file.rows:
             key = self._key(row)
             if not key[0]:
                 suspects = [before] if before and self._may_be_of(row, before) else []
-            elif any(value.startswith("?") for value in key[1:]):
-                suspects = [other for other in of_reference[key[0]] if other != key]
+            elif _is_unknown(key):
+                suspects = of_reference.get(key[0], [])
             else:
                 suspects, before = [], key
             for suspect in suspects:
@@ -208,6 +209,11 @@ def reject(unit: Unit, problem: Problem, places: Mapping[str, int]) -> None:
     elif problem.message != "is required" or all(one.field != name for one in known):
         message = _PATH.sub(lambda path: f"row {unit.rows[int(path[1])].number}", problem.message)
         known.append(RowProblem(places.get(name), name, message))
+
+
+def _is_unknown(key: _Key) -> bool:
+    """Tell whether the type is none; there is at most one key a type that is known."""
+    return any(value.startswith("?") for value in key[1:])
 
 
 def characters(rows: Iterable[Row]) -> int:

@@ -17,6 +17,8 @@ from shared.queue import Queue
 from shared.tenancy.access import s3_for
 from shared.tenancy.tenant import Tenant
 
+UNDER_WAY = frozenset({"validating", "committing"})
+"""States in which there is something to go on with."""
 AFTER_INVOCATION = 30
 """Seconds after which an invocation that answers a request has certainly ended."""
 
@@ -103,3 +105,8 @@ def caller_of(one: StoredImport, slug: str) -> Caller | None:
         second_factor=True,
         token_id="",
     )
+
+
+def released(one: StoredImport, _now: Instant) -> StoredImport | None:
+    """Return an import that nobody holds any more, so that the next one can go on with it."""
+    return one.model_copy(update={"busy_until": 0}) if one.status in UNDER_WAY else None

@@ -39,7 +39,6 @@ class CsvTable(Table):
             self._encoding = encoding_of(file)
             file.seek(0)
             self._form = form_of(sample(file, self._encoding))
-        self.decimal_comma = self._form.decimal_comma
 
     def rows(self) -> Iterator[Row]:
         """Go through the rows that have a value, from the top."""

@@ -70,13 +70,10 @@ class Table(ABC):
         merged: The first `MOST_FLAWS` ranges of merged cells among the top ten rows. They are
             no flaw by themselves: a title above the header may be merged, data may not. Ranges
             that reach further down are flaws.
-        decimal_comma: Whether the numbers of a .csv are written with a decimal comma; None where
-            the file does not tell, and for .xlsx, where numbers are numbers.
     """
 
     flaws: Sequence[str] = ()
     merged: Sequence[Merged] = ()
-    decimal_comma: bool | None = None
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:

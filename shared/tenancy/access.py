@@ -16,8 +16,9 @@ _CAPACITY = 100
 _LIFETIME = 3600
 """Seconds; the most that role chaining allows."""
 
-_RENEW_BEFORE = 300
-"""Seconds before expiry from which credentials are no longer handed out."""
+_RENEW_BEFORE = 1_000
+"""Seconds before expiry from which credentials are no longer handed out: presigned addresses and
+forms end with the credentials that signed them, and live up to 15 minutes."""
 
 _TABLE_ACTIONS = [
     f"dynamodb:{name}"

@@ -114,7 +114,7 @@ def test_credentials_are_renewed_before_they_expire(wire: Wire) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme")
-    now[0] += 3200
+    now[0] += 2500
     assert access.client("dynamodb", "acme") is first
     now[0] += 110
     with wire.recorded() as calls:

@@ -152,33 +152,6 @@ def test_a_line_may_tell_the_separator_and_is_no_row(first: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells_of_a_file", "decimal_comma"),
-    [
-        (["1,5"], True),
-        (["1.5"], False),
-        (["-0,125", "7"], True),
-        (["1.234,5"], True),
-        (["1,234.5"], False),
-        (["1,250"], None),
-        (["1.250", "2"], None),
-        (["1.250", "2,5"], True),
-        (["1,250", "+2.5"], False),
-        (["1234.567"], False),
-        (["1,5", "1.5"], None),
-        (["01.02.2026", "A1.5", "7"], None),
-        ([], None),
-    ],
-)
-def test_the_style_of_numbers_is_found_where_the_file_tells(
-    cells_of_a_file: list[str],
-    decimal_comma: bool | None,  # noqa: FBT001
-) -> None:
-    text = "code;qty\n" + "".join(f"A;{cell}\n" for cell in cells_of_a_file)
-
-    assert opened(text.encode(), _NAME).decimal_comma is decimal_comma
-
-
-@pytest.mark.parametrize(
     ("text", "words"),
     [
         ('a,b\n1,"open\n2,3\n4,5\n', "Row 2 opens a quote that is never closed"),
@@ -229,4 +202,4 @@ def test_a_file_may_lie_on_disk(tmp_path: Path) -> None:
     expected = [Row(1, ["a", "b"]), Row(2, ["1", "2,5"])]
     assert list(table.rows()) == expected
     assert list(table.rows()) == expected, "rows can be gone through again"
-    assert (table.flaws, table.merged, table.decimal_comma) == ((), (), True)
+    assert (table.flaws, table.merged) == ((), ())

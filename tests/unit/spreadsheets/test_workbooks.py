@@ -334,4 +334,3 @@ def test_a_file_may_lie_on_disk(tmp_path: Path) -> None:
     path.unlink()
 
     assert list(table.rows()) == [Row(1, [1])]
-    assert table.decimal_comma is None
