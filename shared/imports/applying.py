@@ -40,18 +40,19 @@ _SERVER_ERROR = 500
 def commit(space: Workspace, number: int) -> Record[StoredImport]:
     """Go on with applying an import, to its end or until the time is up."""
     record = IMPORTS.get(space.store, number)
+    began = record.version
     try:
         for at, part in enumerate(record.entity.parts):
             before = sum(other.units for other in record.entity.parts[:at])
             if record.entity.applied >= before + part.units:
                 continue
             units = read_units(space.work, number, part.name)
-            record = _apply_part(space, record, units, before)
+            record = _apply_part(space, record, units, before, began)
             if record.entity.applied < before + part.units:
                 return record
         if record.entity.auto_allocate and not _allocate(space, number):
             return IMPORTS.get(space.store, number)
-        if space.deadline.remaining < _MARGIN_SECONDS:
+        if _is_late(space, record, began):
             return record
         return _conclude(space, IMPORTS.get(space.store, number))
     except FileMissing:
@@ -82,15 +83,13 @@ def _apply_part(
     record: Record[StoredImport],
     units: Sequence[CheckedUnit],
     before: int,
+    began: int,
 ) -> Record[StoredImport]:
     """Apply the units of a part, of which `before` units come before; the record after that."""
     handling = handling_of(record.entity.kind)
     ahead: _Ahead | None = None
-    began = record.version
     while (at := record.entity.applied - before) < len(units):
-        is_late = space.deadline.remaining < _MARGIN_SECONDS
-        # A first step in any case, so that whoever is late each time gets ahead.
-        if (is_late and record.version != began) or record.entity.status != "committing":
+        if _is_late(space, record, began) or record.entity.status != "committing":
             return record
         if handling.prepares and (ahead is None or at >= ahead.end):
             ahead = _Ahead.of(space.store, handling, units, at)
@@ -105,6 +104,11 @@ def _apply_part(
             ahead.ids[handling.sequence] = ahead.ids[handling.sequence][step.taken :]
         record = after
     return record
+
+
+def _is_late(space: Workspace, record: Record[StoredImport], began: int) -> bool:
+    """Tell whether the time is up; after a first step, or who is late would never get ahead."""
+    return record.version != began and space.deadline.remaining < _MARGIN_SECONDS
 
 
 @dataclass(slots=True)

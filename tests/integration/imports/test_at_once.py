@@ -6,12 +6,14 @@ Of the many ways in which their calls can come after one another, each seed draw
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.faults import Wire
+from tests.clock import Clock
+from tests.faults import Answer, Call, Forward, Killed, Wire, kill_before
 from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained, ensure_settled, imports, made
@@ -202,3 +204,96 @@ def test_a_drop_that_commits_itself_is_committed_by_hand(
             assert_committed(desk)
         as_dropped()
         desk.take()
+
+
+# Between any two calls
+
+
+def between(wire: Wire, at: int, act: Act, told: list[Any]) -> AbstractContextManager[None]:
+    """Have something done just before the `at`-th call from now on, counted from 0."""
+    calls = iter(range(1_000))
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        if not told and next(calls) == at:
+            told.append(None)  # its own calls are not counted
+            told[0] = act()
+        return forward()
+
+    return wire.faulty(fault)
+
+
+@pytest.fixture
+def desk_of_small_steps(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch) -> ImportDesk:
+    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 3)
+    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+    return desk
+
+
+def test_cancelled_between_any_two_calls_of_a_validation(
+    desk_of_small_steps: ImportDesk, wire: Wire
+) -> None:
+    desk = desk_of_small_steps
+    number = desk.upload("products", "goods.csv", GOODS).data["id"]
+    body = desk.take()[-1]
+    as_uploaded = desk.stack.keep()
+    erp = desk.erp
+    with wire.recorded() as seen:
+        assert not desk.work(body)
+    assert len(seen.calls) > 10
+    for at in range(len(seen.calls)):
+        as_uploaded()
+        desk.take()
+        told: list[Any] = []
+        with between(wire, at, lambda: erp.post(f"/imports/{number}/cancel"), told):
+            assert not desk.work(body)
+        assert told[0].status == 200, at
+        desk.drain()
+        [one] = imports(desk)
+        assert one["status"] == "cancelled", (at, seen.operations)
+
+
+def test_committed_again_between_any_two_calls_of_a_commit(
+    desk_of_small_steps: ImportDesk, wire: Wire
+) -> None:
+    desk = desk_of_small_steps
+    number = desk.imported("products", "goods.csv", GOODS)["id"]
+    as_validated = desk.stack.keep()
+    erp = desk.erp
+    commit = f"/imports/{number}/commit"
+    with wire.recorded() as seen:
+        assert erp.post(commit, key="a").status == 202
+    for at in range(1, len(seen.calls)):
+        as_validated()
+        desk.take()
+        told: list[Any] = []
+        with between(wire, at, lambda: erp.post(commit, key="b"), told):
+            answer = erp.post(commit, key="a")
+        assert sorted((answer.status, told[0].status)) == [202, 409], at
+        desk.drain()
+        assert_committed(desk)
+
+
+def test_whoever_comes_while_another_is_at_it_comes_again(
+    desk: ImportDesk, wire: Wire, clock: Clock
+) -> None:
+    erp = desk.erp
+    fields = {"kind": "products"}
+    erp.upload("/imports", fields, ("goods.csv", GOODS))  # what an environment reads once
+    with wire.recorded() as seen:
+        erp.upload("/imports", fields, ("goods.csv", GOODS))
+    desk.stack.empty()
+    desk.take()
+    with pytest.raises(Killed), wire.faulty(kill_before(len(seen.calls) - 1)):
+        erp.upload("/imports", fields, ("goods.csv", GOODS))
+    [message] = desk.take()
+
+    assert not desk.work(message)  # nobody knows so far that the other is dead
+    [one] = imports(desk)
+    assert one["status"] == "validating"
+    assert len(desk.messages()) == 1
+
+    clock.advance(31)
+    desk.drain()
+    assert_validated(desk)
