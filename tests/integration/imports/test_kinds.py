@@ -205,6 +205,19 @@ def test_exit_documents_that_allocate_are_picked(
     prove(stack.store())
 
 
+def test_documents_of_others_are_not_allocated(desk: ImportDesk, yard: Floor) -> None:
+    yard.stock("BRICK", 20)
+    first, _ = EXITS.bodies
+    assert yard.erp.post("/exit-documents", first, key="k").status == 201
+    content = as_csv(table("exit_documents", EXITS.records()))
+
+    one = desk.imported("exit_documents", "orders.csv", content, auto_allocate="true")
+    assert desk.commit(one["id"])["documents"]["committed"] == 1
+
+    [picking] = yard.erp.walk("/pickings")
+    assert picking["document"]["external_ref"] == "SO-2"
+
+
 def test_entry_documents_never_allocate(desk: ImportDesk, yard: Floor) -> None:
     content = as_csv(table("entry_documents", ENTRIES.records()))
     one = desk.imported("entry_documents", "in.csv", content, auto_allocate="true")
