@@ -76,7 +76,7 @@ class Store:
     def anew(self) -> "Store":
         """The same table, every read made anew: for steps that are transactions of their own."""
         store = self.repeatable()
-        store._read = None
+        store._read = None  # noqa: SLF001 - it is one of ours
         return store
 
     def forget(self) -> None:

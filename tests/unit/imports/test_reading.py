@@ -9,6 +9,7 @@ from openpyxl import Workbook
 from shared.imports.columns import LANGUAGES, ImportKind, Language
 from shared.imports.layouts import LAYOUTS
 from shared.imports.reading import FileRows, read_file
+from shared.spreadsheets.table import Unreadable
 from tests.integration.imports.sheets import as_csv, as_xlsx, saved
 
 type Rows = Sequence[Sequence[object]]
@@ -120,3 +121,31 @@ def test_at_most_twenty_flaws_are_told(folder: Path) -> None:
     header = ["item_code", "name", *(["Nombre"] * 30)]
     flaws = read(folder, [header, ["A", "Good"]]).flaws
     assert set(flaws) == {"The column Name (name) is there more than once."}
+
+
+def test_rows_that_say_nothing_do_not_count(folder: Path) -> None:
+    rows: list[list[object]] = [["item_code", "name", "No"]]
+    for number in range(20):
+        rows += [[f"P-{number}", "Good", "x"], ["", " ", "x"]]
+
+    file = read(folder, rows, most_rows=20)
+
+    assert (len(file.rows), file.flaws) == (20, [])
+    assert len(read(folder, rows, most_rows=19).flaws) == 1
+
+
+def test_more_text_than_fits_is_unreadable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.imports.reading._MOST_SIZE", 10_000)
+    rows = [["item_code", "name"], *([f"P-{n}", "x" * 900] for n in range(20))]
+
+    assert len(read(folder, rows[:11]).rows) == 10
+    with pytest.raises(Unreadable, match="too much text"):
+        read(folder, rows)
+
+
+def test_a_code_says_nothing_of_how_numbers_are_written(folder: Path) -> None:
+    columns = ["item_code", "warehouse_code", "bin_code", "minimum"]
+    rows = [columns, ["10.25", "W", "B", "1,250"], ["10.5", "W", "B", "2,500"]]
+
+    assert read(folder, rows, "pick_faces").decimal_comma is None
+    assert read(folder, [*rows, ["X", "W", "B", "2,5"]], "pick_faces").decimal_comma is True

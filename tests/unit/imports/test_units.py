@@ -208,3 +208,25 @@ def test_every_row_is_in_one_document_and_in_order(keys: list[tuple[str, str]]) 
         assert len(unit.body["lines"]) == len(unit.rows)  # type: ignore[arg-type]
     firsts = [unit.rows[0].number for unit in found]
     assert firsts == sorted(firsts)
+
+
+def test_a_reference_that_is_an_error_is_none() -> None:
+    found = units(
+        "entry_documents",
+        ENTRY,
+        ["PO-1", "purchase_order", "W1", "A", 1],
+        [BadCell("#N/A"), None, None, "B", 2],
+    )
+
+    assert numbers(found) == [[2], [3]]
+    assert all(unit.problems for unit in found), "the second row may be of the first document"
+
+
+def test_rows_of_unknown_types_are_suspected_of_known_ones_only() -> None:
+    strangers: list[list[Cell]] = [["PO-1", f"type {n}", "W1", "A", 1] for n in range(300)]
+    first, *others = units(
+        "entry_documents", ENTRY, ["PO-1", "purchase_order", "W1", "A", 1], *strangers
+    )
+
+    assert 0 < len(first.problems[2]) <= 100
+    assert [unit.problems for unit in others] == [{}] * 300, "their type is told of later"
