@@ -299,23 +299,24 @@ def test_whoever_comes_while_another_is_at_it_comes_again(
     assert_validated(desk)
 
 
-def test_two_workers_at_one_arrival_between_any_two_calls(
+def test_two_workers_at_one_dropped_file_between_any_two_calls(
     desk: ImportDesk, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("validating", "applying", "running", "service"):
         monkeypatch.setattr(f"shared.imports.{module}.LEASE_MS", 0)
     desk.put("drop/products/goods.csv", GOODS)
     [notice] = desk.take()
-    as_dropped = desk.stack.keep()
-    assert not desk.work(notice)  # what an environment reads once
-    as_dropped()
+    assert not desk.work(notice)
+    [body] = desk.take()
+    as_arrived = desk.stack.keep()
     with wire.recorded() as seen:
-        assert not desk.work(notice)
+        assert not desk.work(body)
+    assert len(seen.calls) > 10
     for at in range(len(seen.calls)):
-        as_dropped()
+        as_arrived()
         told: list[Any] = []
-        with between(wire, at, lambda: desk.work(notice), told):
-            assert not desk.work(notice)
+        with between(wire, at, lambda: desk.work(body), told):
+            assert not desk.work(body)
         assert told == [[]]
         desk.drain()
         assert_validated(desk)

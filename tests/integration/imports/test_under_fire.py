@@ -109,9 +109,13 @@ def _messages(desk: ImportDesk, *, at_most: int = 1) -> Act:
     bodies = desk.take()[-at_most:]
     assert len(bodies) == at_most
 
-    def act() -> list[str]:
-        assert not desk.work(*bodies)
-        return bodies
+    def act() -> None:
+        todo = list(bodies)
+        for _ in range(_PATIENCE):
+            assert not desk.work(*todo)
+            todo = desk.take()  # what an arrival leads to belongs to it
+            if not todo:
+                break
 
     return act
 
