@@ -342,3 +342,15 @@ WRONG: tuple[object, ...] = (
     "item",
 )
 """Items that are none, which botocore refuses to send."""
+
+ODD: tuple[object, ...] = (
+    {"B": bytearray(b"B")},
+    {"B": "text"},
+    {"M": {"inner": {"L": [{"B": bytearray(b"B")}]}}},
+    {"L": ({"S": "a"}, {"B": b"B"})},
+    {"SS": ("a", "b")},
+    {"BS": [b"a", b"B"]},
+    {"S": "a", "N": "1"},
+    {},
+)
+"""Values that botocore sends, and that look like nothing the service writes."""

@@ -15,7 +15,7 @@ from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 
 from tests import quick_moto
-from tests.integration.moto_questions import SHED, WRONG, YARD, Questions
+from tests.integration.moto_questions import ODD, SHED, WRONG, YARD, Questions
 from tests.quick_moto import Snapshot
 from tests.stack import ACCOUNT, REGION
 
@@ -133,6 +133,16 @@ def test_botocore_refuses_what_is_no_item(wrong: object) -> None:
     assert refusals[0] == refusals[1]
 
 
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_values_go_out_as_botocore_writes_them(odd: object) -> None:
+    sent = []
+    for quick in (True, False):
+        with _moto(quick=quick) as moto:
+            moto.ask("put_item", {"TableName": "shed", "Item": {"PK": {"S": "a"}, "odd": odd}})
+            sent.append(moto.sent[-1])
+    assert sent[0] == sent[1]
+
+
 @pytest.mark.parametrize("quick", [True, False])
 def test_nobody_calls_without_credentials(quick: bool) -> None:  # noqa: FBT001
     with _moto(quick=quick) as moto:
@@ -160,3 +170,15 @@ def test_what_is_kept_stays_as_it_was(seed: int) -> None:
 def _ask(moto: Moto, questions: Questions) -> None:
     for _ in range(_CALLS):
         moto.ask(*questions.call())
+
+
+@pytest.mark.parametrize("table", ["yard", "shed"])
+def test_what_is_looked_at_is_what_a_scan_shows(table: str) -> None:
+    questions = Questions(0)
+    with _moto(quick=True) as moto:
+        for _ in range(_CALLS):
+            moto.ask(*questions.call())
+            _, scanned = moto.ask("scan", {"TableName": table})
+            seen = [_plain(item) for item in quick_moto.stored(ACCOUNT, REGION, table)]
+            assert sorted(seen, key=repr) == sorted(scanned["Items"], key=repr)
+        assert seen

@@ -9,6 +9,7 @@ and what it says, refusals too, is moto's own.
 import base64
 import json
 import re
+import uuid
 from functools import cache
 from typing import Any
 
@@ -81,6 +82,12 @@ def _as_json(value: object) -> Any:
     raise TypeError(f"{type(value)} in an answer")
 
 
+def _name_request(headers: dict[str, Any]) -> str:
+    """Give an answer a name, as moto does, who throws 52 dice for it."""
+    name = headers["x-amzn-requestid"] = uuid.uuid4().hex
+    return name
+
+
 def _text(header: str | bytes) -> str:
     return header.decode() if isinstance(header, bytes) else header
 
@@ -100,6 +107,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         return answer
 
     monkeypatch.setattr(BotocoreStubber, "process_request", process_request)
+    monkeypatch.setattr("moto.core.responses.gen_amzn_requestid_long", _name_request)
     # What an answer is made of is written as it is.
     monkeypatch.setattr("moto.dynamodb.responses.DynamoResult", ActionResult)
     monkeypatch.setattr(

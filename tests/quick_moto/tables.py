@@ -66,10 +66,17 @@ class Snapshot:
 
 
 def stored(account: str, region: str, name: str) -> Iterator[dict[str, Any]]:
-    """Look at the items of a table in DynamoDB's JSON, with bytes as botocore has them."""
-    for items in dynamodb_backends[account][region].tables[name].items.values():
-        for item in items.values():
-            yield {name: _plain(value) for name, value in item.attrs.items()}
+    """Look at the items of a table as botocore has them, in no order."""
+    for item in _items(dynamodb_backends[account][region].tables[name]):
+        yield _seen(item).copy()
+
+
+def _seen(item: Item) -> dict[str, Any]:
+    """Return an item as botocore has it; it never changes."""
+    known: dict[str, Any] | None = vars(item).get("seen")
+    if known is None:
+        known = vars(item)["seen"] = {name: _plain(value) for name, value in item.attrs.items()}
+    return known
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,8 +214,12 @@ def _with_same_items(table: Table) -> Table:
 
 
 def _plain(value: DynamoType) -> dict[str, Any]:
-    plain: dict[str, Any] = {"B": value.value} if value.type == "B" else value.to_json()
-    return plain
+    match value.type:
+        case "M":
+            return {"M": {name: _plain(inner) for name, inner in value.value.items()}}
+        case "L":
+            return {"L": [_plain(inner) for inner in value.value]}
+    return {value.type: value.value}
 
 
 def _copy_of(key: Key) -> Key:
