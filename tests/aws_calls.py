@@ -13,7 +13,7 @@ from botocore.endpoint import Endpoint
 
 from tests import gateway
 from tests.iam import Access
-from tests.stack import forget_everything
+from tests.stack import forget_what_was_asked
 
 _ITEM_ACTIONS = {
     "Put": "PutItem",
@@ -86,7 +86,7 @@ class Watch:
 
         def handle(*arguments: Any) -> Any:
             self._running.append(handler)
-            forget_everything()
+            forget_what_was_asked()
             try:
                 return target(*arguments)
             finally:

@@ -8,6 +8,7 @@ extend it here than to guess.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 _LEADING_KEYS = "dynamodb:LeadingKeys"
@@ -103,6 +104,10 @@ def _any_like(
 
 def like(pattern: str, text: str) -> bool:
     """Compare with IAM's wildcards: `*` any characters, `?` one."""
+    return _regex(pattern).fullmatch(text) is not None
+
+
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
     parts = {"*": ".*", "?": "."}
-    regex = "".join(parts.get(char) or re.escape(char) for char in pattern)
-    return re.fullmatch(regex, text, re.DOTALL) is not None
+    return re.compile("".join(parts.get(char) or re.escape(char) for char in pattern), re.DOTALL)

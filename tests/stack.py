@@ -43,8 +43,13 @@ CREDENTIALS = {
 
 def forget_everything() -> None:
     """Begin as a new execution environment, which knows nothing."""
-    _forget_the_stack()
+    forget_what_was_asked()
     aws.client.cache_clear()
+
+
+def forget_what_was_asked() -> None:
+    """Begin as an execution environment that has asked AWS nothing yet."""
+    _forget_the_stack()
     access.access.forget()
 
 
@@ -142,24 +147,24 @@ class Stack:
         return bring_back
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Every item of a tenant's table, in DynamoDB's JSON."""
-        return _all_items(config().tenant_table(slug))
+        """Every item of a tenant's table, in DynamoDB's JSON, by its key."""
+        return sorted(self.stored(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
 
     def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
-        """Every item of a tenant's table, as `items` but without asking through the wire."""
+        """Every item of a tenant's table, in no order."""
         return quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
 
     def told(self) -> int:
-        """How many events of all tenants are in the outbox, without asking through the wire."""
-        return sum(1 for _ in quick_moto.stored(ACCOUNT, REGION, config().outbox_table))
+        """How many events of all tenants are in the outbox."""
+        return sum(1 for _ in _outbox())
 
     def events(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
-        events = [item for item in _all_items(config().outbox_table) if item["PK"]["S"] == slug]
+        events = [item for item in _outbox() if item["PK"]["S"] == slug]
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
 
 
-def once(erp: Erp, what: Hashable, prepare: Callable[[], object]) -> None:
+def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
     """Let an ERP prepare a stack to which nothing has happened, or have it as it did before.
 
     Either way the environment knows the tenant, the keys and the ERP afterwards.
@@ -167,29 +172,44 @@ def once(erp: Erp, what: Hashable, prepare: Callable[[], object]) -> None:
     Args:
         erp: Who prepares.
         what: Name of what is prepared; whoever gives it again prepares the same.
-        prepare: Writes to tables, through the interface.
+        prepare: Makes it, through the interface; what writes to more than tables is made anew.
+
+    Returns:
+        What preparing returned, then or now.
     """
     assert erp.token is not None
     caller = tokens._json(erp.token.split(".")[1])
     # How many shards there are shows in the table.
     name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
+    result: R
     if not _first_day().snapshot.is_now():
-        prepare()
+        result = prepare()
     elif name in _prepared:
-        _prepared[name].put_back()
+        kept, result = _prepared[name]
+        kept.put_back()
     else:
-        prepare()
-        _prepared[name] = Snapshot.take(ACCOUNT, REGION)
+        result = prepare()
+        if _has_only_tables():
+            _prepared[name] = Snapshot.take(ACCOUNT, REGION), result
     bookmarks._remembered.clear()
     assert erp.get("/warehouses").status == 200
+    return result
 
 
-_prepared: dict[Hashable, Snapshot] = {}
+_prepared: dict[Hashable, tuple[Snapshot, Any]] = {}
 
 
-def _all_items(table: str) -> list[dict[str, Any]]:
-    pages = aws.client("dynamodb").get_paginator("scan").paginate(TableName=table)
-    return [item for page in pages for item in page["Items"]]
+def _has_only_tables() -> bool:
+    """Tell whether buckets and queues are as empty as on the first day."""
+    buckets = s3_backends[ACCOUNT]["aws"].buckets.values()
+    queues = sqs_backends[ACCOUNT][REGION].queues.values()
+    return not any(bucket.keys for bucket in buckets) and not any(
+        queue._messages for queue in queues
+    )
+
+
+def _outbox() -> Iterator[dict[str, Any]]:
+    return quick_moto.stored(ACCOUNT, REGION, config().outbox_table)
 
 
 @dataclass(frozen=True, slots=True)

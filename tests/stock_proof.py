@@ -1,7 +1,7 @@
 """What must be true of stock at every instant, checked on everything that is stored."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -19,6 +19,8 @@ from shared.transfer_orders.models import StoredTransferOrder
 from shared.transfer_orders.repository import TRANSFER_ORDERS
 from shared.work.models import StoredPicking, StoredReceipt
 from shared.work.repository import PICKINGS, RECEIPTS
+from tests import quick_moto
+from tests.stack import ACCOUNT, REGION
 
 type Sums = dict[str, Decimal]
 type Attributes = dict[str, Any]
@@ -52,13 +54,7 @@ class Books:
 
 def prove(store: Store) -> None:
     """Check all that is stored of a tenant; see `check`."""
-    check(read_books(scan(store)))
-
-
-def scan(store: Store) -> Iterator[Attributes]:
-    """Every item of a tenant's table."""
-    for page in store.client.get_paginator("scan").paginate(TableName=store.table):
-        yield from page["Items"]
+    check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
 
 
 def read_books(items: Iterable[Attributes]) -> Books:

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from shared.db.collection import HEAD, Collection
 from shared.db.counters import read_totals
-from shared.db.items import from_attributes, unpack
+from shared.db.items import Item, from_attributes, unpack
+from shared.db.store import QueryPage, Store
 from tests.stack import Stack
 
 _SHARED = Path(__file__).parents[2] / "shared"
@@ -55,13 +56,27 @@ def take_census(stack: Stack) -> Census:
     return Census(entities)
 
 
+class _Shards:
+    """Stands in for the store of a tenant that is asked for shards of counters only."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._shards: dict[str, list[Item]] = {}
+        for item in stack.items():
+            if item["PK"]["S"].startswith("count#"):
+                self._shards.setdefault(item["PK"]["S"], []).append(from_attributes(item))
+
+    def query(self, *, values: Mapping[str, str], **_: object) -> QueryPage:
+        return QueryPage(self._shards.get(values[":kind"], []), last_key=None)
+
+
 def assert_totals_are_true(stack: Stack, census: Census) -> None:
     """Every counter says what the census says."""
+    shards = _Shards(stack)
     for collection in collections():
         wanted: Counter[str] = Counter()
         for entity in census.entities[collection.kind]:
             facets = collection.facets(entity)
             wanted["n"] += 1
             wanted.update(f"{facet}={facets[facet] or ''}" for facet in collection.partitions)
-        counts = read_totals(stack.store(), collection.kind).counts
+        counts = read_totals(cast("Store", shards), collection.kind).counts
         assert {name: n for name, n in counts.items() if n} == dict(wanted), collection.kind

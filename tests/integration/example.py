@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.gateway import Erp, Form
+from tests.stack import once
 
 type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
@@ -29,3 +30,7 @@ class Example:
     grows: Mapping[str, int] = field(default_factory=dict)
     events: Sequence[str] = ()
     afterwards: int = 200
+
+    def prepared(self, erp: Erp) -> Values:
+        """Have a stack to which nothing has happened prepared; the values of the path."""
+        return once(erp, self.prepare, lambda: self.prepare(erp))

@@ -167,6 +167,6 @@ def one_of(collection: str, erp: Erp, store: Store) -> int:
     if collection in PLANTED:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
-    example.prepare(erp)
+    example.prepared(erp)
     created: int = erp.post(collection, example.body, key="created").data["id"]
     return created

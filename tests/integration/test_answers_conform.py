@@ -31,7 +31,7 @@ def judged(name: str, answer: Response, status: int) -> None:
 def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
-    values = example.prepare(erp)
+    values = example.prepared(erp)
 
     answer = erp.send(method, path.format(**values), example.body, key="once")
     again = erp.send(method, path.format(**values), example.body, key="once")
@@ -78,7 +78,7 @@ def test_what_is_not_there(erp: Erp, name: str) -> None:
 @pytest.mark.parametrize("name", WITH_BODY)
 def test_bodies_that_are_no_json_or_not_valid(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
-    target = path.format(**EXAMPLES[name].prepare(erp))
+    target = path.format(**EXAMPLES[name].prepared(erp))
 
     judged(name, erp.send(method, target, raw="{", key="broken"), 400)
     wrong = {"name": 5, "whs_code": 5, "bin_code": 5, "lines": 5, "polygon": 5, "seal_number": 5}

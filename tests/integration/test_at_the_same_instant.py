@@ -61,7 +61,7 @@ def test_twenty_requests_for_one_item_code_are_one_product(stack: Stack, erp: Er
 
 
 def test_twenty_requests_for_one_reference_are_one_document(stack: Stack, erp: Erp) -> None:
-    EXAMPLES["POST /entry-documents"].prepare(erp)
+    EXAMPLES["POST /entry-documents"].prepared(erp)
 
     answers = _at_once(lambda number: erp.post("/entry-documents", PURCHASE, key=f"po-{number}"))
 

@@ -39,6 +39,8 @@ _AFTER_A_DEATH = 61
 """Seconds; whatever a dead process had claimed or marked has run out by then."""
 _PATIENCE = 5
 """Repeats after which an ERP gives up."""
+_HURRY_MS = 10_000
+"""What a request has left that gives up: long enough to be decided more than once."""
 _MOST_REQUESTS = 400
 
 
@@ -94,7 +96,7 @@ class _Order:
 def _orders(route: str, stack: Stack) -> Iterator[_Order]:
     """The request, time and again, each time to a tenant as it was when the first was placed."""
     example = EXAMPLES[route]
-    values = example.prepare(stack.erp())
+    values = example.prepared(stack.erp())
     path = route.partition(" ")[2].format(**values)
     before, events_before = take_census(stack), len(stack.events())
     as_prepared = stack.keep()
@@ -162,6 +164,7 @@ def _in_conflict(order: _Order, stack: Stack, wire: Wire, _clock: Clock) -> None
 
 def _busy(order: _Order, stack: Stack, wire: Wire, clock: Clock) -> None:
     """Transactions never pass: the ERP is told so, and can repeat the request."""
+    order.erp.gateway.remaining_ms = _HURRY_MS
     with wire.faulty(conflict(times=1_000)):
         refused = order.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")

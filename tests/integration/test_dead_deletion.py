@@ -14,7 +14,7 @@ from tests.stack import Stack
 def marked(erp: Erp, wire: Wire, clock: Clock) -> Erp:
     """The ERP of a tenant in which the deletion of product 1 died after its mark."""
     clock.freeze()
-    EXAMPLES["POST /entry-documents"].prepare(erp)
+    EXAMPLES["POST /entry-documents"].prepared(erp)
 
     def die_after_the_mark(call: Call, forward: Forward) -> Answer:
         answer = forward()

@@ -135,7 +135,7 @@ def _play(route: str, stack: Stack) -> None:
         return
     erp = stack.erp()
     example = EXAMPLES[route]
-    values = example.prepare(erp)
+    values = example.prepared(erp)
     target = path.format(**values)
     answer = erp.send(method, target, example.body, key="first")
     assert answer.status == example.status, answer.text

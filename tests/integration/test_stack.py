@@ -116,6 +116,24 @@ def test_only_where_nothing_has_happened_is_it_put_back(
     assert len(prepared) == (2 if before else 1)
 
 
+@pytest.mark.parametrize("where", ["bucket", "queue"])
+def test_what_is_in_more_than_tables_is_prepared_again(
+    where: str, another: Deploy, name: str
+) -> None:
+    def prepare() -> None:
+        if where == "bucket":
+            aws.client("s3").put_object(Bucket=config().import_bucket, Key="acme/a", Body=b"a")
+        else:
+            aws.client("sqs").send_message(QueueUrl=config().import_queue, MessageBody="a")
+        prepared.append(where)
+
+    prepared: list[str] = []
+    for _ in range(2):
+        with another() as stack:
+            once(stack.erp(), name, prepare)
+    assert len(prepared) == 2
+
+
 def test_everybody_prepares_for_himself(another: Deploy, name: str) -> None:
     for slug in ("acme", "beta"):
         with another() as stack:

@@ -9,7 +9,7 @@ from shared.db.store import Store
 from shared.db.table import table_definition
 from tests import quick_moto
 from tests.integration.db.crates import Yard
-from tests.stack import forget_everything
+from tests.stack import forget_what_was_asked
 
 type NewYard = Callable[[], Yard]
 
@@ -22,7 +22,7 @@ def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
     monkeypatch.setattr("shared.db.transaction.SHARDS", 3)
     numbers = count()
     with mock_aws():
-        forget_everything()
+        forget_what_was_asked()
         dynamodb = aws.client("dynamodb")
 
         def make() -> Yard:
@@ -31,7 +31,7 @@ def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
             return Yard(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
 
         yield make
-        forget_everything()
+        forget_what_was_asked()
 
 
 @pytest.fixture

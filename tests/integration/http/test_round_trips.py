@@ -48,7 +48,7 @@ def test_a_list_waits_twice(name: str, stack: Stack, wire: Wire) -> None:
 @pytest.mark.parametrize("route", ["POST /entry-documents", "POST /exit-documents"])
 def test_a_new_document_waits_four_times(route: str, erp: Erp, wire: Wire) -> None:
     example = EXAMPLES[route]
-    example.prepare(erp)
+    example.prepared(erp)
     path = route.partition(" ")[2]
     assert isinstance(example.body, dict)
 
