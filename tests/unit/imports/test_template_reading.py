@@ -6,13 +6,13 @@ from typing import Any
 
 import openpyxl
 import pytest
-from shared.spreadsheets.opening import open_table
 
 from shared.imports.columns import LANGUAGES, Language, Layout, header_key
 from shared.imports.layouts import LAYOUTS
 from shared.imports.reading import read_file
 from shared.imports.sample_rows import is_sample
 from shared.imports.templates import template
+from shared.spreadsheets.opening import open_table
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),
