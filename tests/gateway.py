@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
@@ -99,6 +100,23 @@ class _Route:
         return tuple(marks)
 
 
+@cache
+def _routes(template: Template) -> list[_Route]:
+    return [_Route(event, event.resource.strip("/").split("/")) for event in template.events()]
+
+
+@lru_cache(4_096)
+def _find(template: Template, method: str, path: str) -> Event | None:
+    """Find the event of the resource that matches best and has the method."""
+    segments = path.strip("/").split("/")
+    matches = [(mark, route) for route in _routes(template) if (mark := route.match(segments))]
+    best = min((mark for mark, _ in matches), default=None)
+    return next(
+        (route.event for mark, route in matches if mark == best and method in route.event.methods),
+        None,
+    )
+
+
 class Gateway:
     """The API of one stack, at one or more hosts.
 
@@ -112,9 +130,6 @@ class Gateway:
         self._template = template
         self._host = host
         self._base_path = base_path
-        self._routes = [
-            _Route(event, event.resource.strip("/").split("/")) for event in template.events()
-        ]
         self.remaining_ms = TIMEOUT_MS
 
     def request(
@@ -128,7 +143,7 @@ class Gateway:
         """Answer one request. `path` is relative to the stage, `/v1/products?page=2`."""
         sent = {"Host": self._host, **(headers or {})}
         target = urlsplit(path)
-        event = self._find(method, target.path)
+        event = _find(self._template, method, target.path)
         if event is None:
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN", str(uuid.uuid4()))
         proxy = self._proxy_event(event, target, method, headers=sent, body=body)
@@ -147,20 +162,6 @@ class Gateway:
         if len(json.dumps(answer).encode()) > LAMBDA_LIMIT:
             return self._own_answer("DEFAULT_5XX", request_id)
         return _response(answer)
-
-    def _find(self, method: str, path: str) -> Event | None:
-        """The event of the resource that matches best and has the method."""
-        segments = path.strip("/").split("/")
-        matches = [(mark, route) for route in self._routes if (mark := route.match(segments))]
-        best = min((mark for mark, _ in matches), default=None)
-        return next(
-            (
-                route.event
-                for mark, route in matches
-                if mark == best and method in route.event.methods
-            ),
-            None,
-        )
 
     def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | None:
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"

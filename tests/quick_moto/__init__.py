@@ -10,13 +10,15 @@ the same questions to moto as it is and to moto with these short cuts.
 - `tables`: queries look at the partition they ask for; transactions, and whoever keeps a
   table for later, share the items that stay as they are.
 - moto makes an RSA key for every HMAC key, and never uses it; one for all will do.
-- Whatever is sent with `requests` is not prepared to be caught: nothing here is.
+- moto tries the addresses of all services, one after the other; here it tries those of the
+  services there are. What is sent with `requests` it need not catch: nothing here is.
 """
 
 from functools import cache
 from typing import Any
 
 import pytest
+from moto.backend_index import backend_url_patterns
 from moto.core.utils import camelcase_to_underscores
 from moto.kms.utils import generate_private_key
 
@@ -26,12 +28,17 @@ from tests.quick_moto.tables import Snapshot, stored
 __all__ = ["Snapshot", "install", "stored"]
 
 _HMAC = "HMAC_256"
+_SERVICES = {"dynamodb", "kms", "s3", "sqs", "sts"}
+_ADDRESSES = [
+    (service, pattern) for service, pattern in backend_url_patterns if service in _SERVICES
+]
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save moto needless work until the test ends."""
     monkeypatch.setattr("moto.kms.models.generate_private_key", _private_key)
     monkeypatch.setattr("moto.core.models.RESPONSES_METHODS", [])
+    monkeypatch.setattr("moto.backend_index.backend_url_patterns", _ADDRESSES)
     for module in ("moto.core.responses", "moto.sqs.models"):
         monkeypatch.setattr(f"{module}.camelcase_to_underscores", cache(camelcase_to_underscores))
     for part in (attributes, calls, door, items, expressions, tables):
