@@ -51,7 +51,10 @@ demo: $(READY) ## Play the story of a warehouse against the running stack.
 
 # -- tests and checks --------------------------------------------------------------------------
 
+# Three processes import the same: bytecode is kept even where the environment keeps none.
 .PHONY: test
+test: export PYTHONDONTWRITEBYTECODE :=
+test: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
 test: $(READY) ## Run the test suite: in-process, no network.
 	@pytest $(ARGS)
 
