@@ -28,7 +28,7 @@ from tests.quick_moto.tables import Snapshot, stored
 __all__ = ["Snapshot", "install", "stored"]
 
 _HMAC = "HMAC_256"
-_SERVICES = {"dynamodb", "kms", "s3", "sqs", "sts"}
+_SERVICES = {"cloudformation", "dynamodb", "kms", "s3", "sqs", "sts"}
 _ADDRESSES = [
     (service, pattern) for service, pattern in backend_url_patterns if service in _SERVICES
 ]
