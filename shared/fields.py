@@ -32,15 +32,18 @@ _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Input(BaseModel):
-    """Base of request bodies: strict types, fields that are not known are ignored."""
+    """Base of request bodies: strict types, fields that are not known are ignored.
 
-    model_config = ConfigDict(strict=True, extra="ignore")
+    What a function does not use costs its cold start nothing: models are built when needed.
+    """
+
+    model_config = ConfigDict(strict=True, extra="ignore", defer_build=True)
 
 
 class Stored(BaseModel):
     """Base of what is stored and answered."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 def _one_line(text: str) -> str:

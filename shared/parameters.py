@@ -49,7 +49,7 @@ type Integer = Annotated[int, BeforeValidator(_digits)]
 class ListParameters(BaseModel):
     """page, per_page, sort, updated_since; a list adds its sort values and filters."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     page: Annotated[Integer, Field(ge=1)] = 1
     per_page: Annotated[

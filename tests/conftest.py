@@ -6,6 +6,7 @@ from types import FunctionType
 
 import pytest
 from _pytest import runner
+from hypothesis import settings
 
 from tests import clock as clocks
 from tests import faults
@@ -13,6 +14,10 @@ from tests.clock import Clock
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.stack import CREDENTIALS, Stack, deployed
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _DEEP_STACK = 2**15 + 1
 """Slots of a frame, 8 bytes each; one more than a power of two."""

@@ -102,6 +102,11 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
     "/entry-documents": lambda number: entry(f"PO-P{number}"),
     "/exit-documents": lambda number: exit_(f"SO-P{number}"),
     "/transfer-orders": lambda number: transfer_order(f"TO-P{number}"),
+    "/pick-faces": lambda number: {
+        "item_code": f"ITEM-{number + 1:04d}",
+        "warehouse_code": "W1",
+        "bin_code": "A-01",
+    },
 }
 """Path of a list → body of one more row."""
 
@@ -113,6 +118,10 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
         if path in paths:
             for number in range(PAGE + 1):
                 _created(erp, path, body(number), key=f"seed-{path}-{number}")
+    if "/imports" in paths:
+        for number in range(PAGE + 1):
+            announced = {"kind": "products", "filename": f"catalogue-{number}.csv"}
+            _created(erp, "/imports/uploads", announced)
     for path, plant in PLANTED.items():
         if path in paths:
             for _ in range(PAGE + 1):
