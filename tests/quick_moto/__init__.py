@@ -10,8 +10,8 @@ the same questions to moto as it is and to moto with these short cuts.
 - `tables`: queries look at the partition they ask for; transactions, and whoever keeps a
   table for later, share the items that stay as they are.
 - moto makes an RSA key for every HMAC key, and never uses it; one for all will do.
-- moto tries the addresses of all services, one after the other; here it tries those of the
-  services there are. What is sent with `requests` it need not catch: nothing here is.
+- moto tries the addresses of all services, one after the other; here it begins with those
+  that are called most. What is sent with `requests` it need not catch: nothing here is.
 """
 
 from functools import cache
@@ -28,10 +28,8 @@ from tests.quick_moto.tables import Snapshot, stored
 __all__ = ["Snapshot", "install", "stored"]
 
 _HMAC = "HMAC_256"
-_SERVICES = {"cloudformation", "dynamodb", "kms", "s3", "sqs", "sts"}
-_ADDRESSES = [
-    (service, pattern) for service, pattern in backend_url_patterns if service in _SERVICES
-]
+_FIRST = {"dynamodb", "kms", "s3", "sqs", "sts"}
+_ADDRESSES = sorted(backend_url_patterns, key=lambda address: address[0] not in _FIRST)
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
