@@ -35,6 +35,8 @@ _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
+_FROM_STORAGE = {"GET /imports/{id}/error-report"}
+"""Reads that bring a file: its record, its size, itself."""
 _WITH_A_LIST = ("GET /warehouses/{id}", "GET /waves/{id}")
 """Details that hold rows of a list (the positions of a warehouse, the pickings of a wave)."""
 
@@ -123,9 +125,9 @@ class _Bench:
         seed.fill(erp)
         seed.fill_pages(self.stack, {one.path for one in routes.values() if one.is_list})
         for name, operation in routes.items():
-            path = operation.path.replace("{id}", "1")
+            path = operation.path.format(id=1, kind="products")
             if not operation.is_list:
-                bound = LIST if name in _WITH_A_LIST else GET
+                bound = None if name in _FROM_STORAGE else LIST if name in _WITH_A_LIST else GET
                 yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
                 continue
             yield self._cost(erp, partial(erp.get, path), 200).row(name, LIST)

@@ -119,6 +119,8 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
             for number in range(PAGE + 1):
                 _created(erp, path, body(number), key=f"seed-{path}-{number}")
     if "/imports" in paths:
+        flawed = ("catalogue.csv", b"item_code,name\nBOLT-X,\nBOLT-Y,Hexagon bolt\n")
+        assert erp.upload("/imports", {"kind": "products"}, flawed).status == 202
         for number in range(PAGE + 1):
             announced = {"kind": "products", "filename": f"catalogue-{number}.csv"}
             _created(erp, "/imports/uploads", announced)
