@@ -38,20 +38,20 @@ SHED: dict[str, Any] = {
     "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
     "AttributeDefinitions": [
         {"AttributeName": "PK", "AttributeType": "S"},
-        {"AttributeName": "g", "AttributeType": "S"},
+        {"AttributeName": "n", "AttributeType": "N"},
     ],
     "GlobalSecondaryIndexes": [
         {
             "IndexName": "all",
             "KeySchema": [
-                {"AttributeName": "g", "KeyType": "HASH"},
+                {"AttributeName": "n", "KeyType": "HASH"},
                 {"AttributeName": "PK", "KeyType": "RANGE"},
             ],
             "Projection": {"ProjectionType": "ALL"},
         }
     ],
 }
-"""A table without a sort key."""
+"""A table without a sort key, and an index by a number."""
 
 type Call = tuple[str, dict[str, Any]]
 """Name of the client's method, and its arguments."""
@@ -147,7 +147,8 @@ class Questions:
         """Draw a call."""
         kind = self._chance.choice(
             (
-                self._put, self._put, self._put, self._get, self._batch_get, self._update,
+                self._put, self._put, self._put, self._get, self._get, self._batch_get,
+                self._update,
                 self._update, self._delete, self._query, self._query, self._scan, self._write,
                 self._write,
             )
@@ -205,7 +206,7 @@ class Questions:
         )  # fmt: skip
         table = self._table()
         if table == "shed":
-            index, partition, sort = self._chance.choice(((None, "PK", "g"), ("all", "g", "PK")))
+            index, partition, sort = self._chance.choice(((None, "PK", "s"), ("all", "n", "PK")))
         restriction = self._chance.choice(
             (
                 "",
@@ -219,7 +220,7 @@ class Questions:
         expression = f"{partition} = :p{restriction}"
         filtering = self._chance.choice(_CONDITIONS) if self._chance.random() < 0.3 else None
         used = _used(f"{expression} {filtering or ''}")
-        wanted = {":p": {"S": self._chance.choice(_WORDS[:4])}}
+        wanted = {":p": self._part(partition)}
         used["ExpressionAttributeValues"] = used.get("ExpressionAttributeValues", {}) | wanted
         body: dict[str, Any] = {
             "TableName": table, "KeyConditionExpression": expression, **used,
@@ -238,7 +239,7 @@ class Questions:
                 body["ExpressionAttributeNames"] = body.get("ExpressionAttributeNames", {}) | names
         if self._chance.random() < 0.2:
             keys = [partition, sort] if index else []
-            start = self._key(table) | {name: {"S": self._chance.choice(_WORDS)} for name in keys}
+            start = self._key(table) | {name: self._part(name) for name in keys}
             body["ExclusiveStartKey"] = start
         return "query", body
 
@@ -261,13 +262,19 @@ class Questions:
         return {kind: body}
 
     def _table(self) -> str:
-        return self._chance.choice(("yard", "yard", "yard", "shed"))
+        return self._chance.choice(("yard", "yard", "shed"))
 
     def _key(self, table: str) -> dict[str, _Value]:
         names = ["PK", "SK"] if table == "yard" else ["PK"]
-        if self._chance.random() < 0.02:
+        if self._chance.random() < 0.04:
             names.pop()
         return {name: {"S": self._chance.choice(_WORDS[:4])} for name in names}
+
+    def _part(self, name: str) -> _Value:
+        """Draw a part of a key of an index; a number may be written in two ways."""
+        if name == "n":
+            return {"N": self._chance.choice(("1", "1.00", "12.5"))}
+        return {"S": self._chance.choice(_WORDS[:4])}
 
     def _item(self, table: str) -> dict[str, _Value]:
         item: dict[str, _Value] = self._key(table)
@@ -275,13 +282,15 @@ class Questions:
             if self._chance.random() < 0.6:
                 item[name] = {"S": self._chance.choice(_WORDS[:4])}
         for name, kinds in {
-            "s": (":s", ":t", ":empty"), "n": (":n", ":more"), "l": (":l",), "m": (":m",),
+            "s": (":s", ":t", ":empty"), "n": (":n", ":more"), "l": (":l",), "m": (":m", ":m"),
             "ss": (":ss",), "ns": (":ns",), "bs": (":bs",), "b": (":b",), "name": (":s", ":null"),
         }.items():  # fmt: skip
             if self._chance.random() < 0.4:
                 item[name] = _VALUES[self._chance.choice(kinds)]
         if self._chance.random() < 0.2:
             item["n"] = {"N": self._chance.choice(_NUMBERS)}
+        if table == "shed":
+            item["n"] = self._part("n")
         if self._chance.random() < 0.02:
             item["long"] = {"S": "x" * 410_000}
         return item

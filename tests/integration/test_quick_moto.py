@@ -11,6 +11,7 @@ from typing import Any
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ParamValidationError
+from botocore.session import Session
 from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 
@@ -19,7 +20,7 @@ from tests.integration.moto_questions import ODD, SHED, WRONG, YARD, Questions
 from tests.quick_moto import Snapshot
 from tests.stack import ACCOUNT, REGION
 
-_CALLS = 250
+_CALLS = 200
 SEEDS = range(4)
 
 
@@ -49,14 +50,18 @@ class Moto:
         self.sent.append((request.url, target, json.loads(request.body)))
 
 
+@cache
+def _session() -> Session:
+    return botocore.session.get_session()
+
+
 @contextmanager
 def _moto(*, quick: bool) -> Iterator[Moto]:
     with pytest.MonkeyPatch.context() as patch:
         if quick:
             quick_moto.install(patch)
         with mock_aws():
-            session = botocore.session.get_session()
-            moto = Moto(session.create_client("dynamodb", region_name=REGION))
+            moto = Moto(_session().create_client("dynamodb", region_name=REGION))
             moto.client.meta.events.register_first("before-send", moto.note)
             for table in (YARD, SHED):
                 moto.client.create_table(**table)
@@ -176,8 +181,9 @@ def _ask(moto: Moto, questions: Questions) -> None:
 def test_what_is_looked_at_is_what_a_scan_shows(table: str) -> None:
     questions = Questions(0)
     with _moto(quick=True) as moto:
-        for _ in range(_CALLS):
-            moto.ask(*questions.call())
+        for _ in range(_CALLS // 5):
+            for _ in range(5):
+                moto.ask(*questions.call())
             _, scanned = moto.ask("scan", {"TableName": table})
             seen = [_plain(item) for item in quick_moto.stored(ACCOUNT, REGION, table)]
             assert sorted(seen, key=repr) == sorted(scanned["Items"], key=repr)

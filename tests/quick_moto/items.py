@@ -113,25 +113,34 @@ def _project(
     original: Callable[[Item, list[list[str]]], Item],
 ) -> Callable[[Item, list[list[str]]], Item]:
     def quick(item: Item, wanted: list[list[str]]) -> Item:
-        if any("[" in name for path in wanted for name in path):
-            return original(item, wanted)
         found: _Attributes = {}
-        for path in wanted:
-            _take(path, item.attrs, found)
+        try:
+            for path in wanted:
+                _take(path, item.attrs, found)
+        except _OddError:
+            return original(item, wanted)
         return bare_item(item.hash_key, item.range_key, found)
 
     return quick
 
 
+class _OddError(Exception):
+    """A path that does not lead through maps alone."""
+
+
 def _take(path: Sequence[str], origin: _Attributes, found: _Attributes) -> None:
     """Add what lies at the end of a path, and the maps on the way there."""
     name, *rest = path
+    if "[" in name:
+        raise _OddError
     value = origin.get(name)
-    if value is None:
+    if value is None or found.get(name) is value:
         return
     if not rest:
         found[name] = value
-    elif value.type == "M":
+    elif value.type != "M":
+        raise _OddError
+    else:
         inner = found[name].value if name in found else {}
         _take(rest, value.value, inner)
         if inner:
