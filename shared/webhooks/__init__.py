@@ -1,0 +1,1 @@
+"""Webhooks: subscriptions, and the delivery of events to them."""

@@ -1,0 +1,1 @@
+"""Addresses, signatures and decisions of webhooks."""
