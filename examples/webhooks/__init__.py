@@ -1,0 +1,1 @@
+"""How to receive the events of a company."""
