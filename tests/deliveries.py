@@ -1,0 +1,40 @@
+"""Deliveries as they arrive at a receiver."""
+
+import json
+import time
+from typing import Any
+
+from shared.webhooks.signatures import signature_headers
+
+Headers = dict[str, str]
+
+
+def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
+    """An event as it is delivered."""
+    picking = {
+        "object": "picking",
+        "id": 12,
+        "status": "completed",
+        "resource_version": sequence,
+        "href": "https://api.test/api/v1/pickings/12",
+        "attributes": {"doc_num": "SO-açme"},
+    }
+    return {
+        "id": f"evt_{number:032x}",
+        "type": "picking.completed",
+        "version": 1,
+        "created_at": "2026-03-01T12:00:00Z",
+        "tenant": "acme",
+        "sequence": sequence,
+        "data": picking | data,
+    }
+
+
+def written(body: Any) -> bytes:
+    """Write it as the service does: UTF-8."""
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def signed(body: bytes, *secrets: str, age: int = 0) -> Headers:
+    """Headers of a delivery that was sent `age` seconds ago."""
+    return signature_headers("evt_1", body, secrets, int(time.time()) - age)
