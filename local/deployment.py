@@ -48,7 +48,8 @@ def deploy(server: Server) -> bool:
                 *("--template-file", str(BUILD / "template.yaml")),
                 *("--s3-bucket", _ARTIFACTS, "--region", REGION),
                 "--parameter-overrides",
-                f"Architecture={architecture()} DeletionProtection=false",
+                f"Architecture={architecture()} DeletionProtection=false"
+                " WebhookLocalhost=true WebhookRetryDelays=0,1,1",
             ],
             cwd=ROOT,
             env=aws_environment(server.endpoint) | {"SAM_CLI_POLL_DELAY": "0.5"},
@@ -87,6 +88,7 @@ def operator_environment() -> dict[str, str]:
         "CONTROL_TABLE": named["ControlTable"],
         "OUTBOX_TABLE": named["OutboxTable"],
         "IMPORT_BUCKET": named["ImportBucket"],
+        "WEBHOOK_QUEUE_URL": named["WebhookQueueUrl"],
         "SIGNING_KEY_IDS": named["SigningKeyId"],
         "SECRET_HASH_KEY_ID": named["SecretHashKeyId"],
     }

@@ -7,6 +7,9 @@ type Instant = str
 """For example `2026-03-01T09:30:00.000Z`."""
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 def now_ms() -> int:
     """Milliseconds since the epoch."""
     return int(time.time() * 1000)
@@ -21,9 +24,12 @@ def instant(milliseconds: int) -> Instant:
 
 def instant_of(moment: datetime) -> Instant:
     """Write an aware date-time as an Instant; fractions below a millisecond are cut off."""
-    utc = moment.astimezone(UTC)
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    return instant((utc - epoch) // timedelta(milliseconds=1))
+    return instant((moment.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1))
+
+
+def milliseconds_of(moment: Instant) -> int:
+    """Read an Instant as milliseconds since the epoch."""
+    return (datetime.fromisoformat(moment) - _EPOCH) // timedelta(milliseconds=1)
 
 
 class Deadline:

@@ -31,6 +31,16 @@ class Config:
     """Bucket of what imports write for themselves: copies of files, checked rows, reports."""
     import_queue: str
     """Address of the queue of imports that wait for the worker."""
+    webhook_queue: str
+    """Address of the queue of deliveries."""
+    webhook_slow_queue: str
+    """Address of the queue of deliveries to endpoints that take their time."""
+    webhook_delays: tuple[int, ...]
+    """Seconds before each attempt of a delivery; there are as many attempts."""
+    webhook_localhost: bool
+    """Whether webhooks may also go to `http://localhost:PORT`: on a developer's machine alone."""
+    sealing_key: str
+    """KMS key id under which secrets are stored that have to be read again."""
 
     def tenant_table(self, slug: str) -> str:
         """Name of the table that holds one tenant's data."""
@@ -53,4 +63,11 @@ def config() -> Config:
         import_bucket=env.get("IMPORT_BUCKET", ""),
         import_work_bucket=env.get("IMPORT_WORK_BUCKET", ""),
         import_queue=env.get("IMPORT_QUEUE_URL", ""),
+        webhook_queue=env.get("WEBHOOK_QUEUE_URL", ""),
+        webhook_slow_queue=env.get("WEBHOOK_SLOW_QUEUE_URL", ""),
+        webhook_delays=tuple(
+            int(seconds) for seconds in env.get("WEBHOOK_RETRY_DELAYS", "0").split(",")
+        ),
+        webhook_localhost=env.get("WEBHOOK_LOCALHOST", "") == "true",
+        sealing_key=env.get("SEALING_KEY_ID", ""),
     )

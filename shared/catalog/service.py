@@ -22,6 +22,7 @@ from shared.db.references import ensure_stays, retire_unused
 from shared.db.store import Store
 from shared.db.transaction import Overtaken, Transaction
 from shared.errors import Gone, Problem, ValidationFailed
+from shared.events.kinds import EventKind
 from shared.events.outbox import Event, raise_event
 
 
@@ -160,7 +161,7 @@ def _taken(draft: ProductCreate | ProductChange) -> Problem:
     return Problem(field, "is already taken by another product")
 
 
-def _raise(tx: Transaction, kind: str, record: Record[Product]) -> None:
+def _raise(tx: Transaction, kind: EventKind, record: Record[Product]) -> None:
     raise_event(
         tx,
         Event(

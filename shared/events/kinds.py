@@ -29,3 +29,7 @@ type EventKind = Literal[
 
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind.__value__)
 """All of them, in the order in which they are documented."""
+
+TEST: Literal["webhook.test"] = "webhook.test"
+"""With which a subscription is tried out; nobody subscribes to it."""
+type AnyKind = EventKind | Literal["webhook.test"]

@@ -197,6 +197,7 @@ class Door:
             def use_case(tx: Transaction) -> Reply:
                 self._ensure_match(tx, request, event)
                 reply = _shape(operation.handler(tx, request), tenant, event)
+                reply = replace(reply, shows_secret=operation.shows_secret)
                 if claim:
                     claim.complete(tx, reply)
                 return reply

@@ -19,13 +19,15 @@ _MAX_PROBLEMS = 5_000
 class Reply:
     """An answer on its way out: status, body, headers besides those that all have.
 
-    The body of a file is its base64 text (`is_base64`), which the gateway decodes.
+    The body of a file is its base64 text (`is_base64`), which the gateway decodes. One that
+    shows a secret is kept sealed.
     """
 
     status: int
     body: str
     headers: Mapping[str, str] = field(default_factory=dict)
     is_base64: bool = False
+    shows_secret: bool = False
 
     @property
     def fits(self) -> bool:

@@ -25,6 +25,7 @@ from shared.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, S
 from shared.http.conditional import ChangedSinceRead
 from shared.http.envelope import Reply
 from shared.observability import logger
+from shared.sealing import seal, unseal
 
 WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -105,6 +106,8 @@ class Claim:
 
     def _completed(self, reply: Reply) -> tuple[Item, list[Item]]:
         body = zlib.compress(reply.body.encode(), 6)
+        if reply.shows_secret:
+            body = seal(body, "replay", self.store.slug, self.partition)
         first, *others = [body[at : at + PART_SIZE] for at in range(0, len(body), PART_SIZE)]
         expiry = now_ms() // 1000 + WINDOW_SECONDS
         head = {
@@ -114,6 +117,7 @@ class Claim:
             "status": reply.status,
             "headers": dict(reply.headers),
             "body": first,
+            "sealed": reply.shows_secret or None,
             "parts": 1 + len(others) if others else None,
             EXPIRY: expiry,
         }
@@ -211,4 +215,6 @@ def _held(store: Store, held: Item | None, request: str, now: int) -> Reply:
     keys = _tail_keys(held)
     tails = store.get_many(keys)
     body = b"".join([held["body"], *(tails[key]["body"] for key in keys)])
+    if held.get("sealed"):
+        body = unseal(body, "replay", store.slug, held[PARTITION_KEY])
     return Reply(int(held["status"]), zlib.decompress(body).decode(), headers)

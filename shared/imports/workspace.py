@@ -13,7 +13,7 @@ from shared.db.unit_of_work import perform
 from shared.files import Folder
 from shared.imports.models import Requester, Source, StoredImport
 from shared.imports.repository import IMPORTS
-from shared.queue import Queue
+from shared.queue import Message, Queue
 from shared.tenancy.access import s3_for
 from shared.tenancy.tenant import Tenant
 
@@ -48,7 +48,7 @@ class Workspace:
     def wake(self, number: int, *, delay: int = 0) -> None:
         """Send the worker to an import, `delay` seconds from now."""
         message = {"tenant": self.tenant.slug, "import": number}
-        self.queue.send(message, tenant=self.tenant.slug, delay=delay)
+        self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
 
     def change(
         self, number: int, decide: Callable[[StoredImport, Instant], StoredImport | None]

@@ -99,7 +99,7 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
         {"Effect": "Allow", "Action": _TABLE_ACTIONS, "Resource": [table, f"{table}/index/*"]},
         {
             "Effect": "Allow",
-            "Action": "dynamodb:PutItem",
+            "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
         },

@@ -17,7 +17,9 @@ from shared.errors import (
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
 type Substitution = Literal["none", "position", "batch", "any"]
-type Limit = Literal["requests_per_minute", "rows_per_import", "integration_clients"]
+type Limit = Literal[
+    "requests_per_minute", "rows_per_import", "integration_clients", "webhook_subscriptions"
+]
 
 PUBLIC_API = "api.public.enabled"
 WEBHOOKS = "webhooks.enabled"
@@ -33,23 +35,41 @@ class Plan:
     features: frozenset[str]
     limits: Mapping[Limit, int]
     next_plan: PlanName | None
-    """The plan that raises the limits, to be offered when one is reached."""
+    """The plan above, to be offered when a limit is reached that it raises."""
 
+
+_SUBSCRIPTIONS = 20
+"""Of webhooks, whatever the plan."""
 
 PLANS: Mapping[PlanName, Plan] = {
     "essentials": Plan(
         frozenset({PUBLIC_API}),
-        {"requests_per_minute": 120, "rows_per_import": 2_000, "integration_clients": 2},
+        {
+            "requests_per_minute": 120,
+            "rows_per_import": 2_000,
+            "integration_clients": 2,
+            "webhook_subscriptions": _SUBSCRIPTIONS,
+        },
         "professional",
     ),
     "professional": Plan(
         frozenset({PUBLIC_API, WEBHOOKS}),
-        {"requests_per_minute": 300, "rows_per_import": 10_000, "integration_clients": 10},
+        {
+            "requests_per_minute": 300,
+            "rows_per_import": 10_000,
+            "integration_clients": 10,
+            "webhook_subscriptions": _SUBSCRIPTIONS,
+        },
         "enterprise",
     ),
     "enterprise": Plan(
         frozenset({PUBLIC_API, WEBHOOKS}),
-        {"requests_per_minute": 1_200, "rows_per_import": 100_000, "integration_clients": 50},
+        {
+            "requests_per_minute": 1_200,
+            "rows_per_import": 100_000,
+            "integration_clients": 50,
+            "webhook_subscriptions": _SUBSCRIPTIONS,
+        },
         None,
     ),
 }
@@ -127,6 +147,11 @@ def ensure_feature(tenant: Tenant, feature: str) -> None:
         raise FeatureNotInPlan(feature, config().upgrade_url)
 
 
+def gets_webhooks(tenant: Tenant) -> bool:
+    """Tell whether events of the tenant are delivered."""
+    return tenant.state == "active" and WEBHOOKS in PLANS[tenant.plan].features
+
+
 def has_module(tenant: Tenant, name: str) -> bool:
     """Tell whether the module `name` (one of MODULES) is switched on."""
     return name in tenant.modules
@@ -135,9 +160,12 @@ def has_module(tenant: Tenant, name: str) -> bool:
 def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:
     """Make the 402 limit_reached that offers the next plan.
 
-    `error.offer` is {limit, used, plan, next_plan, upgrade_url}; `limit` is the number allowed.
+    `error.offer` is {limit, used, plan, next_plan, upgrade_url}; `limit` is the number allowed,
+    `next_plan` null where no plan allows more.
     """
     allowed = tenant.limits[limit]
+    above = PLANS[tenant.plan].next_plan
+    next_plan = above if above and PLANS[above].limits[limit] > allowed else None
     what = limit.replace("_", " ")
     return ServiceError(
         f"The plan {tenant.plan} allows {allowed} {what}.",
@@ -147,7 +175,7 @@ def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:
                 "limit": allowed,
                 "used": used,
                 "plan": tenant.plan,
-                "next_plan": PLANS[tenant.plan].next_plan,
+                "next_plan": next_plan,
                 "upgrade_url": config().upgrade_url,
             }
         },

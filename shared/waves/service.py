@@ -8,6 +8,7 @@ from shared.db.listing import Page
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.errors import ServiceUnavailable
+from shared.events.kinds import EventKind
 from shared.events.outbox import Event, raise_event
 from shared.waves import repository, rules, views
 from shared.waves.models import StoredWave, WaveOrder, WaveParameters, WaveStatus
@@ -81,7 +82,7 @@ def close_wave(tx: Transaction, number: int) -> Opened:
 
 
 def _lead(
-    tx: Transaction, record: Record[StoredWave], status: WaveStatus, event: str | None
+    tx: Transaction, record: Record[StoredWave], status: WaveStatus, event: EventKind | None
 ) -> Opened:
     wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
     changed = WAVES.replace(tx, record, wave)
@@ -90,7 +91,7 @@ def _lead(
     return opened(changed, wave_work.read_pickings(tx.store, wave.picking_ids))
 
 
-def tell(tx: Transaction, event: str, record: Record[StoredWave]) -> None:
+def tell(tx: Transaction, event: EventKind, record: Record[StoredWave]) -> None:
     """Stage an event about a wave."""
     raise_event(
         tx,

@@ -14,6 +14,7 @@ from shared.documents import service as documents
 from shared.documents.models import Document, Progress
 from shared.documents.vocabulary import doc_num
 from shared.errors import Conflict, Problem, ValidationFailed
+from shared.events.kinds import EventKind
 from shared.events.outbox import Event, raise_event
 from shared.work import picking_rules as rules
 from shared.work import views
@@ -324,7 +325,7 @@ def _changed(
     return PICKINGS.replace(tx, record, after)
 
 
-def _raise(tx: Transaction, kind: str, record: Record[StoredPicking]) -> None:
+def _raise(tx: Transaction, kind: EventKind, record: Record[StoredPicking]) -> None:
     raise_event(
         tx,
         Event(

@@ -15,6 +15,7 @@ from shared.documents import service as documents
 from shared.documents.models import Document, Progress
 from shared.documents.vocabulary import doc_num
 from shared.errors import Conflict, Problem, ValidationFailed
+from shared.events.kinds import EventKind
 from shared.events.outbox import Event, raise_event
 from shared.stock.ledger import Ledger, blank_row
 from shared.stock.models import MovementCause, StockRow
@@ -131,7 +132,7 @@ def changed(
     return RECEIPTS.replace(tx, record, after)
 
 
-def _raise(tx: Transaction, kind: str, record: Record[StoredReceipt]) -> None:
+def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> None:
     raise_event(
         tx,
         Event(

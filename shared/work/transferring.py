@@ -10,6 +10,7 @@ from shared.db.items import Item, Key
 from shared.db.parallel import together
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
+from shared.events.kinds import EventKind
 from shared.events.outbox import Event, raise_event
 from shared.stock.ledger import Ledger, blank_row
 from shared.stock.models import NONE, MovementCause, StockRow
@@ -225,7 +226,7 @@ def _missing(source: StockRow, free: Decimal) -> str:
     return f"only {free.normalize():f} of {source.item_code}{batch} is free {place}"
 
 
-def _raise(tx: Transaction, kind: str, record: Record[StoredTransfer]) -> None:
+def _raise(tx: Transaction, kind: EventKind, record: Record[StoredTransfer]) -> None:
     raise_event(
         tx,
         Event(

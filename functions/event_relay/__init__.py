@@ -1,0 +1,1 @@
+"""Hands events of the outbox on to the queue of deliveries."""

@@ -1,0 +1,1 @@
+"""Delivers events to subscribed addresses."""

@@ -1,0 +1,1 @@
+"""Subscriptions to events, and the log of their deliveries."""

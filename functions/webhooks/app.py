@@ -1,0 +1,179 @@
+"""Subscriptions to events, and the log of their deliveries."""
+
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.door import Door
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
+from shared.tenancy.tenant import WEBHOOKS
+from shared.webhooks import service, views
+from shared.webhooks.models import (
+    Delivery,
+    DeliveryParameters,
+    NewWebhook,
+    SecretRotation,
+    StoredDelivery,
+    StoredWebhook,
+    Webhook,
+    WebhookChange,
+    WebhookCreate,
+    WebhookParameters,
+)
+from shared.webhooks.service import Opened
+
+routes = Routes("webhooks")
+
+_ALL = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
+_ONE = {**_ALL, "errors": ("gone",)}
+_LOG = {**_ALL, "errors": ("gone",), "answer": Delivery}
+
+
+@routes.declare(
+    "GET",
+    "/webhooks",
+    "List subscriptions",
+    answer=Webhook,
+    parameters=WebhookParameters,
+    **_ALL,
+)
+def list_webhooks(store: Store, request: Request) -> ListAnswer[StoredWebhook]:
+    """Page through the subscriptions."""
+    found = service.list_webhooks(store, request.parameters)
+    return ListAnswer(
+        found.page, lambda record: views.webhook(record.entity, found.pulses.get(record.id))
+    )
+
+
+@routes.declare(
+    "POST",
+    "/webhooks",
+    "Create a subscription",
+    answer=NewWebhook,
+    body=WebhookCreate,
+    collects_problems=True,
+    shows_secret=True,
+    statuses=(201,),
+    errors=("limit_reached",),
+    description="`url` must be https, on port 443 or 8443, and its name must lead to public"
+    " addresses alone; that is checked again at each delivery. `secret`, with which deliveries are"
+    " signed, is shown this once. A tenant has at most 20 subscriptions.",
+    **_ALL,
+)
+def create_webhook(tx: Transaction, request: Request) -> Answer:
+    """Create a subscription."""
+    made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
+    view = views.new_webhook(made.record.entity, made.pulse, secret)
+    return Answer(view, 201, f"/webhooks/{made.record.id}")
+
+
+@routes.declare("GET", "/webhooks/{id}", "Get a subscription", answer=Webhook, **_ONE)
+def get_webhook(store: Store, request: Request) -> Answer:
+    """Read one subscription."""
+    return _shown(service.get_webhook(store, request.id))
+
+
+@routes.declare(
+    "PATCH",
+    "/webhooks/{id}",
+    "Change a subscription",
+    answer=Webhook,
+    body=WebhookChange,
+    collects_problems=True,
+    description="Only the fields sent change, for what waits to be delivered, too. Events that"
+    " happen while a subscription is not active are not delivered to it.",
+    **_ONE,
+)
+def change_webhook(tx: Transaction, request: Request) -> Answer:
+    """Change a subscription."""
+    return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
+
+
+@routes.declare(
+    "DELETE",
+    "/webhooks/{id}",
+    "Delete a subscription",
+    answer=Webhook,
+    description="What waits to be delivered to it is dropped.",
+    **_ONE,
+)
+def delete_webhook(tx: Transaction, request: Request) -> Answer:
+    """Delete a subscription; answers it as it was."""
+    return _shown(service.delete_webhook(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/webhooks/{id}/rotate-secret",
+    "Rotate the secret",
+    answer=NewWebhook,
+    body=SecretRotation,
+    shows_secret=True,
+    description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
+    " (24 unless given): until then each delivery bears both signatures.",
+    **_ONE,
+)
+def rotate_secret(tx: Transaction, request: Request) -> Answer:
+    """Give a subscription a new secret."""
+    found, secret = service.rotate_secret(tx, request.id, request.body)
+    return Answer(views.new_webhook(found.record.entity, found.pulse, secret))
+
+
+@routes.declare(
+    "POST",
+    "/webhooks/{id}/test",
+    "Send a test event",
+    answer=Delivery,
+    statuses=(202,),
+    description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
+    " tells what became of it.",
+    **{**_ALL, "errors": ("gone", "conflict")},
+)
+def send_test(tx: Transaction, request: Request) -> Answer:
+    """Send a subscription an event that says nothing."""
+    return _accepted(service.send_test(tx, request.id))
+
+
+@routes.declare(
+    "GET",
+    "/webhooks/{id}/deliveries",
+    "List the deliveries of a subscription",
+    parameters=DeliveryParameters,
+    description="The newest 500, or the newest 500 of one status. Deliveries are kept for 30 days.",
+    **_LOG,
+)
+def list_deliveries(store: Store, request: Request) -> ListAnswer[StoredDelivery]:
+    """Page through the log of a subscription."""
+    page = service.list_deliveries(store, request.id, request.parameters)
+    return ListAnswer(page, lambda record: views.delivery(record.entity))
+
+
+@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_LOG)
+def get_delivery(store: Store, request: Request) -> Answer:
+    """Read one delivery."""
+    found = service.get_delivery(store, request.id, request.path_values["delivery"])
+    return Answer(views.delivery(found))
+
+
+@routes.declare(
+    "POST",
+    "/webhooks/{id}/deliveries/{delivery}/redeliver",
+    "Deliver once more",
+    statuses=(202,),
+    description="At once, and with all attempts, whatever became of the delivery so far.",
+    **{**_LOG, "errors": ("gone", "conflict")},
+)
+def redeliver(tx: Transaction, request: Request) -> Answer:
+    """Deliver an event once more."""
+    return _accepted(service.redeliver(tx, request.id, request.path_values["delivery"]))
+
+
+def _shown(found: Opened) -> Answer:
+    return Answer(views.webhook(found.record.entity, found.pulse))
+
+
+def _accepted(delivery: StoredDelivery) -> Answer:
+    where = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
+    return Answer(views.delivery(delivery), 202, where)
+
+
+lambda_handler = Door(routes)

@@ -1,0 +1,68 @@
+"""Which addresses of the network belong to the public internet, and what the others are.
+
+The lists follow the IANA registries of special-purpose addresses, with the ranges that lead
+elsewhere than they say: translators, tunnels, relays. `ipaddress.is_global` follows them only in
+part: it lets NAT64, relays and a cloud's own addresses pass.
+"""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+_REFUSED = {
+    "cloud metadata": "169.254.169.254/32 168.63.129.16/32 fd00:ec2::254/128",
+    "loopback": "127.0.0.0/8 ::1/128",
+    "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10",
+    "link-local": "169.254.0.0/16 fe80::/10",
+    "shared (CGNAT)": "100.64.0.0/10",
+    "multicast": "224.0.0.0/4 ff00::/8",
+    # NAT64, Teredo, 6to4: each carries an IPv4 address that nobody would have looked at.
+    "tunnel": "64:ff9b::/96 64:ff9b:1::/48 2001::/32 2002::/16",
+    "reserved": """
+        0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24
+        192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4
+        2001::/23 2001:db8::/32 3fff::/20 2620:4f:8000::/48
+    """,
+}
+"""Kind → its ranges. A range inside another stands before it."""
+
+_RANGES = [(ip_network(text), kind) for kind, texts in _REFUSED.items() for text in texts.split()]
+_RANGES_4 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv4Network)]
+_RANGES_6 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv6Network)]
+
+_UNICAST_6 = IPv6Network("2000::/3")
+"""All of IPv6 that has been given out for the public internet."""
+
+_ISATAP = {0x0000_5EFE, 0x0200_5EFE}
+"""First half of an interface id whose second half is an IPv4 address."""
+
+
+def kind_of(address: str) -> str | None:
+    """Tell what an address is that a webhook must not reach; None when it is public.
+
+    `address` is the text of an IPv4 or IPv6 address as getaddrinfo gives it. Whatever is no such
+    text is "unknown", and so not public. The kinds read well before the word "address".
+    """
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is None:
+            return _kind_6(ip)
+        ip = ip.ipv4_mapped
+    return _kind_4(ip)
+
+
+def _kind_4(ip: IPv4Address) -> str | None:
+    return next((kind for network, kind in _RANGES_4 if ip in network), None)
+
+
+def _kind_6(ip: IPv6Address) -> str | None:
+    if ip.scope_id is not None:
+        # A scope names one of our own links.
+        return "link-local"
+    for network, kind in _RANGES_6:
+        if ip in network:
+            return kind
+    if ip not in _UNICAST_6:
+        return "reserved"
+    return "tunnel" if (int(ip) >> 32) & 0xFFFF_FFFF in _ISATAP else None

@@ -1,0 +1,101 @@
+"""From the outbox to the queue: one message for each subscription that wants an event."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shared.aws import client
+from shared.config import config
+from shared.db.parallel import each
+from shared.db.store import Store
+from shared.events.outbox import Entry, Wanted, mark_relayed
+from shared.observability import logger
+from shared.queue import MOST_AT_ONCE, Queue
+from shared.tenancy.access import dynamodb_for
+from shared.tenancy.directory import directory
+from shared.tenancy.tenant import gets_webhooks
+from shared.webhooks.repository import Register, read_register
+from shared.webhooks.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """Relays entries of the outbox, each safe to be relayed again.
+
+    A repeated message is dropped by whoever delivers: the log tells that the attempt was made.
+    """
+
+    _registers: dict[str, Register] = field(default_factory=dict)
+
+    def relay(self, entries: Sequence[tuple[str, Entry]]) -> set[str]:
+        """Send the messages of entries (with their tenants), then mark them as relayed.
+
+        Returns:
+            Ids of the entries that could not be relayed; they are as they were.
+        """
+        failed: set[str] = set()
+        tasks: list[tuple[str, Task]] = []
+        for tenant, entry in entries:
+            try:
+                tasks += [(entry.id, task) for task in self._tasks(tenant, entry)]
+            except Exception:  # noqa: BLE001 - whatever it is, it comes back
+                logger.exception("an entry of the outbox was not relayed", tenant=tenant)
+                failed.add(entry.id)
+        batches = [tasks[at : at + MOST_AT_ONCE] for at in range(0, len(tasks), MOST_AT_ONCE)]
+        for refused in each(_send, batches):
+            failed |= refused
+        relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
+        marked = each(_mark, relayed)
+        return failed | {
+            entry.id for (_, entry), done in zip(relayed, marked, strict=True) if not done
+        }
+
+    def _tasks(self, tenant: str, entry: Entry) -> list[Task]:
+        if isinstance(entry, Wanted):
+            return [Task(tenant, entry.webhook, entry.event, entry.round)]
+        only = entry.only
+        numbers = [only] if only is not None else self._register(tenant).wanting(entry.type)
+        return [Task(tenant, number, entry.id) for number in numbers]
+
+    def _register(self, tenant: str) -> Register:
+        """Read who wants what, once for all entries: they were committed before."""
+        if tenant not in self._registers:
+            known = directory.tenant(tenant)
+            served = known is not None and gets_webhooks(known)
+            self._registers[tenant] = read_register(store_of(tenant)) if served else Register()
+        return self._registers[tenant]
+
+
+def store_of(tenant: str) -> Store:
+    """Return the table of a tenant."""
+    settings = config()
+    return Store(
+        dynamodb_for(tenant),
+        slug=tenant,
+        table=settings.tenant_table(tenant),
+        outbox=settings.outbox_table,
+    )
+
+
+def _send(batch: list[tuple[str, Task]]) -> set[str]:
+    """Send the messages of a batch; return the entries whose message was not taken."""
+    messages = [task.message() for _, task in batch]
+    try:
+        refused = Queue(config().webhook_queue).send_many(messages)
+    except Exception:  # noqa: BLE001 - whatever it is, it comes back
+        logger.exception("deliveries were not queued")
+        return {entry for entry, _ in batch}
+    return {
+        entry
+        for (entry, _), message in zip(batch, messages, strict=True)
+        if any(message is one for one in refused)
+    }
+
+
+def _mark(one: tuple[str, Entry]) -> bool:
+    tenant, entry = one
+    try:
+        mark_relayed(client("dynamodb"), config().outbox_table, tenant, entry)
+    except Exception:  # noqa: BLE001 - whatever it is, it comes back
+        logger.exception("an entry of the outbox was not marked as relayed", tenant=tenant)
+        return False
+    return True
