@@ -23,6 +23,7 @@ from shared.db.store import Store
 from shared.tenancy import access, directory, provisioning
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, Tenant
+from shared.webhooks import delivering
 from tests import quick_moto
 from tests.gateway import Erp, Gateway
 from tests.quick_moto import Snapshot
@@ -63,6 +64,7 @@ def _forget_the_stack() -> None:
     signing.public_key.cache_clear()
     directory.directory.forget()
     bookmarks._remembered.clear()
+    delivering._unsealed.cache_clear()
     _Quota.refill()
 
 

@@ -1,0 +1,1 @@
+"""Webhooks on the stack: subscriptions, the relay, deliveries, faults."""
