@@ -42,11 +42,14 @@ UNUSED = (
     "aws_lambda_powertools/utilities/streaming",
     "bin",
     "cffi",  # cryptography needs the compiled _cffi_backend alone
+    "dateutil/zoneinfo",  # time zones come from the standard library
     "pycparser",
+    "pydantic/mypy.py",
     "pydantic/v1",
+    "urllib3/contrib/emscripten",
     "*.dist-info",  # nothing here asks importlib.metadata
 )
-"""Folders that no function can reach, as patterns below the packages."""
+"""What no function can reach, as patterns below the packages."""
 
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "*.h", "*.c")
 
