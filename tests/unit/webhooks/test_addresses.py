@@ -1,0 +1,143 @@
+"""What is public, at the edges of every range."""
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.webhooks.addresses import kind_of
+
+RANGES = [
+    ("0.0.0.0/8", "reserved"),
+    ("10.0.0.0/8", "private"),
+    ("100.64.0.0/10", "shared (CGNAT)"),
+    ("127.0.0.0/8", "loopback"),
+    ("169.254.0.0/16", "link-local"),
+    ("172.16.0.0/12", "private"),
+    ("192.0.0.0/24", "reserved"),
+    ("192.0.2.0/24", "reserved"),
+    ("192.31.196.0/24", "reserved"),
+    ("192.52.193.0/24", "reserved"),
+    ("192.88.99.0/24", "reserved"),
+    ("192.168.0.0/16", "private"),
+    ("192.175.48.0/24", "reserved"),
+    ("198.18.0.0/15", "reserved"),
+    ("198.51.100.0/24", "reserved"),
+    ("203.0.113.0/24", "reserved"),
+    ("224.0.0.0/4", "multicast"),
+    ("240.0.0.0/4", "reserved"),
+    ("168.63.129.16/32", "cloud metadata"),
+    ("::/128", "reserved"),
+    ("::1/128", "loopback"),
+    ("::2/128", "reserved"),
+    ("64:ff9b::/96", "tunnel"),
+    ("64:ff9b:1::/48", "tunnel"),
+    ("100::/64", "reserved"),
+    ("4000::/2", "reserved"),
+    ("8000::/2", "reserved"),
+    ("5f00::/16", "reserved"),
+    ("2001::/32", "tunnel"),
+    ("2001:1::/32", "reserved"),
+    ("2001:10::/28", "reserved"),
+    ("2001:1ff::/32", "reserved"),
+    ("2001:db8::/32", "reserved"),
+    ("2002::/16", "tunnel"),
+    ("3fff::/20", "reserved"),
+    ("2620:4f:8000::/48", "reserved"),
+    ("fc00::/7", "private"),
+    ("fe80::/10", "link-local"),
+    ("fec0::/10", "private"),
+    ("ff00::/8", "multicast"),
+]
+
+PUBLIC_NEIGHBOURS = [
+    "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
+    "128.0.0.0", "168.63.129.15", "168.63.129.17", "169.253.255.255", "169.255.0.0",
+    "172.15.255.255", "172.32.0.0", "191.255.255.255", "192.0.1.0", "192.0.1.255", "192.0.3.0",
+    "192.31.195.255", "192.31.197.0", "192.52.192.255", "192.52.194.0", "192.88.98.255",
+    "192.88.100.0", "192.167.255.255", "192.169.0.0", "192.175.47.255", "192.175.49.0",
+    "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0", "203.0.112.255",
+    "203.0.114.0", "223.255.255.255", "2000::", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+    "2001:200::", "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::",
+    "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2003::", "2620:4f:7fff:ffff::", "2620:4f:8001::",
+    "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::",
+    "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind"), RANGES)
+def test_a_range_is_refused_from_its_first_address_to_its_last(text: str, kind: str) -> None:
+    network = ip_network(text)
+
+    middle = network[network.num_addresses // 2]
+    assert {kind_of(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
+
+
+@pytest.mark.parametrize("address", PUBLIC_NEIGHBOURS)
+def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
+    assert kind_of(address) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        ("169.254.169.254", "cloud metadata"),
+        ("fd00:ec2::254", "cloud metadata"),
+        ("169.254.170.2", "link-local"),
+        ("255.255.255.255", "reserved"),
+        # An IPv4 address in IPv6 clothes is what it is inside.
+        ("::ffff:127.0.0.1", "loopback"),
+        ("::ffff:a9fe:a9fe", "cloud metadata"),
+        ("::ffff:10.1.2.3", "private"),
+        ("::ffff:93.184.216.34", None),
+        # Other clothes are refused, whatever is inside.
+        ("::127.0.0.1", "reserved"),
+        ("::93.184.216.34", "reserved"),
+        ("::ffff:0:93.184.216.34", "reserved"),
+        ("64:ff9b::169.254.169.254", "tunnel"),
+        ("64:ff9b::93.184.216.34", "tunnel"),
+        ("2002:a9fe:a9fe::1", "tunnel"),
+        ("2001:0:4136:e378:8000:63bf:3fff:fdd2", "tunnel"),
+        ("2606:4700::5efe:10.0.0.1", "tunnel"),
+        ("2606:4700::200:5efe:10.0.0.1", "tunnel"),
+        ("2606:4700::5eff:10.0.0.1", None),
+        ("2606:4700::100:5efe:10.0.0.1", None),
+        ("2606:4700:4700::1111", None),
+        ("fe80::1%eth0", "link-local"),
+        ("2606:4700:4700::1111%2", "link-local"),
+        ("93.184.216.34", None),
+        ("8.8.8.8", None),
+    ],
+)
+def test_an_address_is_of_a_kind(address: str, kind: str | None) -> None:
+    assert kind_of(address) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "localhost", "example.com", "2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1",
+        "8.8.8.08", "8.8.8.8 ", "8.8.8.8\n", "8.8.8.8/32", "[2606:4700::1]", "8.8.8.8%1",
+        "1.2.3.256", "\uff18.8.8.8", "\u0668.8.8.8", "2606:4700::1::2", "2606:4700:4700::1111%",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_is_not_public(text: str) -> None:
+    assert kind_of(text) == "unknown"
+
+
+@given(st.ip_addresses(v=4))
+def test_clothes_change_nothing(ip: IPv4Address) -> None:
+    assert kind_of(f"::ffff:{ip}") == kind_of(str(ip))
+
+
+@given(st.ip_addresses(v=6))
+def test_only_what_was_given_out_for_the_internet_is_public(ip: IPv6Address) -> None:
+    inside = ip.ipv4_mapped
+    if inside is None and ip not in IPv6Network("2000::/3"):
+        assert kind_of(str(ip)) is not None
+
+
+@given(st.text())
+def test_any_text_gets_an_answer(text: str) -> None:
+    assert kind_of(text) is None or kind_of(text)

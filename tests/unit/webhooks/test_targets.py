@@ -1,0 +1,278 @@
+"""What a webhook's address may look like, and where its name may lead."""
+
+import re
+import socket
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from urllib3.util import parse_url
+
+from shared.webhooks.targets import BadTarget, Target, addresses_of, parse_target
+from tests.unit.webhooks.names import Names
+
+HOOKS = Target("https", "hooks.example.com", 443, "/")
+LOCAL = Target("http", "localhost", 8000, "/")
+A_LABEL = "a" * 63
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    return Names.install(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://hooks.example.com", HOOKS),
+        ("https://hooks.example.com/", HOOKS),
+        ("HTTPS://Hooks.EXAMPLE.com:443", HOOKS),
+        ("https://hooks.example.com:8443/a?b=c", Target("https", HOOKS.host, 8443, "/a?b=c")),
+        ("https://hooks.example.com?b=c", Target("https", HOOKS.host, 443, "/?b=c")),
+        ("https://hooks.example.com//x@y:1", Target("https", HOOKS.host, 443, "//x@y:1")),
+        ("https://xn--bcher-kva.example", Target("https", "xn--bcher-kva.example", 443, "/")),
+        ("https://1.2.3.4.nip.io", Target("https", "1.2.3.4.nip.io", 443, "/")),
+        ("https://0x7f.1.com/%0d%0a", Target("https", "0x7f.1.com", 443, "/%0d%0a")),
+        (f"https://{A_LABEL}.com", Target("https", f"{A_LABEL}.com", 443, "/")),
+        ("https://a.b/" + "x" * 1988, Target("https", "a.b", 443, "/" + "x" * 1988)),
+    ],
+)
+def test_an_address_is_read(url: str, target: Target) -> None:
+    assert parse_target(url) == target
+
+
+IP_LITERALS = [
+    "127.0.0.1", "93.184.216.34", "2130706433", "0x7f000001", "0X7F000001", "0x7f.0.0.1", "0x7f.1",
+    "017700000001", "0177.0.0.1", "0177.1", "127.1", "127.0.1", "0", "0x", "127.0.0.1.",
+    "1.1.1.0x1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+    "[2001::1]", "[fe80::1%25eth0]", "[::1]:8443", "127.0.0.1:8443", "[v1.x]",
+    "256.256.256.256", "1.2.3.4.5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", IP_LITERALS)
+def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
+    with pytest.raises(BadTarget, match="not an IP address"):
+        parse_target(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "must begin with https://"),
+        ("hooks.example.com", "must begin with https://"),
+        ("//hooks.example.com", "must begin with https://"),
+        ("https:hooks.example.com", "must begin with https://"),
+        ("https:/hooks.example.com", "must begin with https://"),
+        ("http://hooks.example.com", "must begin with https://"),
+        ("http://localhost:8000", "must begin with https://"),
+        ("ftp://hooks.example.com", "must begin with https://"),
+        ("file:///etc/passwd", "must begin with https://"),
+        ("gopher://hooks.example.com", "must begin with https://"),
+        ("https://user:word@hooks.example.com", "user name"),
+        ("https://user@hooks.example.com", "user name"),
+        ("https://@hooks.example.com", "user name"),
+        ("https://:@hooks.example.com", "user name"),
+        ("https://hooks.example.com#part", "fragment"),
+        ("https://hooks.example.com/#", "fragment"),
+        ("https://hooks.example.com/?a#b", "fragment"),
+        ("https://hooks.example.com#@x.example", "fragment"),
+        ("https://", "host of the public internet"),
+        ("https:///path", "host of the public internet"),
+        ("https://?", "host of the public internet"),
+        ("https://:443", "host of the public internet"),
+        ("https://localhost", "host of the public internet"),
+        ("https://hooks.example.com.", "host of the public internet"),
+        ("https://.example.com", "host of the public internet"),
+        ("https://hooks..example.com", "host of the public internet"),
+        ("https://-hooks.example.com", "host of the public internet"),
+        ("https://hooks-.example.com", "host of the public internet"),
+        ("https://my_hooks.example.com", "host of the public internet"),
+        ("https://hooks.example.4com", "host of the public internet"),
+        ("https://hooks%2eexample.com", "host of the public internet"),
+        ("https://%31%32%37.0.0.1.com", "host of the public internet"),
+        ("https://hooks.example.com;x.example", "host of the public internet"),
+        (f"https://{A_LABEL}a.com", "host of the public internet"),
+        (f"https://{'.'.join([A_LABEL] * 4)}.com", "host of the public internet"),
+        ("https://hooks.example.com:80", "port 443 or 8443"),
+        ("https://hooks.example.com:", "port 443 or 8443"),
+        ("https://hooks.example.com:0443", "port 443 or 8443"),
+        ("https://hooks.example.com:443:443", "port 443 or 8443"),
+        ("https://hooks.example.com:+443", "port 443 or 8443"),
+        ("https://hooks.example.com:65979", "port 443 or 8443"),
+        ("https://b\u00fccher.example", "punycode"),
+        ("https://\uff11\uff12\uff17.0.0.1", "punycode"),
+        ("https://hooks\u3002example.com", "punycode"),
+        ("https://hooks.example.com/b\u00fccher", "percent-encode"),
+        ("https://hooks.example.com\\@x.example", "percent-encode"),
+        ("https://hooks.example.com\\.x.example", "percent-encode"),
+        (" https://hooks.example.com", "percent-encode"),
+        ("https://hooks.example.com ", "percent-encode"),
+        ("https://hooks.exa\tmple.com", "percent-encode"),
+        ("https://hooks.example.com/\r\nHost: x", "percent-encode"),
+        ("ht\ntps://hooks.example.com", "percent-encode"),
+        ("https://hooks.example.com/\0", "percent-encode"),
+        ("https://hooks.example.com/\x7f", "percent-encode"),
+        ("https://a.b/" + "x" * 1989, "at most 2000 characters"),
+    ],
+)
+def test_an_address_is_refused(url: str, message: str) -> None:
+    with pytest.raises(BadTarget, match=message):
+        parse_target(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "path"),
+    [
+        ("http://localhost:1", 1, "/"),
+        ("http://localhost:8000/hooks?x=1", 8000, "/hooks?x=1"),
+        ("http://localhost:65535?x", 65535, "/?x"),
+    ],
+)
+def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> None:
+    assert parse_target(url, localhost=True) == Target("http", "localhost", port, path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost", "http://localhost/", "http://localhost:", "http://localhost:0",
+        "http://localhost:080", "http://localhost:65536", "http://LOCALHOST:8000",
+        "HTTP://localhost:8000", "http://localhost.:8000", "http://localhost:8000#x",
+        "http://localhost:8000/#x", "http://a@localhost:8000", "http://localhost:8000@a.example",
+        "http://127.0.0.1:8000", "http://[::1]:8000", "http://localhost.example.com:8000",
+        "http://hooks.example.com", "https://localhost:8443", "https://127.0.0.1",
+        "https://hooks.example.com:8000",
+    ],
+)  # fmt: skip
+def test_the_local_run_may_name_nothing_else(url: str) -> None:
+    with pytest.raises(BadTarget):
+        parse_target(url, localhost=True)
+
+
+def test_the_local_run_may_go_to_the_internet_too() -> None:
+    assert parse_target("https://hooks.example.com", localhost=True) == HOOKS
+
+
+URLS = st.from_regex(
+    re.compile(
+        r"([hH]ttps://)?[a-zA-Z0-9.-]{0,9}[a-z0-9.%@:\[\]\\]?\.com(:443|:8443|:[0-9]*)?([/?#].{0,9})?"
+    ),
+    fullmatch=True,
+)
+
+
+@given(URLS | st.text() | st.text().map("https://{}.com/".format), st.booleans())
+@example("https://a.com:443?/@b.com:8443", False)
+@example("https://a.com//b.com", False)
+@example("https://a.com/[", False)
+def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: bool) -> None:  # noqa: FBT001
+    try:
+        target = parse_target(url, localhost=localhost)
+    except BadTarget:
+        return
+
+    ours = (target.scheme, target.host, target.port)
+    standard, other = urlsplit(url), parse_url(url)
+    port = {"https": 443, "http": 80}[target.scheme]
+    assert (standard.scheme, standard.hostname, standard.port or port) == ours
+    assert (other.scheme, other.host, other.port or port) == ours
+    assert standard.username is standard.password is other.auth is other.fragment is None
+    assert standard.fragment == ""
+    assert target.path.startswith("/")
+    assert url.endswith(target.path.removeprefix("/"))
+
+
+def test_a_name_leads_to_its_addresses_in_their_order(names: Names) -> None:
+    names.lead("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
+
+    addresses = addresses_of(HOOKS, seconds=1)
+
+    assert addresses == ["1.1.1.2", "1.1.1.1", "2606:4700::1"]
+    assert names.asked == [("hooks.example.com", 443)]
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"),
+    [
+        ("127.0.0.1", "loopback"),
+        ("::1", "loopback"),
+        ("10.0.0.1", "private"),
+        ("fd12::1", "private"),
+        ("169.254.169.254", "cloud metadata"),
+        ("fe80::1%2", "link-local"),
+        ("100.64.0.1", "shared (CGNAT)"),
+        ("0.1.2.3", "reserved"),
+        ("224.0.0.1", "multicast"),
+        ("::ffff:192.168.0.1", "private"),
+        ("64:ff9b::a00:1", "tunnel"),
+    ],
+)
+@pytest.mark.parametrize("beside", [[], ["93.184.216.34", "2606:4700::1"]])
+def test_one_address_that_is_not_public_spoils_all(
+    names: Names, address: str, kind: str, beside: list[str]
+) -> None:
+    names.lead("hooks.example.com", *beside, address)
+
+    with pytest.raises(BadTarget, match=re.escape(f"resolves to a {kind} address")):
+        addresses_of(HOOKS, seconds=1)
+
+
+def test_a_name_that_does_not_resolve_is_refused(names: Names) -> None:
+    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
+        addresses_of(HOOKS, seconds=1)
+    assert names.asked == [("hooks.example.com", 443)]
+
+
+def test_a_name_without_addresses_is_refused(names: Names) -> None:
+    names.lead("hooks.example.com")
+
+    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
+        addresses_of(HOOKS, seconds=1)
+
+
+def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def getaddrinfo(*_: object, **__: object) -> list[object]:
+        raise UnicodeError
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
+    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
+        addresses_of(HOOKS, seconds=1)
+
+
+def test_a_resolver_that_is_silent_is_not_waited_for(names: Names) -> None:
+    began = time.monotonic()
+
+    with names.silent(), pytest.raises(BadTarget, match=r"^the name does not resolve in time$"):
+        addresses_of(HOOKS, seconds=0.05)
+
+    assert time.monotonic() - began < 2
+    names.wait_for_quiet()
+    assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
+
+
+def test_this_machine_is_at_loopback_addresses(names: Names) -> None:
+    names.lead("localhost", "::1", "127.0.0.1")
+
+    assert addresses_of(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("address", "kind"), [("93.184.216.34", "public"), ("10.0.0.1", "private")]
+)
+def test_this_machine_is_nowhere_else(names: Names, address: str, kind: str) -> None:
+    names.lead("localhost", "127.0.0.1", address)
+
+    with pytest.raises(BadTarget, match=f"resolves to a {kind} address"):
+        addresses_of(LOCAL, seconds=1)
+
+
+@pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "127.1", "\uff11\uff12\uff17.0.0.1"])
+def test_a_spelling_that_got_past_the_syntax_would_still_be_looked_at(literal: str) -> None:
+    """The resolver of the system reads them all as 127.0.0.1."""
+    with pytest.raises(BadTarget, match="resolves to a loopback address"):
+        addresses_of(Target("https", literal, 443, "/"), seconds=5)
