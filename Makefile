@@ -49,6 +49,10 @@ clean: $(READY) ## Stop the stack and forget its data and every build product.
 demo: $(READY) ## Play the story of a warehouse against the running stack.
 	@python -m local.demo
 
+.PHONY: listen
+listen: $(READY) ## Show the events of a tenant as they arrive (TENANT=acme PORT=8787).
+	@python -m local.listen $(if $(TENANT),--tenant $(TENANT)) $(PORT_OPTION)
+
 # -- tests and checks --------------------------------------------------------------------------
 
 # Three processes import the same: bytecode is kept even where the environment keeps none.

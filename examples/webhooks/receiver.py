@@ -213,16 +213,20 @@ class _Delivery(BaseHTTPRequestHandler):
 
 
 def line(verdict: Verdict, arrival: Arrival) -> str:
-    """Tell of an arrival in one line, whatever characters are in it."""
+    """Tell of an arrival in one line."""
     event = arrival.event
     if event is None:
-        told = arrival.reason
-    else:
-        resource = f"{event.object} {event.object_id}"
-        told = (
-            f"{event.type:24} {resource:20} {event.status or '-':12} #{event.sequence} {event.id}"
-        )
-    text = f"{verdict:9} {told}"
+        return printable(f"{verdict:9} {arrival.reason}")
+    resource = f"{event.object} {event.object_id}"
+    state = event.status or "-"
+    return printable(
+        f"{verdict:9} {event.type:24} {resource:20} {state:12} #{event.sequence:<4}"
+        f" {event.created_at} {event.id}"
+    )
+
+
+def printable(text: str) -> str:
+    """Replace what could move the cursor: whoever names a product does not write the terminal."""
     return "".join(each if each.isprintable() else "?" for each in text)
 
 
@@ -244,7 +248,8 @@ def main() -> int:
         receiver = Receiver(arguments.port, arguments.secret)
     except (OSError, OverflowError) as problem:
         parser.error(f"port {arguments.port}: {problem}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for end in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(end, signal.default_int_handler)
     inbox = Inbox()
     with suppress(KeyboardInterrupt), receiver.serving():
         _write(f"Waiting for events on http://127.0.0.1:{receiver.server_port}; Ctrl-C ends.")

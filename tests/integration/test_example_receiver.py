@@ -260,7 +260,8 @@ def test_it_listens_on_this_machine_alone(receiver: Receiver) -> None:
 def test_a_line_has_no_controls() -> None:
     told = line("new", Arrival(Event.read(event(status="\x1b[2J\ndone"))))
     assert told.isprintable()
-    words = ["new", "picking.completed", "picking", "12", "?[2J?done", "#1", event()["id"]]
+    words = ["new", "picking.completed", "picking", "12", "?[2J?done", "#1"]
+    words += [event()["created_at"], event()["id"]]
     assert told.split() == words
 
 
