@@ -31,7 +31,7 @@ def verify(secret: str, signature: str | None, body: bytes, now: float | None = 
     times = [value for name, _, value in parts if name == "t"]
     given = [value.encode(errors="replace") for name, _, value in parts if name == "v1"]
     if len(times) != 1 or not given:
-        raise BadSignatureError("X-Service-Signature must look like t=1700000000,v1=5257a8…")
+        raise BadSignatureError("X-Service-Signature must look like t=1700000000,v1=b4c01d…")
     sent_at = times[0]
     if not (sent_at.isascii() and sent_at.isdecimal() and len(sent_at) <= 12):  # noqa: PLR2004
         raise BadSignatureError("t in X-Service-Signature is no Unix time")
