@@ -49,7 +49,7 @@ def deploy(server: Server) -> bool:
                 *("--s3-bucket", _ARTIFACTS, "--region", REGION),
                 "--parameter-overrides",
                 f"Architecture={architecture()} DeletionProtection=false"
-                " WebhookLocalhost=true WebhookRetryDelays=0,1,1",
+                " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1",
             ],
             cwd=ROOT,
             env=aws_environment(server.endpoint) | {"SAM_CLI_POLL_DELAY": "0.5"},

@@ -6,9 +6,11 @@ receives tells repeats by the id of the event.
 """
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Timer
 from typing import Literal
 
 from shared.clock import Deadline, instant, milliseconds_of, now_ms
@@ -156,7 +158,8 @@ def _attempt(
         "Content-Type": "application/json",
         **signature_headers(task.event, body, _secrets(task.tenant, webhook), began // 1000),
     }
-    outcome = send(webhook.url, body, headers, localhost=config().webhook_localhost)
+    with _noticed(store, webhook.id):
+        outcome = send(webhook.url, body, headers, localhost=config().webhook_localhost)
     ended = now_ms()
     delays = config().webhook_delays
     after = rules.after_attempt(delivery, outcome, began=began, ended=ended, delays=delays)
@@ -173,6 +176,21 @@ def _attempt(
         return "succeeded"
     _next(task, after, slow=slow).send()
     return "retrying"
+
+
+@contextmanager
+def _noticed(store: Store, number: int) -> Iterator[None]:
+    """Note that an endpoint is slow while it still takes its time, not only afterwards.
+
+    So those behind are led past it before it has held up many.
+    """
+    watch = Timer(rules.SLOW_SECONDS, repository.note_slow, (store, number))
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
 
 
 def _next(task: Task, delivery: StoredDelivery, *, slow: bool) -> Task:
@@ -195,8 +213,10 @@ def _fail(store: Store, logged: Logged | None, after: StoredDelivery, outcome: O
             return "dropped"
         pulse = repository.read_pulse(tx.store, number) or Pulse()
         repository.stage_delivery(tx, seen, after)
+        if not record.entity.is_active:
+            return "failed"  # it was under way when the count was closed
         repository.count_failure(tx, number, pulse, slow=rules.is_slow(outcome))
-        if record.entity.is_active and rules.deactivates(pulse, outcome):
+        if rules.deactivates(pulse, outcome):
             ended = record.entity.model_copy(update={"is_active": False, "updated_at": tx.now})
             repository.enter(tx, repository.read_register(tx.store), ended)
             WEBHOOKS.replace(tx, record, ended)

@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from shared.clock import Instant
 from shared.db.collection import Collection
 from shared.db.facets import Facets, flag_text, id_text
@@ -17,6 +19,7 @@ from shared.db.listing import Page, read_page
 from shared.db.store import Store, key_attributes
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
 from shared.db.transaction import Transaction, is_transient
+from shared.observability import logger
 from shared.webhooks.models import (
     DeliveryParameters,
     Pulse,
@@ -205,6 +208,21 @@ def beat(store: Store, number: int, now: Instant, *, slow: bool, succeeded: bool
                 ExpressionAttributeValues=values,
             ),
         )
+
+
+def note_slow(store: Store, number: int) -> None:
+    """Note that an endpoint takes its time; that it is not noted does no harm."""
+    try:
+        store.client.update_item(
+            TableName=store.table,
+            Key=key_attributes(pulse_key(number)),
+            UpdateExpression="SET #slow = :slow",
+            ConditionExpression=f"attribute_exists({PARTITION_KEY})",
+            ExpressionAttributeNames={"#slow": "slow"},
+            ExpressionAttributeValues={":slow": encode(True)},
+        )
+    except (BotoCoreError, ClientError):
+        logger.warning("a slow endpoint was not noted", exc_info=True)
 
 
 def _patiently[R](store: Store, call: Callable[[], R]) -> R:

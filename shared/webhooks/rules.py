@@ -7,11 +7,13 @@ from shared.clock import instant
 from shared.webhooks.models import Attempt, DeliveryStatus, Pulse, StoredDelivery, StoredWebhook
 from shared.webhooks.sending import Outcome
 
+SLOW_SECONDS = 2
+"""An endpoint that takes longer is kept from holding up others."""
+
 MOST_FAILURES = 10
 """Failed deliveries in a row after which a subscription deactivates itself."""
 
 _GONE = 410
-_SLOW_MS = 2_000
 _MOST_ATTEMPTS = 20
 """That the log keeps of a delivery; only one that is asked for again and again has more."""
 _JITTER = 0.1
@@ -25,7 +27,7 @@ def has_ended(delivery: StoredDelivery) -> bool:
 
 def is_slow(outcome: Outcome) -> bool:
     """Tell whether an endpoint took so long that others must not wait for it."""
-    return outcome.milliseconds > _SLOW_MS
+    return outcome.milliseconds > SLOW_SECONDS * 1000
 
 
 def after_attempt(
