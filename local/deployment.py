@@ -22,6 +22,10 @@ from local.settings import (
 from shared.aws import client
 
 _ARTIFACTS = "stowage-artifacts"
+_PARAMETERS = (
+    "Architecture={} DeletionProtection=false"
+    " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
+)
 _RECORD = DATA / "deployed.json"
 """Digest of what is deployed; it lives and dies with the emulator's state."""
 
@@ -48,8 +52,7 @@ def deploy(server: Server) -> bool:
                 *("--template-file", str(BUILD / "template.yaml")),
                 *("--s3-bucket", _ARTIFACTS, "--region", REGION),
                 "--parameter-overrides",
-                f"Architecture={architecture()} DeletionProtection=false"
-                " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1",
+                _PARAMETERS.format(architecture()),
             ],
             cwd=ROOT,
             env=aws_environment(server.endpoint) | {"SAM_CLI_POLL_DELAY": "0.5"},
