@@ -19,11 +19,6 @@ LOCAL = Target("http", "localhost", 8000, "/")
 A_LABEL = "a" * 63
 
 
-@pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    return Names.install(monkeypatch)
-
-
 @pytest.mark.parametrize(
     ("url", "target"),
     [

@@ -1,0 +1,43 @@
+"""Runs in a process of its own: sends to hostile endpoints and tells what that took.
+
+Its arguments are ports on loopback. Writes the errors in one line and in the next by how much the
+most memory that the process has had grew, in kB.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.webhooks import sending
+from shared.webhooks.sending import send
+from tests.unit.webhooks.internet import ADDRESS, HOST, URL
+from tests.unit.webhooks.names import Names
+
+_STATUS = Path("/proc/self/status")
+
+
+def peak_kb() -> int:
+    """Most memory that this process has had, in kB."""
+    return int(_STATUS.read_text().partition("VmHWM:")[2].split()[0])
+
+
+def main() -> None:
+    """Send to each port, after an attempt that comes to nothing."""
+    dial = sending._dial
+    sending._trust()
+    ports = [1, *map(int, sys.argv[1:])]
+    upcoming = iter(ports)
+    errors = []
+    peaks = []
+    with pytest.MonkeyPatch.context() as patch:
+        Names.install(patch).lead(HOST, ADDRESS)
+        patch.setattr(sending, "_dial", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
+        for _ in ports:
+            errors.append(str(send(URL, b"{}", {}).error))
+            peaks.append(peak_kb())
+    sys.stdout.write(f"{'; '.join(errors[1:])}\n{peaks[-1] - peaks[0]}\n")
+
+
+if __name__ == "__main__":
+    main()

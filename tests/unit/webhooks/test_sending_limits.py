@@ -1,0 +1,339 @@
+"""Endpoints and names that are hostile: an attempt stays within its time, memory and addresses."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from shared.webhooks import sending
+from shared.webhooks.sending import Outcome, send
+from tests.unit.webhooks.endpoints import (
+    Behaviour,
+    answering,
+    dripping,
+    flooding,
+    hanging,
+    serving,
+)
+from tests.unit.webhooks.internet import ADDRESS, HOST, URL, Internet
+
+_ROOT = Path(__file__).parents[3]
+SECONDS = 0.2
+TIMED_OUT = "timed out after 0.2 s"
+SECOND_ADDRESS = "93.184.216.35"
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+THANKS = OK + b"Content-Length: 0\r\n\r\n"
+
+post = partial(send, body=b"{}", headers={}, seconds=SECONDS)
+
+
+def silent(connection: socket.socket) -> None:
+    """Take what comes, say nothing."""
+    while connection.recv(4096):
+        pass
+
+
+def dripping_handshake(connection: socket.socket) -> None:
+    """Begin a long message of TLS and send it byte by byte."""
+    connection.recv(4096)
+    connection.sendall(b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03")
+    pause = threading.Event()
+    while not pause.wait(0.01):
+        connection.sendall(b"\0")
+
+
+def deaf(connection: socket.socket) -> None:
+    """Never read the request."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    threading.Event().wait(2 * SECONDS)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        hanging(),
+        hanging(b"HTTP/1.1 "),
+        hanging(OK),
+        dripping(b"", b"H"),
+        dripping(b"HTTP/1.1 200 ", b"O"),
+        dripping(OK + b"a: ", b"b"),
+        dripping(OK, b"a: b\r\n", 0.05),
+        dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        dripping(CHUNKED + b"0\r\n", b"a: b\r\n"),
+    ],
+)
+def test_an_answer_that_does_not_come_is_not_waited_for(
+    internet: Internet, behaviour: Behaviour
+) -> None:
+    in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "beginning"),
+    [
+        (hanging(OK + b"Content-Length: 99\r\n\r\nhalf"), "half"),
+        (dripping(OK + b"\r\n", b"."), "."),
+        (dripping(OK + b"Content-Length: 9999\r\n\r\n", b"."), "."),
+        (dripping(CHUNKED, b"1\r\n.\r\n"), "."),
+    ],
+)
+def test_a_body_that_does_not_end_is_not_waited_for(
+    internet: Internet, behaviour: Behaviour, beginning: str
+) -> None:
+    outcome = in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
+
+    assert outcome.status == 200
+    assert outcome.response.startswith(beginning)
+
+
+def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: Internet) -> None:
+    refusal = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
+
+    outcome = in_time(
+        lambda: internet.post(dripping(refusal, b"."), seconds=SECONDS), "answered 410"
+    )
+
+    assert outcome.status == 410
+
+
+@pytest.mark.parametrize("behaviour", [silent, dripping_handshake])
+def test_a_handshake_that_does_not_end_is_not_waited_for(
+    internet: Internet, behaviour: Behaviour
+) -> None:
+    with serving(behaviour) as endpoint:
+        internet.ports[ADDRESS] = endpoint.port
+        in_time(lambda: post(URL), TIMED_OUT)
+
+
+def test_an_endpoint_that_does_not_read_is_not_waited_for(internet: Internet) -> None:
+    with internet.endpoint(deaf):
+        in_time(lambda: post(URL, body=bytes(20_000_000)), TIMED_OUT)
+
+
+def test_a_resolver_that_is_silent_is_not_waited_for(internet: Internet) -> None:
+    with internet.names.silent():
+        in_time(lambda: post(URL), "the name does not resolve in time")
+    internet.names.wait_for_quiet()
+
+
+def test_an_address_that_is_silent_is_not_waited_for(internet: Internet) -> None:
+    with unreachable_port() as port:
+        internet.ports[ADDRESS] = port
+        in_time(lambda: post(URL), TIMED_OUT)
+
+
+def test_a_silent_address_leaves_time_for_the_next(internet: Internet) -> None:
+    internet.names.lead(HOST, SECOND_ADDRESS, ADDRESS)
+    with unreachable_port() as port, internet.endpoint(answering(THANKS)):
+        internet.ports[SECOND_ADDRESS] = port
+        outcome = post(URL, seconds=1.0)
+
+    assert outcome.error is None
+    assert internet.dialled == [(SECOND_ADDRESS, 443), (ADDRESS, 443)]
+
+
+def test_addresses_are_tried_until_one_connects(internet: Internet) -> None:
+    internet.names.lead(HOST, "2606:4700::1", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
+
+    with internet.endpoint(answering(THANKS)):
+        assert post(URL, seconds=5.0).error is None
+
+    tried = [address for address, _ in internet.dialled]
+    assert tried == ["2606:4700::1", SECOND_ADDRESS, ADDRESS]
+
+
+def test_nobody_listening_is_told(internet: Internet) -> None:
+    internet.names.lead(HOST, ADDRESS, SECOND_ADDRESS)
+
+    assert post(URL).error == "connection refused"
+    assert len(internet.dialled) == 2
+
+
+@pytest.mark.usefixtures("internet")
+def test_a_network_without_a_way_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dial(*_: object) -> socket.socket:
+        raise OSError(101, "Network is unreachable")
+
+    monkeypatch.setattr(sending, "_dial", dial)
+
+    assert post(URL).error == "cannot be reached"
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_an_address_is_dialled_without_asking_for_a_name(
+    internet: Internet, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(socket, "getaddrinfo", internet.names.getaddrinfo)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.create_server((address, 0), family=family) as listening:
+        port = listening.getsockname()[1]
+        with sending._dial(address, port, 1.0) as dialled:
+            assert dialled.getpeername()[:2] == (address, port)
+
+    assert internet.names.asked == []
+
+
+def test_a_name_is_checked_at_each_attempt(internet: Internet) -> None:
+    internet.names.lead_in_turn(HOST, ADDRESS, "169.254.169.254")
+
+    with internet.endpoint(answering(THANKS)) as endpoint:
+        first, second = post(URL, seconds=5.0), post(URL, seconds=5.0)
+
+    assert first.error is None
+    assert second.error == "resolves to a cloud metadata address"
+    assert internet.names.asked == [(HOST, 443)] * 2
+    assert internet.dialled == [(ADDRESS, 443)]
+    assert endpoint.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("addresses", "error"),
+    [
+        (["127.0.0.1"], "resolves to a loopback address"),
+        ([ADDRESS, "10.0.0.1"], "resolves to a private address"),
+        (["fe80::1%2", ADDRESS], "resolves to a link-local address"),
+        ([], "the name does not resolve"),
+    ],
+)
+def test_a_name_that_leads_inside_is_not_dialled(
+    internet: Internet, addresses: list[str], error: str
+) -> None:
+    internet.names.lead(HOST, *addresses)
+
+    assert post(URL).error == error
+    assert internet.dialled == []
+
+
+def test_proxies_of_the_environment_are_not_used(
+    internet: Internet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(silent) as proxy, internet.endpoint(answering(THANKS)):
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+            monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
+        assert post(URL, seconds=5.0).error is None
+
+    assert proxy.connections == 0
+
+
+PIECE = bytes(1 << 20)
+FLOODS = {
+    "a gigabyte": flooding(OK + b"Content-Length: 1000000000\r\n\r\n", PIECE),
+    "a body without end": flooding(OK + b"\r\n", PIECE),
+    "a chunk without end": flooding(CHUNKED + b"ffffffffff\r\n", PIECE),
+    "chunks without end": flooding(CHUNKED, b"1\r\n.\r\n" * 100_000),
+    "trailers without end": flooding(CHUNKED + b"0\r\n", b"a: b\r\n" * 100_000),
+    "informational answers without end": flooding(b"", b"HTTP/1.1 100 Go\r\n\r\n" * 100_000),
+    "long headers": flooding(OK, b"a: " + b"b" * 65_000 + b"\r\n"),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_is_cut_off(internet: Internet, flood: str) -> None:
+    tracemalloc.start()
+    try:
+        outcome = internet.post(FLOODS[flood], seconds=5.0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert outcome.error == "answered more than 64 kB"
+    # The piece that the endpoint holds is ours too, being a constant: it was there before.
+    assert peak < 1_500_000
+
+
+@pytest.mark.parametrize("flood", [b"H", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101, b"x\r\n"])
+def test_a_flood_that_is_no_http_is_cut_off(internet: Internet, flood: bytes) -> None:
+    outcome = internet.post(flooding(b"", flood * (1 << 16)), seconds=5.0)
+
+    assert outcome.error == "the answer is not HTTP"
+
+
+def test_a_flood_of_tls_messages_is_cut_off(internet: Internet) -> None:
+    """Tickets for later sessions come between the answer's bytes and are no part of them."""
+    tls = internet.authority.server(HOST)
+    tls.num_tickets = 1 << 30
+    with serving(answering(THANKS), tls) as endpoint:
+        internet.ports[ADDRESS] = endpoint.port
+        outcome = post(URL, seconds=5.0)
+
+    assert outcome.error == "answered more than 64 kB"
+
+
+def test_nothing_is_left_open(internet: Internet) -> None:
+    def count() -> tuple[int, int]:
+        return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+
+    half = OK + b"\r\nhalf"
+    hostile = [hanging(), hanging(half), answering(b""), FLOODS["a gigabyte"]]
+    for behaviour in hostile:
+        internet.post(behaviour, seconds=0.05)
+    before = count()
+    errors = {internet.post(hostile[n % 4], seconds=0.03).error for n in range(50)}
+
+    assert "timed out after 0.03 s" in errors
+    assert eventually(lambda: count() <= before)
+
+
+def test_the_process_stays_small(internet: Internet) -> None:
+    """What OpenSSL takes is seen by nobody but the operating system."""
+    tls = internet.authority.server(HOST)
+    long_headers, gigabyte = FLOODS["long headers"], FLOODS["a gigabyte"]
+    with serving(long_headers, tls) as first, serving(gigabyte, tls) as second:
+        ports = [str(first.port), str(second.port)]
+        child = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "tests.unit.webhooks.memory_child", *ports],
+            cwd=_ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+
+    errors, grown = child.stdout.split("\n")[:2]
+    assert errors == "answered more than 64 kB; answered more than 64 kB"
+    assert int(grown) < 4_000
+
+
+def in_time(attempt: Callable[[], Outcome], error: str) -> Outcome:
+    """Make an attempt that fails so at its deadline, not much later."""
+    outcome = attempt()
+    assert outcome.error == error
+    assert SECONDS * 1000 <= outcome.milliseconds < SECONDS * 1000 + 1500
+    return outcome
+
+
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Wait a little for what comes true by itself."""
+    for _ in range(100):
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@contextmanager
+def unreachable_port() -> Iterator[int]:
+    """A port whose queue of connections is full: whoever dials it gets no answer."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        port = listening.getsockname()[1]
+        waiting = [socket.socket() for _ in range(3)]
+        for dialling in waiting:
+            dialling.setblocking(False)
+            with suppress(BlockingIOError):
+                dialling.connect(("127.0.0.1", port))
+        yield port
+        for dialling in waiting:
+            dialling.close()
