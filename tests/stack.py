@@ -26,6 +26,7 @@ from shared.tenancy.tenant import MODULES, Tenant
 from shared.webhooks import delivering
 from tests import quick_moto
 from tests.gateway import Erp, Gateway
+from tests.names import only_known_names
 from tests.quick_moto import Snapshot
 from tests.template import Template
 
@@ -227,7 +228,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy the stack, fresh, for the length of the block."""
     first_day = _first_day()
     quick_moto.install(monkeypatch)
-    with mock_aws():
+    with mock_aws(), only_known_names(monkeypatch):
         _enter(monkeypatch, first_day.template)
         first_day.snapshot.put_back()
         _open_buckets_and_queues()

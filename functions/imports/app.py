@@ -163,7 +163,7 @@ def get_error_report(store: Store, request: Request) -> FileAnswer | Redirect:
 def commit_import(tx: Transaction, request: Request) -> Answer:
     """Apply the valid rows."""
     record = service.commit_import(tx, _space(tx, request), request.id)
-    return _shown(record, request, 202)
+    return _shown(record, request, 202, f"/imports/{record.id}")
 
 
 @routes.declare(

@@ -77,9 +77,6 @@ TABLE: Mapping[str, Promise] = _read("""
 """)
 """The interface's operation table; where it leaves the permission open, that of its group."""
 
-TO_COME = {name for name in TABLE if name.split("/")[1] == "webhooks"}
-"""Operations of the table that are not served yet."""
-
 IMPLIED: Mapping[str, Promise] = _read("""
     POST    /warehouses                       warehouses:write  inventory.manage
     PUT     /warehouses/{id}                  warehouses:write  inventory.manage
@@ -146,6 +143,11 @@ IMPLIED: Mapping[str, Promise] = _read("""
     POST    /waves/{id}/cancel                pickings:write    exits.manage
     POST    /waves/{id}/complete              pickings:write    exits.manage
     POST    /waves/{id}/close                 pickings:write    exits.manage
+    POST    /webhooks/{id}/rotate-secret      webhooks:manage   users.manage
+    POST    /webhooks/{id}/test               webhooks:manage   users.manage
+    GET     /webhooks/{id}/deliveries         webhooks:manage   users.manage
+    GET     /webhooks/{id}/deliveries/{delivery}  webhooks:manage  users.manage
+    POST    /webhooks/{id}/deliveries/{delivery}/redeliver  webhooks:manage  users.manage
 """)
 """Operations that the table leaves out and the rest of the interface needs."""
 

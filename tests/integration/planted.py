@@ -170,3 +170,18 @@ def one_of(collection: str, erp: Erp, store: Store) -> int:
     example.prepared(erp)
     created: int = erp.post(collection, example.body, key="created").data["id"]
     return created
+
+
+def address_of(path: str, erp: Erp, store: Store) -> str:
+    """Bring about what a route that reads shows; the path of the route, its names filled in."""
+    if path.startswith("/webhooks/{id}/deliveries"):
+        example = EXAMPLES["POST /webhooks/{id}/deliveries/{delivery}/redeliver"]
+        return path.format(**example.prepared(erp))
+    if "{kind}" in path:
+        return path.format(kind="products")
+    number = one_of(path.partition("/{")[0], erp, store)
+    published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")
+    if published and not path.endswith("{id}"):  # a part of the resource
+        part = path.removesuffix(".svg").format(id=number)
+        assert erp.put(part, published.body).status == published.status
+    return path.format(id=number)

@@ -6,12 +6,14 @@ processes die, connections break and AWS is busy.
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
 from tests.integration.example import Example, Values
 from tests.integration.write_imports import import_examples
 from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_waves import wave_examples
+from tests.integration.write_webhooks import webhook_examples
 
 
 def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
@@ -22,9 +24,10 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
     if "id" not in shown:
         return path, shown
-    # How a file is to be sent is told once.
-    shown = {name: value for name, value in shown.items() if name != "upload"}
-    return f"/{path.split('/')[1]}/{shown['id']}", shown
+    # How a file is to be sent, and what a subscription is signed with, is told once.
+    shown = {name: value for name, value in shown.items() if name not in {"upload", "secret"}}
+    location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
+    return location or f"/{path.split('/')[1]}/{shown['id']}", shown
 
 
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
@@ -355,5 +358,6 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     **wave_examples(_counted),
     **import_examples(),
+    **webhook_examples(),
 }
 """`METHOD /path` → its example."""

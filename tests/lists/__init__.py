@@ -12,6 +12,7 @@ from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
 from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
 from tests.lists.warehouses import POSITION_LIST, WAREHOUSE_LIST
 from tests.lists.waves import WAVE_LIST
+from tests.lists.webhooks import WEBHOOK_LIST
 from tests.lists.work import PICKING_LIST, RECEIPT_LIST, TRANSFER_LIST
 
 LISTS: Mapping[str, Listed] = {
@@ -32,6 +33,7 @@ LISTS: Mapping[str, Listed] = {
         TRANSFER_ORDER_LIST,
         WAVE_LIST,
         IMPORT_LIST,
+        WEBHOOK_LIST,
         STOCK_LIST,
         LEVEL_LIST,
         TOTAL_LIST,
@@ -39,3 +41,9 @@ LISTS: Mapping[str, Listed] = {
     )
 }
 """Name → description, in the order of the interface."""
+
+WINDOWS: Mapping[str, str] = {
+    "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
+}
+"""Path of a list that shows the newest of something instead of all of it, so that it has neither
+totals to keep nor rows to index → the tests of its pages, orders and filters."""

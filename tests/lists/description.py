@@ -90,6 +90,7 @@ class Listed:
         always_null: Fields that no state reached so far fills.
         unseen: What the n-th row is filtered by without showing it.
         beside: Stages what its rows refer to.
+        bounded: Whether a limit keeps it so short that its cost need not be measured.
     """
 
     path: str
@@ -108,6 +109,7 @@ class Listed:
     always_null: frozenset[str] = frozenset()
     unseen: Callable[[int], Mapping[str, Any]] = lambda _: {}
     beside: Callable[[Transaction], None] = lambda _: None
+    bounded: bool = False
 
     @property
     def name(self) -> str:

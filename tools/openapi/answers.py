@@ -91,7 +91,11 @@ HEADERS: Mapping[str, Schema] = {
         "required": True,
         "schema": _TEXT,
     },
-    "Location": {"description": "Address of the new resource.", "required": True, "schema": _URI},
+    "Location": {
+        "description": "Address of the new resource, or of what was accepted.",
+        "required": True,
+        "schema": _URI,
+    },
     "ETag": {
         "description": "Weak tag of the answer, for If-None-Match and If-Match.",
         "required": True,

@@ -223,7 +223,8 @@ def _parameters(operation: Operation) -> list[Schema]:
             {
                 "name": name,
                 "in": "query",
-                "description": _PARAMETERS.get(name, f"Only those with exactly this `{name}`."),
+                "description": schema.pop("description", _PARAMETERS.get(name))
+                or f"Only those with exactly this `{name}`.",
                 "schema": schema,
             }
             for name, schema in query_parameters(operation.parameters).items()
@@ -242,24 +243,32 @@ def _parameter(name: str) -> Schema:
     return {"$ref": f"#/components/parameters/{name}"}
 
 
-def _path_parameter(name: str) -> Schema:
-    if name == "id":
-        return _parameter("Id")
-    return {
-        "name": name,
-        "in": "path",
-        "required": True,
+_PATH_PARAMETERS: Mapping[str, Schema] = {
+    "kind": {
         "description": "Kind of import.",
         "schema": {"type": "string", "enum": list(get_args(ImportKind.__value__))},
         "example": "products",
-    }
+    },
+    "delivery": {
+        "description": "Id of the event that is delivered.",
+        "schema": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
+        "example": "evt_0198f1a2b3c44d7e9a61f0c2d5b8e7a4",
+    },
+}
+"""Names in paths besides `id`."""
+
+
+def _path_parameter(name: str) -> Schema:
+    if name == "id":
+        return _parameter("Id")
+    return {"name": name, "in": "path", "required": True, **_PATH_PARAMETERS[name]}
 
 
 def _success(operation: Operation, status: int) -> Schema:
     if status == HTTPStatus.FOUND:
         return {"description": _MEANINGS[status], "headers": headers("Location")}
     sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
-    if status == HTTPStatus.CREATED or (status == HTTPStatus.ACCEPTED and operation.body):
+    if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
     content = _content(operation)
     return {"description": _MEANINGS[status], "headers": headers(*sent), "content": content}

@@ -17,6 +17,7 @@ from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.stack import Stack
 
 _READS_AND_WRITES = sorted(operations())
+_PATH_VALUES = {"id": 1, "kind": "products", "delivery": "evt_0"}
 
 
 def _assert_envelope(answer: Response, status: int, code: str) -> None:
@@ -108,7 +109,7 @@ def test_every_route_asks_for_its_scope(stack: Stack, name: str) -> None:
     erp = stack.erp(scopes=["settings:manage"])
 
     body = EXAMPLES[name].body if method != "GET" else None
-    answer = erp.send(method, path.format(id=1, kind="products"), body)
+    answer = erp.send(method, path.format(**_PATH_VALUES), body)
 
     _assert_envelope(answer, 403, "missing_scope")
     assert answer.json()["error"]["scope"] == operations()[name].scope
@@ -118,7 +119,7 @@ def test_every_route_asks_for_its_scope(stack: Stack, name: str) -> None:
 def test_every_path_tells_the_methods_it_admits(erp: Erp, path: str) -> None:
     admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:
-        answer = erp.send(method, path.format(id=1, kind="products"))
+        answer = erp.send(method, path.format(**_PATH_VALUES))
         _assert_envelope(answer, 405, "method_not_allowed")
         assert set(answer.headers["Allow"].split(", ")) == admitted
 

@@ -1,0 +1,42 @@
+"""The routes of webhooks: an example of each."""
+
+from collections.abc import Mapping
+
+from tests.gateway import Erp
+from tests.integration.example import Example, Values
+from tests.names import HOOKS
+
+_HOOK = {
+    "url": f"https://{HOOKS}/stowage",
+    "events": ["picking.completed", "shipment.dispatched"],
+}
+_MOVED = {"url": f"https://{HOOKS}:8443/v2", "events": ["stock.updated"], "is_active": True}
+
+
+def _hook(erp: Erp) -> Values:
+    answer = erp.post("/webhooks", _HOOK)
+    assert answer.status == 201, answer.text
+    return {"id": answer.data["id"]}
+
+
+def _delivery(erp: Erp) -> Values:
+    values = _hook(erp)
+    answer = erp.post(f"/webhooks/{values['id']}/test")
+    assert answer.status == 202, answer.text
+    return {**values, "delivery": answer.data["id"]}
+
+
+def webhook_examples() -> Mapping[str, Example]:
+    """`METHOD /path` → its example."""
+    return {
+        "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1}),
+        "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook),
+        "DELETE /webhooks/{id}": Example(200, prepare=_hook, grows={"webhook": -1}, afterwards=410),
+        "POST /webhooks/{id}/rotate-secret": Example(
+            200, body={"overlap_hours": 48}, prepare=_hook
+        ),
+        "POST /webhooks/{id}/test": Example(202, prepare=_hook, events=["webhook.test"]),
+        "POST /webhooks/{id}/deliveries/{delivery}/redeliver": Example(
+            202, prepare=_delivery, events=["redelivery"]
+        ),
+    }

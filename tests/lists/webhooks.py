@@ -1,0 +1,71 @@
+"""The list of subscriptions."""
+
+from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.db.transaction import Transaction
+from shared.webhooks.models import StoredWebhook
+from shared.webhooks.repository import WEBHOOKS, pulse_key
+from tests.lists.description import HOURLY, Filter, Listed, Times, by, fields
+
+_KINDS = (
+    "receipt.created", "receipt.completed", "picking.completed", "transfer.created",
+    "transfer.dispatched", "shipment.dispatched", "product.created", "product.updated",
+    "stock.updated", "wave.released",
+)  # fmt: skip
+_MOST = 250
+"""Rows that the tests make at most."""
+
+
+def _webhook(number: int, times: Times) -> StoredWebhook:
+    return StoredWebhook.model_validate(
+        {
+            "id": number,
+            "url": f"https://hooks-{number}.example.com/stowage?source=wms",
+            "events": [_KINDS[number % 10], _KINDS[(number + 3) % 10]],
+            "is_active": number % 4 != 0,
+            "secrets": [{"sealed": "AQICAHg="}],
+            "created_at": times.created(number),
+            "updated_at": times.updated(number),
+        }
+    )
+
+
+def _pulses(tx: Transaction) -> None:
+    """Every third subscription has been sent something, every ninth in vain."""
+    for number in range(1, _MOST + 1):
+        partition, sort = pulse_key(number)
+        sent = {"last_triggered_at": HOURLY.updated(number)} if number % 3 == 0 else {}
+        failures = {"failure_count": 2 if number % 9 == 0 else 0}
+        tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, **failures, **sent})
+
+
+WEBHOOK_LIST = Listed(
+    path="/webhooks",
+    collection=WEBHOOKS,
+    make=_webhook,
+    beside=_pulses,
+    bounded=True,
+    fields=fields("""
+        id integer
+        url uri
+        events array
+        is_active boolean
+        failure_count integer
+        last_triggered_at date-time?
+        created_at date-time
+        updated_at date-time
+    """),
+    filters={
+        "is_active": Filter(
+            lambda _: ("true", "false"),
+            lambda row, value: row["is_active"] is (value == "true"),
+            ("", "perhaps", "2"),
+        ),
+        "event": Filter(
+            lambda _: ("picking.completed", "product.created", "return.received"),
+            lambda row, value: value in row["events"],
+            ("", "picking", "Picking.completed", "webhook.test", "picking.completed,stock.updated"),
+        ),
+    },
+    sorts={"id": by("id")},
+    default_sort="id",
+)
