@@ -147,7 +147,7 @@ class WebhookParameters(ListParameters):
 
     sort: Literal["id", "-id"] = "id"
     is_active: bool | None = None
-    event: EventKind | None = None
+    event: EventKind | None = Field(default=None, description="Only those that ask for this event.")
 
 
 type DeliveryStatus = Literal["pending", "retrying", "succeeded", "failed", "cancelled"]
