@@ -108,8 +108,10 @@ class _Wire(socket.socket):
 
     def sendall(self, data: "ReadableBuffer", flags: int = 0, /) -> None:
         """As of any socket, whose time-out is for the whole of `data`."""
-        self.settimeout(_left(self._deadline))
-        super().sendall(data, flags)
+        # TLS sends what it has before each read, and that is mostly nothing.
+        if memoryview(data).nbytes:
+            self.settimeout(_left(self._deadline))
+            super().sendall(data, flags)
 
     def _count(self, received: int) -> None:
         self._allowance -= received

@@ -95,6 +95,12 @@ def test_a_body_that_does_not_end_is_not_waited_for(
     assert outcome.response.startswith(beginning)
 
 
+def test_nor_is_it_on_this_machine() -> None:
+    with serving(dripping(OK + b"\r\n", b".")) as endpoint:
+        url = f"http://localhost:{endpoint.port}"
+        in_time(lambda: post(url, localhost=True), TIMED_OUT)
+
+
 def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: Internet) -> None:
     refusal = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
 
@@ -250,6 +256,13 @@ def test_a_flood_is_cut_off(internet: Internet, flood: str) -> None:
     assert outcome.error == "answered more than 64 kB"
     # The piece that the endpoint holds is ours too, being a constant: it was there before.
     assert peak < 1_500_000
+
+
+def test_a_flood_from_this_machine_is_cut_off_too() -> None:
+    with serving(FLOODS["trailers without end"]) as endpoint:
+        outcome = post(f"http://localhost:{endpoint.port}", localhost=True, seconds=5.0)
+
+    assert outcome.error == "answered more than 64 kB"
 
 
 @pytest.mark.parametrize("flood", [b"H", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101, b"x\r\n"])
