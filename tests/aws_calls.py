@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,6 +73,8 @@ class Watch:
     """Notes the calls that functions make, as long as they run."""
 
     arns: Arns
+    environment: Callable[[str], Mapping[str, str]]
+    """Variables of the function with a handler."""
     made: list[Made] = field(default_factory=list)
     _running: list[str] = field(default_factory=list)
     _sessions: dict[str, Session] = field(default_factory=dict)
@@ -80,17 +82,22 @@ class Watch:
     def function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
         """Note what `target` does as the deeds of `handler`.
 
-        Each time it begins as a new execution environment: what one function has read and
-        kept must not spare another, which runs elsewhere in the cloud, the same call here.
+        Each time it is a new execution environment, with the variables of the function: what
+        one function has read and kept must not spare another, which runs elsewhere in the
+        cloud, the same call here.
         """
 
         def handle(*arguments: Any) -> Any:
-            self._running.append(handler)
-            forget_what_was_asked()
-            try:
-                return target(*arguments)
-            finally:
-                self._running.pop()
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in self.environment(handler).items():
+                    patch.setenv(name, value)
+                self._running.append(handler)
+                forget_what_was_asked()
+                try:
+                    return target(*arguments)
+                finally:
+                    self._running.pop()
+                    forget_what_was_asked()
 
         return handle
 
@@ -110,9 +117,9 @@ class Watch:
 
 
 @contextmanager
-def watched(arns: Arns) -> Iterator[Watch]:
+def watched(arns: Arns, environment: Callable[[str], Mapping[str, str]]) -> Iterator[Watch]:
     """Note every AWS call that functions make inside the block."""
-    watch = Watch(arns)
+    watch = Watch(arns, environment)
     send = Endpoint._do_get_response  # type: ignore[attr-defined]
     function = gateway._function
 
@@ -150,10 +157,11 @@ def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) 
             yield Access(f"s3:{operation}", arns.file(body["url"]))
         case "s3", "HeadObject":
             yield Access("s3:GetObject", arns.file(body["url"]))
-        case "sqs", "SendMessage":
+        case "sqs", "SendMessage" | "SendMessageBatch":
             yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
         case "kms", _:
-            yield Access(f"kms:{operation}", arns.key(body["KeyId"]))
+            context = body.get("EncryptionContext", {})
+            yield Access(f"kms:{operation}", arns.key(body["KeyId"]), encryption_context=context)
         case "sts", "AssumeRole":
             yield Access("sts:AssumeRole", body["RoleArn"])
         case _:

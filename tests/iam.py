@@ -1,17 +1,18 @@
 """What IAM policies allow, evaluated as far as this service's policies go.
 
 Understood are Allow statements with wildcards in actions and resources, and conditions on
-`dynamodb:LeadingKeys`. Whatever else a policy says fails the evaluation: it is better to
-extend it here than to guess.
+`dynamodb:LeadingKeys` and on entries of KMS's encryption context. Whatever else a policy says
+fails the evaluation: it is better to extend it here than to guess.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 _LEADING_KEYS = "dynamodb:LeadingKeys"
+_ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
@@ -24,6 +25,27 @@ class Access:
     """ARN."""
     leading_keys: Sequence[str] = ()
     """Partition keys that the call names, of items or of entries of an index."""
+    encryption_context: Mapping[str, str] = field(default_factory=dict)
+    """What a call of KMS says that the text belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test of a statement, its values resolved."""
+
+    operator: str
+    key: str
+    values: Sequence[str]
+
+    def holds(self, access: Access) -> bool:
+        """Tell whether the access passes the test."""
+        if self.key == _LEADING_KEYS:
+            return _all_hold(self.operator, self.values, access.leading_keys)
+        assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
+        assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
+        # What the call does not have equals nothing, as in IAM.
+        found = access.encryption_context.get(self.key.removeprefix(_ENCRYPTION_CONTEXT))
+        return found in self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +55,14 @@ class Statement:
     sid: str
     actions: Sequence[str]
     resources: Sequence[str]
-    conditions: Mapping[str, Sequence[str]]
-    """Operator (ForAllValues:StringLike …) → patterns of the leading keys."""
+    conditions: Sequence[Condition]
 
     def allows(self, access: Access) -> bool:
         """Tell whether the statement covers all of the access."""
         return (
             _any_like(self.actions, access.action.lower(), str.lower)
             and _any_like(self.resources, access.resource)
-            and all(
-                _holds(operator, patterns, access.leading_keys)
-                for operator, patterns in self.conditions.items()
-            )
+            and all(condition.holds(access) for condition in self.conditions)
         )
 
 
@@ -69,15 +87,15 @@ def read_policy(statements: Iterable[Mapping[str, Any]], resolve: Callable[[Any]
 def _statement(statement: Mapping[str, Any], resolve: Callable[[Any], str]) -> Statement:
     assert statement.keys() <= _KNOWN, f"cannot evaluate {statement.keys() - _KNOWN}"
     assert statement["Effect"] == "Allow", "cannot evaluate Deny"
-    conditions: dict[str, Sequence[str]] = {}
-    for operator, tests in statement.get("Condition", {}).items():
-        assert tests.keys() == {_LEADING_KEYS}, f"cannot evaluate {tests.keys()}"
-        conditions[operator] = _resolved(tests[_LEADING_KEYS], resolve)
     return Statement(
         sid=statement.get("Sid", ""),
         actions=_resolved(statement["Action"], resolve),
         resources=_resolved(statement["Resource"], resolve),
-        conditions=conditions,
+        conditions=[
+            Condition(operator, key, _resolved(values, resolve))
+            for operator, tests in statement.get("Condition", {}).items()
+            for key, values in tests.items()
+        ],
     )
 
 
@@ -85,7 +103,7 @@ def _resolved(value: Any, resolve: Callable[[Any], str]) -> list[str]:
     return [resolve(each) for each in (value if isinstance(value, list) else [value])]
 
 
-def _holds(operator: str, patterns: Sequence[str], keys: Sequence[str]) -> bool:
+def _all_hold(operator: str, patterns: Sequence[str], keys: Sequence[str]) -> bool:
     match operator:
         # ForAllValues also holds when there is no key at all, as it does in IAM.
         case "ForAllValues:StringLike":

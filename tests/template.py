@@ -72,9 +72,16 @@ class Template:
             if resource["Type"] == kind
         }
 
-    def environment(self) -> dict[str, str]:
-        """Environment variables of every function, in the values of this deployment."""
-        variables = self._document["Globals"]["Function"]["Environment"]["Variables"]
+    def environment(self, handler: str = "") -> dict[str, str]:
+        """Environment variables in the values of this deployment.
+
+        Those that all functions have; with those of its own that the function with the handler
+        has, if one is named.
+        """
+        variables = dict(self._document["Globals"]["Function"]["Environment"]["Variables"])
+        for function in self.resources("AWS::Serverless::Function").values():
+            if function["Handler"] == handler:
+                variables |= function.get("Environment", {}).get("Variables", {})
         return {name: self.text(value) for name, value in variables.items()}
 
     def events(self) -> Iterator[Event]:

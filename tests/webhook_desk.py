@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 from moto.sqs.models import sqs_backends
 
-from functions.event_relay import app as relay
-from functions.webhook_worker import app as worker
 from shared.config import config
 from shared.webhooks import delivering
 from shared.webhooks.sending import Outcome
+from tests import gateway
 from tests.gateway import Erp, LambdaContext
 from tests.stack import ACCOUNT, REGION, Stack
 
+RELAY = "functions.event_relay.app.lambda_handler"
+WORKER = "functions.webhook_worker.app.lambda_handler"
 URL = "https://hooks.example.com/stowage"
 WORKER_MS = 60_000
 
@@ -108,7 +109,9 @@ class WebhookDesk:
     def relay(self) -> list[str]:
         """Let the relay work on what is new; the records that failed."""
         batch = self.stream()
-        return failures(relay.lambda_handler(batch, LambdaContext())) if batch["Records"] else []
+        if not batch["Records"]:
+            return []
+        return failures(gateway._function(RELAY)(batch, LambdaContext()))
 
     # The queues
 
@@ -141,7 +144,7 @@ class WebhookDesk:
             }
             for number, body in enumerate(bodies)
         ]
-        return failures(worker.lambda_handler({"Records": records}, LambdaContext(WORKER_MS)))
+        return failures(gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS)))
 
     def flow(self) -> None:
         """Let relay and worker work until nothing is left to do, whatever its time."""

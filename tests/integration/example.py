@@ -21,7 +21,8 @@ class Example:
 
     `prepare` brings about what the request needs and returns the values of its path.
     `grows` is by how many the live entities of each kind change, `events` are the events
-    that are raised, in any order; `afterwards` tells what GET on the resource then answers.
+    that are raised (and `redelivery` where one is asked for again), in any order; `afterwards`
+    tells what GET on the resource then answers.
     """
 
     status: int

@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.aws_calls import Watch, watched
+from tests.integration.roles import ARNS, Roles
+from tests.stack import Stack
+
+
+@pytest.fixture
+def roles(stack: Stack) -> Roles:
+    """The roles of the stack."""
+    return Roles(stack)
+
+
+@pytest.fixture
+def watch(stack: Stack) -> Iterator[Watch]:
+    """The calls of the test's functions, each with the variables that the template gives it."""
+    with watched(ARNS, stack.template.environment) as watch:
+        yield watch

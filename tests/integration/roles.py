@@ -1,0 +1,136 @@
+"""The rights that the template gives: those of functions, and of the roles that they assume."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tests.aws_calls import Arns, Made
+from tests.iam import Access, Policy, Statement, allows, like, read_policy
+from tests.stack import ACCOUNT, REGION, Stack
+from tests.template import Template
+
+ARNS = Arns(REGION, ACCOUNT)
+
+
+class Roles:
+    """The rights that the template gives, with the names of one deployment.
+
+    Args:
+        stack: The deployment.
+        lacking: An action or a value of conditions (a pattern of leading keys) that is left out
+            everywhere.
+    """
+
+    def __init__(self, stack: Stack, lacking: str = "") -> None:
+        self._lacking = lacking
+        names = {**stack.template._names, "AWS::Partition": "aws"}
+        template = Template(names)
+        for table in template.resources("AWS::DynamoDB::Table"):
+            names[f"{table}.Arn"] = ARNS.table(names[table])
+        for key in template.resources("AWS::KMS::Key"):
+            names[f"{key}.Arn"] = ARNS.key(names[key])
+        for queue in template.resources("AWS::SQS::Queue"):
+            names[f"{queue}.Arn"] = ARNS.queue(names[queue])
+        for bucket in template.resources("AWS::S3::Bucket"):
+            names[f"{bucket}.Arn"] = f"arn:aws:s3:::{names[bucket]}"
+        self._template = template
+        self._managed = template.resources("AWS::IAM::ManagedPolicy")
+        self.functions: dict[str, Policy] = {}
+        self.role_names: dict[str, str] = {}
+        for name, function in template.resources("AWS::Serverless::Function").items():
+            handler = function["Handler"]
+            self.functions[handler] = self._of_function(function.get("Policies", ()))
+            self.role_names[handler] = f"{names['AWS::StackName']}-{name}Role-1A2B3C4D5E6F"
+        self._data_roles = template.resources("AWS::IAM::Role")
+        self._arns = {name: names[f"{name}.Arn"] for name in self._data_roles}
+        self.of_data: dict[str, Policy] = {
+            name: [
+                statement
+                for policy in role["Policies"]
+                for statement in self._read(policy["PolicyDocument"])
+            ]
+            for name, role in self._data_roles.items()
+        }
+        """Logical id of a role of tenants' data → its rights."""
+
+    def _of_function(self, policies: Sequence[Mapping[str, Any]]) -> Policy:
+        documents = (
+            self._managed[policy["Ref"]]["PolicyDocument"] if "Ref" in policy else policy
+            for policy in policies
+        )
+        return [statement for document in documents for statement in self._read(document)]
+
+    def _read(self, document: Mapping[str, Any]) -> Policy:
+        whole = read_policy(document["Statement"], self._template.text)
+        return [_less(statement, self._lacking) for statement in whole]
+
+    def assuming(self, role: str) -> set[str]:
+        """Handlers of the functions that may assume a role of tenants' data and are trusted."""
+        asking = Access("sts:AssumeRole", self._arns[role])
+        may = {handler for handler, policy in self.functions.items() if allows(policy, asking)}
+        return {handler for handler in may if self._trusts(role, handler)}
+
+    def _trusts(self, role: str, handler: str) -> bool:
+        (statement,) = self._data_roles[role]["AssumeRolePolicyDocument"]["Statement"]
+        assert statement["Principal"].keys() == {"AWS"}
+        (patterns,) = statement["Condition"]["ArnLike"].values()
+        arn = f"arn:aws:iam::{ACCOUNT}:role/{self.role_names[handler]}"
+        texts = patterns if isinstance(patterns, list) else [patterns]
+        return any(like(self._template.text(pattern), arn) for pattern in texts)
+
+    def rights(self, made: Made) -> Sequence[Policy]:
+        """Policies that must each allow the call."""
+        if made.session is None:
+            return [self.functions[made.handler]]
+        (role,) = (name for name, arn in self._arns.items() if arn == made.session.role)
+        narrowed = read_policy(json.loads(made.session.policy)["Statement"], str)
+        return [self.of_data[role], narrowed]
+
+    def denied(self, calls: Sequence[Made]) -> list[tuple[str, Access]]:
+        """What of the calls is not allowed: handler and access."""
+        return [
+            (made.handler, access)
+            for made in calls
+            for access in made.accesses
+            if not all(allows(policy, access) for policy in self.rights(made))
+        ]
+
+    def assert_kept_from_the_neighbour(self, calls: Sequence[Made]) -> None:
+        """Only the sessions of the calls may do what they do, and nothing of it at beta."""
+        in_sessions = [made for made in calls if made.session]
+        assert in_sessions, "nobody reads or writes a tenant's data"
+        for made in in_sessions:
+            for access in made.accesses:
+                assert not allows(self.functions[made.handler], access), "only a session may"
+                stolen = replace(made, accesses=(_of_neighbour(access),))
+                assert self.denied([stolen]), f"acme's session may {stolen.accesses}"
+
+
+def is_about(access: Access, lacking: str) -> bool:
+    """Tell whether an access needs the action, leading key or encryption context."""
+    named = {access.action, *access.encryption_context.values()}
+    return lacking in named or any(like(lacking, key) for key in access.leading_keys)
+
+
+def _of_neighbour(access: Access) -> Access:
+    """The same access with beta's names."""
+    if access.resource.endswith("-OutboxTable"):
+        assert set(access.leading_keys) == {"acme"}
+        return replace(access, leading_keys=("beta",))
+    if access.resource.startswith("arn:aws:s3:::"):
+        assert "/acme/" in access.resource
+        return replace(access, resource=access.resource.replace("/acme/", "/beta/"))
+    assert "-tenant-acme" in access.resource
+    return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
+
+
+def _less(statement: Statement, lacking: str) -> Statement:
+    return replace(
+        statement,
+        actions=[each for each in statement.actions if each != lacking],
+        conditions=[
+            replace(one, values=[each for each in one.values if each != lacking])
+            for one in statement.conditions
+        ],
+    )

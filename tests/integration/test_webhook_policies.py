@@ -1,0 +1,148 @@
+"""The relay and the worker of webhooks may do what they do, and reach nothing else of a tenant."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from shared.webhooks.rules import MOST_FAILURES
+from shared.webhooks.sending import Outcome
+from tests.aws_calls import Watch
+from tests.clock import Clock
+from tests.iam import Access, allows
+from tests.integration.roles import ARNS, Roles, is_about
+from tests.stack import Stack
+from tests.webhook_desk import RELAY, WORKER, Sent, WebhookDesk, fail, open_desk
+
+_ROLE = "WebhookDataRole"
+_TABLE = ARNS.table("stowage-tenant-acme")
+_LATE_MS = 4_000
+
+
+@pytest.fixture
+def desk(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+    """acme's webhooks."""
+    assert clock
+    with open_desk(stack, monkeypatch) as desk:
+        yield desk
+
+
+def _late(_: Sent) -> Outcome:
+    return Outcome(milliseconds=_LATE_MS, status=200)
+
+
+def _gone(_: Sent) -> Outcome:
+    return Outcome(milliseconds=12, status=410, error="answered 410")
+
+
+def _delivered(desk: WebhookDesk) -> None:
+    """An event is delivered, at once and once more, and to an endpoint that takes its time."""
+    number = desk.subscribe()["id"]
+    desk.happen(1)
+    desk.flow()
+    (delivery,) = desk.log(number)
+    assert delivery["status"] == "succeeded"
+    again = f"/webhooks/{number}/deliveries/{delivery['id']}/redeliver"
+    assert desk.erp.post(again).status == 202
+    desk.flow()
+    desk.endpoint = _late
+    for product in (2, 3):
+        desk.happen(product)
+        desk.flow()
+    assert len(desk.sent) == 4
+
+
+def _failed(desk: WebhookDesk) -> None:
+    """Deliveries fail until their subscription deactivates itself, and one that is gone."""
+    desk.endpoint = fail
+    number = desk.subscribe()["id"]
+    for product in range(1, MOST_FAILURES + 1):
+        desk.happen(product)
+        desk.flow()
+    assert desk.show(number)["is_active"] is False
+    desk.endpoint = _gone
+    number = desk.subscribe()["id"]
+    desk.happen(0)
+    desk.flow()
+    assert desk.show(number)["is_active"] is False
+
+
+def _in_vain(desk: WebhookDesk) -> None:
+    """Subscriptions change between the event and its delivery; messages come twice."""
+    kept, inactive, deleted = (desk.subscribe()["id"] for _ in range(3))
+    desk.happen()
+    assert desk.relay() == []
+    assert desk.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
+    assert desk.erp.delete(f"/webhooks/{deleted}").status == 200
+    bodies = desk.take()
+    assert desk.work(*bodies) == desk.work(*bodies, receives=2) == []
+    assert len(desk.sent) == 1
+    assert desk.log(kept)[0]["status"] == "succeeded"
+    assert desk.log(inactive)[0]["status"] == "cancelled"
+
+
+@pytest.mark.parametrize("story", [_delivered, _failed, _in_vain])
+def test_every_call_is_allowed_and_none_at_a_neighbours(
+    story: Callable[[WebhookDesk], None], desk: WebhookDesk, roles: Roles, watch: Watch
+) -> None:
+    story(desk)
+
+    calls = [made for made in watch.made if made.handler in {RELAY, WORKER}]
+    assert {made.handler for made in calls} == {RELAY, WORKER}
+    assert roles.denied(watch.made) == []
+    roles.assert_kept_from_the_neighbour(calls)
+
+
+def test_relay_and_worker_alone_assume_their_role_and_no_other(roles: Roles) -> None:
+    assert roles.assuming(_ROLE) == {RELAY, WORKER}
+    assert not {RELAY, WORKER} & roles.assuming("TenantDataRole")
+
+
+@pytest.mark.parametrize(
+    "key", ["product#000000000001", "count#product", "idempotency#erp#key", "open", "sequence"]
+)
+def test_they_reach_nothing_of_a_tenant_but_webhooks(roles: Roles, key: str) -> None:
+    for action in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"):
+        right = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001",))
+        wrong = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001", key))
+        assert allows(roles.of_data[_ROLE], right)
+        assert not allows(roles.of_data[_ROLE], wrong)
+    for action in ("DeleteItem", "Query", "Scan"):
+        assert not allows(roles.of_data[_ROLE], Access(f"dynamodb:{action}", _TABLE, ("webhooks",)))
+
+
+def test_who_may_unseal_what(roles: Roles, stack: Stack) -> None:
+    key = ARNS.key(stack.template._names["SealingKey"])
+    may = {
+        (handler, purpose)
+        for handler, policy in roles.functions.items()
+        for purpose in ("signing", "replay", "")
+        if allows(policy, Access("kms:Decrypt", key, (), {"purpose": purpose}))
+    }
+    assert may == {(WORKER, "signing"), ("functions.webhooks.app.lambda_handler", "replay")}
+
+
+_NEEDED = {
+    RELAY: (
+        "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:UpdateItem", "sqs:SendMessage",
+        "TENANT#*", "webhooks",
+    ),
+    WORKER: (
+        "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem",
+        "dynamodb:UpdateItem", "kms:Decrypt", "signing", "sqs:SendMessage", "TENANT#*",
+        "webhooks", "webhook#*", "count#webhook", "delivery#*",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("handler", _NEEDED)
+def test_a_permission_that_is_missing_would_be_found(
+    handler: str, desk: WebhookDesk, stack: Stack, watch: Watch
+) -> None:
+    _failed(desk)
+
+    for lacking in _NEEDED[handler]:
+        denied = [
+            access for name, access in Roles(stack, lacking).denied(watch.made) if name == handler
+        ]
+        assert denied, f"nobody misses {lacking}"
+        assert all(is_about(access, lacking) for access in denied)
