@@ -3,12 +3,14 @@
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 type Behaviour = Callable[[socket.socket], None]
 """What an endpoint does with a connection, after TLS if it has any; then it closes it."""
 
+_LONG = 10
 _PATIENCE = 30
 """Seconds after which an endpoint gives up, far beyond any deadline of a test."""
 
@@ -111,15 +113,20 @@ def hanging(answer: bytes = b"") -> Behaviour:
     return behave
 
 
+def drip(connection: socket.socket, drop: bytes, seconds: float) -> None:
+    """Send a drop now and then, for much longer than anybody should wait."""
+    for _ in range(round(_LONG / seconds)):
+        time.sleep(seconds)
+        connection.sendall(drop)
+
+
 def dripping(beginning: bytes, drop: bytes, seconds: float = 0.01) -> Behaviour:
-    """Read the request, send the beginning of an answer and then a drop now and then, forever."""
+    """Read the request, send the beginning of an answer and then a drop now and then."""
 
     def behave(connection: socket.socket) -> None:
         request_of(connection)
         connection.sendall(beginning)
-        pause = threading.Event()
-        while not pause.wait(seconds):
-            connection.sendall(drop)
+        drip(connection, drop, seconds)
 
     return behave
 

@@ -18,6 +18,7 @@ from shared.webhooks.sending import Outcome, send
 from tests.unit.webhooks.endpoints import (
     Behaviour,
     answering,
+    drip,
     dripping,
     flooding,
     hanging,
@@ -26,8 +27,8 @@ from tests.unit.webhooks.endpoints import (
 from tests.unit.webhooks.internet import ADDRESS, HOST, URL, Internet
 
 _ROOT = Path(__file__).parents[3]
-SECONDS = 0.2
-TIMED_OUT = "timed out after 0.2 s"
+SECONDS = 0.25
+TIMED_OUT = "timed out after 0.25 s"
 SECOND_ADDRESS = "93.184.216.35"
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -46,15 +47,13 @@ def dripping_handshake(connection: socket.socket) -> None:
     """Begin a long message of TLS and send it byte by byte."""
     connection.recv(4096)
     connection.sendall(b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03")
-    pause = threading.Event()
-    while not pause.wait(0.01):
-        connection.sendall(b"\0")
+    drip(connection, b"\0", 0.01)
 
 
 def deaf(connection: socket.socket) -> None:
     """Never read the request."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-    threading.Event().wait(2 * SECONDS)
+    time.sleep(2 * SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +140,7 @@ def test_a_silent_address_leaves_time_for_the_next(internet: Internet) -> None:
     internet.names.lead(HOST, SECOND_ADDRESS, ADDRESS)
     with unreachable_port() as port, internet.endpoint(answering(THANKS)):
         internet.ports[SECOND_ADDRESS] = port
-        outcome = post(URL, seconds=1.0)
+        outcome = post(URL, seconds=2.0)
 
     assert outcome.error is None
     assert internet.dialled == [(SECOND_ADDRESS, 443), (ADDRESS, 443)]
