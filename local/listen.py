@@ -83,7 +83,7 @@ def listen(tenant: Tenant, port: int, console: Console) -> None:
         receiver = Receiver(port, secret)
     except (OSError, OverflowError) as problem:
         raise LocalRunFailed(
-            f"Port {port} cannot be used ({problem}). Another one: make listen PORT=8788"
+            f"Port {port} cannot be used ({problem}). Choose another: make listen PORT=…"
         ) from problem
     try:
         with (

@@ -14,7 +14,7 @@ def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
     picking = {
         "object": "picking",
         "id": 12,
-        "status": "completed",
+        "status": "finalized",
         "resource_version": sequence,
         "href": "https://api.test/api/v1/pickings/12",
         "attributes": {"doc_num": "SO-açme"},

@@ -1,15 +1,13 @@
 """The receiver of webhooks that integrators copy, on a real socket."""
 
 import http.client
-import os
 import queue
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from contextlib import AbstractContextManager
+from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -26,8 +24,8 @@ from examples.webhooks.receiver import (
 )
 from shared.webhooks.signatures import new_secret
 from tests.deliveries import Headers, event, signed, written
+from tests.programs import python
 
-ROOT = Path(__file__).parents[2]
 SECRET = new_secret()
 BODY = written(event())
 
@@ -268,15 +266,9 @@ def test_a_line_has_no_controls() -> None:
 # -- as a program ------------------------------------------------------------------------------
 
 
-def command(*arguments: str, secret: str = SECRET) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-S", "-m", program.__name__, *arguments],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "STOWAGE_WEBHOOK_SECRET": secret},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def command(*arguments: str, secret: str = SECRET) -> AbstractContextManager[Popen[str]]:
+    """The program, with nothing but the standard library."""
+    return python("-S", "-m", program.__name__, *arguments, STOWAGE_WEBHOOK_SECRET=secret)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])

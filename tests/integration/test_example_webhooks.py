@@ -1,5 +1,6 @@
 """What receivers of webhooks copy: three ways to verify a delivery."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,17 @@ def test_headers_that_say_nothing_are_refused(
 def test_a_refusal_says_why(header: str | None, reason: str) -> None:
     with pytest.raises(BadSignatureError, match=reason):
         verify(SECRET, header, BODY, now=NOW)
+
+
+def test_a_signature_of_other_letters_is_refused_by_stripes_library_too() -> None:
+    header = f"t={int(time.time())},v1=é"
+    with pytest.raises(stripe.SignatureVerificationError):
+        verify_with_stripe.verify(SECRET, header, BODY)
+
+
+def test_spaces_in_the_header_do_not_matter() -> None:
+    header = signature_headers("evt_1", BODY, [OLD, SECRET], NOW)["X-Service-Signature"]
+    assert verify(SECRET, header.replace(",", " , "), BODY, now=NOW) == event()
 
 
 @pytest.mark.parametrize("off", [-300, 300])

@@ -3,15 +3,14 @@
 import http.client
 import io
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 import httpx
@@ -24,8 +23,7 @@ from local.server import LocalRunFailed
 from shared.events.kinds import EVENT_KINDS
 from shared.webhooks.signatures import new_secret
 from tests.deliveries import event, signed, written
-
-ROOT = Path(__file__).parents[2]
+from tests.programs import python
 
 
 class Service(ThreadingHTTPServer):
@@ -104,15 +102,10 @@ def console() -> Console:
     return Console(file=io.StringIO(), width=200)
 
 
-def started(stack: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", "local.listen", "--stack", str(stack), "--port", "0", *arguments],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def started(stack: Path, *arguments: str) -> AbstractContextManager[Popen[str]]:
+    """The program, on some port."""
+    program = ["-m", "local.listen", "--stack", str(stack), "--port", "0"]
+    return python(*program, *arguments, PYTHONUNBUFFERED="1")
 
 
 def deliver(url: str, told: dict[str, Any], secret: str) -> int:
@@ -144,7 +137,7 @@ def test_events_are_shown_until_it_is_ended(
         running.send_signal(end)
         rest, complaints = running.communicate(timeout=20)
     first, attributes, *others = told
-    assert first.split()[:5] == ["new", "picking.completed", "picking", "12", "completed"]
+    assert first.split()[:5] == ["new", "picking.completed", "picking", "12", "finalized"]
     assert json.loads(attributes) == event()["data"]["attributes"]
     assert [line.split()[0] for line in others] == ["repeated", "late", "refused"]
     assert "\x1b" not in "".join(told)
