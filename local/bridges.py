@@ -45,6 +45,8 @@ def install() -> None:
     keep_environment_after_error()
     share_unpacked_code()
     shorten_wait_for_logs()
+    read_numbers_of_parameters()
+    repeat_failed_stream_batches()
 
 
 def import_whole_definition() -> None:
@@ -186,3 +188,36 @@ def shorten_wait_for_logs() -> None:
     lambda_runtime.Worker._drain_stderr_bounded = functools.partialmethod(
         drain, first_line_wait=0.002, idle_confirm=0.002
     )
+
+
+def read_numbers_of_parameters() -> None:
+    """Gap: a number that comes from a parameter of the stack stays a text, and stops the poller."""
+    original = lambda_svc._sqs_esm_concurrency
+
+    @functools.wraps(original)
+    def concurrency(esm: dict[str, Any], *args: Any) -> int:
+        scaling = {name: int(value) for name, value in (esm.get("ScalingConfig") or {}).items()}
+        limit: int = original({**esm, "ScalingConfig": scaling}, *args)
+        return limit
+
+    lambda_svc._sqs_esm_concurrency = concurrency
+
+
+def repeat_failed_stream_batches() -> None:
+    """Gap: what a function reports as failed of a batch of a stream is passed over.
+
+    Such a batch is repeated as a whole, as one that failed.
+    """
+    execute = lambda_svc._execute_function
+
+    @functools.wraps(execute)
+    def execute_function(func: Any, event: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        result: dict[str, Any] = execute(func, event, *args, **kwargs)
+        records = event.get("Records") if isinstance(event, dict) else None
+        of_stream = bool(records) and records[0].get("eventSource") == "aws:dynamodb"
+        body = result.get("body")
+        if of_stream and isinstance(body, dict) and body.get("batchItemFailures"):
+            return {**result, "error": True}
+        return result
+
+    lambda_svc._execute_function = execute_function
