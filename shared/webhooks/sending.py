@@ -5,6 +5,7 @@ few words what went wrong. It connects to an address that was checked a moment a
 name that the certificate must carry.
 """
 
+import io
 import logging
 import socket
 import ssl
@@ -15,8 +16,8 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import cache
 from http import HTTPStatus
-from http.client import HTTPException, IncompleteRead
-from typing import TYPE_CHECKING
+from http.client import HTTPException, HTTPResponse, IncompleteRead
+from typing import TYPE_CHECKING, Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
@@ -27,7 +28,7 @@ from shared.webhooks.targets import BadTarget, Target, addresses_of, parse_targe
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
-    from urllib3.response import HTTPResponse
+    from urllib3.response import BaseHTTPResponse
 
 _MOST_BODY = 64 * 1024
 _MOST_ON_THE_WIRE = 4 * _MOST_BODY
@@ -119,6 +120,25 @@ class _Wire(socket.socket):
             raise _Unacceptable(_TOO_MUCH)
 
 
+class _Lines(io.BufferedReader):
+    """Reads lines that do end: http.client takes the end of a connection for that of the head."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """As of any file; IncompleteRead when the connection ends within the line or before."""
+        line = super().readline(size)
+        if not line.endswith(b"\n") and len(line) != size:
+            raise IncompleteRead(line)
+        return line
+
+
+class _Response(HTTPResponse):
+    """An answer whose every line must be whole."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self.fp = _Lines(self.fp.detach())
+
+
 @dataclass(slots=True)
 class _Answer:
     """What has arrived so far."""
@@ -127,7 +147,7 @@ class _Answer:
     retry_after: int | None = None
     body: bytearray = field(default_factory=bytearray)
 
-    def take(self, response: "HTTPResponse") -> None:
+    def take(self, response: "BaseHTTPResponse") -> None:
         """Read an answer; _Unacceptable when it is more or other than was asked for."""
         self.status = response.status
         if self.status in _MAY_ASK_TO_WAIT:
@@ -234,6 +254,7 @@ def _connection(target: Target, wire: _Wire) -> HTTPConnection:
         connection.sock = ssl_wrap_socket(
             wire, ssl_context=_trust(), server_hostname=target.host, tls_in_tls=True
         )
+    connection.response_class = _Response
     # It must not connect anew, which would be by name.
     connection.auto_open = 0
     return connection
@@ -249,7 +270,6 @@ def _trust() -> ssl.SSLContext:
     """
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.hostname_checks_common_name = False
     return context
 
 

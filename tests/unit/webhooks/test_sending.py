@@ -212,12 +212,17 @@ def reset(connection: socket.socket) -> None:
         lambda _: None,
         reset,
         answering(b""),
+        answering(b"HTTP/1.1 2"),
+        answering(b"HTTP/1.1 200 OK\r\n"),
+        answering(b"HTTP/1.1 200 OK\r\nServer: x"),
+        answering(b"HTTP/1.1 200 OK\r\nServer: x\r\n"),
         answering(b"HTTP/1.1 100 Continue\r\n\r\n"),
         answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
         answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
         answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
         answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"),
         answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
+        answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n"),
     ],
 )
 def test_an_endpoint_that_closes_early_has_not_answered(
