@@ -1,0 +1,35 @@
+"""`make listen` beside the deployed stack: an event from the change to the terminal."""
+
+import re
+from subprocess import Popen
+
+import httpx
+
+from tests.programs import python
+
+
+def _told(running: Popen[str], pattern: str) -> re.Match[str]:
+    """Wait for a line; other tests may change things meanwhile."""
+    assert running.stdout is not None
+    for line in running.stdout:
+        if found := re.match(pattern, line):
+            return found
+    raise AssertionError(f"It ended without {pattern}")
+
+
+def test_what_happens_is_shown_as_it_arrives(beta: httpx.Client, run: str) -> None:
+    listening = ["-m", "local.listen", "--tenant", "beta", "--port", "0"]
+    with python(*listening, PYTHONUNBUFFERED="1") as running:
+        number = int(_told(running, r"Subscription (\d+) sends every event")[1])
+        made = beta.post("/products", json={"item_code": f"HEARD-{run}", "name": "Drum"}).json()
+        product = made["data"]["id"]
+        _told(running, rf"new +product\.created +product {product} ")
+        assert beta.post(f"/webhooks/{number}/rotate-secret").status_code == httpx.codes.OK
+        assert beta.post(f"/webhooks/{number}/test").status_code == httpx.codes.ACCEPTED
+        _told(running, rf"new +webhook\.test +webhook {number} ")
+
+        running.terminate()
+        rest, complaints = running.communicate(timeout=30)
+    assert f"Subscription {number} is deleted." in rest
+    assert (complaints, running.returncode) == ("", 0)
+    assert beta.get(f"/webhooks/{number}").status_code == httpx.codes.GONE
