@@ -138,7 +138,8 @@ def send_test(tx: Transaction, request: Request) -> Answer:
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
     parameters=DeliveryParameters,
-    description="The newest 500, or the newest 500 of one status. Deliveries are kept for 30 days.",
+    description="The newest 500; with `status`, the newest 500 of that status, but of `succeeded`"
+    " those among the newest 500 of all. Deliveries are kept for 30 days.",
     **_LOG,
 )
 def list_deliveries(store: Store, request: Request) -> ListAnswer[StoredDelivery]:

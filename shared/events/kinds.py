@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-type EventKind = Literal[
+EventKind = Literal[
     "receipt.created",
     "receipt.completed",
     "picking.created",
@@ -27,9 +27,9 @@ type EventKind = Literal[
 ]
 """What can be subscribed to. Returns, packing orders and RFID validations raise nothing yet."""
 
-EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind.__value__)
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 """All of them, in the order in which they are documented."""
 
 TEST: Literal["webhook.test"] = "webhook.test"
 """With which a subscription is tried out; nobody subscribes to it."""
-type AnyKind = EventKind | Literal["webhook.test"]
+AnyKind = Literal[EventKind, "webhook.test"]

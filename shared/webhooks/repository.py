@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.clock import Instant
+from shared.clock import Instant, now_ms
 from shared.db.collection import Collection
 from shared.db.facets import Facets, flag_text, id_text
 from shared.db.items import Item, Key, encode, pack, to_attributes, unpack
@@ -258,8 +258,8 @@ def delivery_key(webhook: int, event: str) -> Key:
 
 
 def logged_of(item: Item | None) -> Logged | None:
-    """Read a delivery from its item."""
-    if item is None:
+    """Read a delivery from its item; None when its time in the log is over."""
+    if item is None or item[EXPIRY] <= now_ms() // 1000:
         return None
     delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
     return Logged(item["version"], delivery)

@@ -246,12 +246,14 @@ def list_deliveries(
         for one in deliveries
         if parameters.event in {None, one.event} and one.updated_at >= since
     ]
-    if parameters.sort == "created_at":
+    oldest_first = parameters.sort == "created_at"
+    if oldest_first:
         wanted.reverse()
     first = (parameters.page - 1) * parameters.per_page
-    ids = [one.id for one in wanted]
-    if parameters.cursor in ids:  # what came meanwhile has not moved the walk
-        first = ids.index(parameters.cursor) + 1
+    last_seen = parameters.cursor
+    if last_seen and is_event_id(last_seen):  # what came or went meanwhile moves no walk
+        seen = [one.id <= last_seen if oldest_first else one.id >= last_seen for one in wanted]
+        first = seen.count(True)
     shown = wanted[first : first + parameters.per_page]
     more = first + len(shown) < len(wanted)
     return Page(
