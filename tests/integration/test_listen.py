@@ -129,8 +129,9 @@ def test_events_are_shown_until_it_is_ended(
             pass
         made = service.subscriptions[7]
         assert made["events"] == list(EVENT_KINDS)
-        assert deliver(made["url"], event(1, 4), made["secret"]) == 204
-        assert deliver(made["url"], event(1, 4), made["secret"]) == 204
+        drum = event(1, 4, attributes={"name": "Drüm \x9b2J"})
+        assert deliver(made["url"], drum, made["secret"]) == 204
+        assert deliver(made["url"], drum, made["secret"]) == 204
         assert deliver(made["url"], event(2, 3, status="\x1b[2J"), made["secret"]) == 204
         assert deliver(made["url"], event(3), new_secret()) == 401
         told = [running.stdout.readline() for _ in range(5)]
@@ -138,7 +139,7 @@ def test_events_are_shown_until_it_is_ended(
         rest, complaints = running.communicate(timeout=20)
     first, attributes, *others = told
     assert first.split()[:5] == ["new", "picking.completed", "picking", "12", "finalized"]
-    assert json.loads(attributes) == event()["data"]["attributes"]
+    assert json.loads(attributes) == {"name": "Drüm ?2J"}
     assert [line.split()[0] for line in others] == ["repeated", "late", "refused"]
     assert "\x1b" not in "".join(told)
     assert (rest, complaints, running.returncode) == ("Subscription 7 is deleted.\n", "", 0)
