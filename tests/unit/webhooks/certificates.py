@@ -28,14 +28,14 @@ class Authority:
 
     def server(self, host: str, *, days: tuple[int, int] = (-1, 1)) -> ssl.SSLContext:
         """TLS of an endpoint named `host`, whose certificate is valid between two days from now."""
-        return self._server(host, days, self_signed=False)
+        return _tls(self._certified(host, days, self_signed=False))
 
     def self_signed_server(self, host: str) -> ssl.SSLContext:
         """TLS of an endpoint that vouches for itself."""
-        return self._server(host, (-1, 1), self_signed=True)
+        return _tls(self._certified(host, (-1, 1), self_signed=True))
 
     @cache  # noqa: B019 - an authority lives as long as the tests
-    def _server(self, host: str, days: tuple[int, int], *, self_signed: bool) -> ssl.SSLContext:
+    def _certified(self, host: str, days: tuple[int, int], *, self_signed: bool) -> Path:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         issuer, signer = (subject, key) if self_signed else (self._name, self._key)
@@ -49,9 +49,13 @@ class Authority:
             )
             + certificate.public_bytes(serialization.Encoding.PEM)
         )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(file)
-        return context
+        return file
+
+
+def _tls(file: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
 
 
 def _certificate(

@@ -305,7 +305,7 @@ def test_a_certificate_must_come_from_a_known_authority(
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1:DeprecationWarning")
 def test_old_tls_is_refused(internet: Internet) -> None:
-    old = Authority("old", internet.authority.file.parent).server(HOST)
+    old = internet.authority.server(HOST)
     old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
     old.set_ciphers("ALL:@SECLEVEL=0")
 

@@ -9,12 +9,15 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from http.client import NotConnected
 from pathlib import Path
 
 import pytest
 
+from shared.clock import Deadline
 from shared.webhooks import sending
 from shared.webhooks.sending import Outcome, send
+from shared.webhooks.targets import Target
 from tests.unit.webhooks.endpoints import (
     Behaviour,
     answering,
@@ -217,6 +220,15 @@ def test_a_name_that_leads_inside_is_not_dialled(
 
     assert post(URL).error == error
     assert internet.dialled == []
+
+
+def test_a_connection_that_is_closed_is_not_made_anew_by_name() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs, sending._Wire(ours, Deadline(1000)) as wire:
+        connection = sending._connection(Target("http", "localhost", 1, "/"), wire)
+        connection.close()
+        with pytest.raises(NotConnected):
+            connection.request("POST", "/")
 
 
 def test_proxies_of_the_environment_are_not_used(
