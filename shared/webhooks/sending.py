@@ -35,7 +35,7 @@ _MOST_ON_THE_WIRE = 4 * _MOST_BODY
 """Bytes of an answer's body, and of all that an endpoint sends: certificates, headers, framing."""
 _TOO_MUCH = "answered more than 64 kB"
 _KEPT = 1024
-"""Bytes of the body that the log keeps; of an answer that fails anyway no more is read."""
+"""Bytes of the body that the log keeps."""
 _LONGEST_RETRY_AFTER = 86_400
 _MAY_ASK_TO_WAIT = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _OWN_HEADERS = {
@@ -154,10 +154,9 @@ class _Answer:
             self.retry_after = _seconds_of(response.headers.get("Retry-After", ""))
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             raise _Unacceptable("answered in a content encoding that was not asked for")
-        most = _KEPT if self.refusal else _MOST_BODY
-        while piece := response.read1(most + 1 - len(self.body), decode_content=False):
+        while piece := response.read1(_MOST_BODY + 1 - len(self.body), decode_content=False):
             self.body += piece
-            if len(self.body) > most:
+            if len(self.body) > _MOST_BODY:
                 raise _Unacceptable(_TOO_MUCH)
 
     @property
