@@ -47,6 +47,7 @@ def install() -> None:
     shorten_wait_for_logs()
     read_numbers_of_parameters()
     repeat_failed_stream_batches()
+    read_new_streams_from_their_beginning()
 
 
 def import_whole_definition() -> None:
@@ -213,11 +214,26 @@ def repeat_failed_stream_batches() -> None:
     @functools.wraps(execute)
     def execute_function(func: Any, event: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         result: dict[str, Any] = execute(func, event, *args, **kwargs)
-        records = event.get("Records") if isinstance(event, dict) else None
-        of_stream = bool(records) and records[0].get("eventSource") == "aws:dynamodb"
+        records = (event.get("Records") if isinstance(event, dict) else None) or [{}]
+        of_stream = records[0].get("eventSource") == "aws:dynamodb"
         body = result.get("body")
         if of_stream and isinstance(body, dict) and body.get("batchItemFailures"):
             return {**result, "error": True}
         return result
 
     lambda_svc._execute_function = execute_function
+
+
+def read_new_streams_from_their_beginning() -> None:
+    """Gap: a restart loses streams, but not how far they were read.
+
+    As many records as were read before would be passed over. What a stream loses at a restart
+    is still in the outbox.
+    """
+    restore = lambda_svc._restore_state
+
+    @functools.wraps(restore)
+    def restore_state(data: dict[str, Any]) -> None:
+        restore({**(data or {}), "dynamodb_stream_positions": {}})
+
+    lambda_svc._restore_state = restore_state
