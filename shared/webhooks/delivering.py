@@ -35,7 +35,7 @@ from shared.webhooks.tasks import Task
 
 type Verdict = Literal["succeeded", "retrying", "failed", "cancelled", "dropped", "waits", "moved"]
 """What became of a message. `dropped`: there was nothing (left) to do; `waits`: it is not due;
-`moved`: it went to the queue of slow endpoints."""
+`moved`: it went to the queue of endpoints that are not known to be quick."""
 
 _KNOWN_SECRETS = 1_000
 
@@ -77,7 +77,7 @@ def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
         return "dropped"
     if delivery.tries >= task.attempt:
         if again:
-            _next(task, delivery, slow=found.pulse.slow).send()
+            _next(task, delivery, slow=not found.pulse.quick).send()
         return "dropped"
     return _go_on(store, task, tenant, found, delivery)
 
@@ -89,7 +89,7 @@ def _go_on(
     reason = _obstacle(tenant, found, delivery)
     if found.told is None or reason:
         return _cancel(store, found.logged, delivery, reason or "the event is not kept any more")
-    if found.pulse.slow and not task.slow:
+    if not (found.pulse.quick or task.slow):
         replace(task, slow=True).send()
         return "moved"
     return _attempt(store, task, found, delivery, found.told.body(tenant.base_url))
@@ -163,18 +163,18 @@ def _attempt(
     ended = now_ms()
     delays = config().webhook_delays
     after = rules.after_attempt(delivery, outcome, began=began, ended=ended, delays=delays)
-    slow = rules.is_slow(outcome)
+    quick = rules.is_quick(outcome)
     try:
         if after.status == "failed":
             return _fail(store, found.logged, after, outcome)
         succeeded = after.status == "succeeded"
-        repository.beat(store, webhook.id, instant(began), slow=slow, succeeded=succeeded)
+        repository.beat(store, webhook.id, instant(began), quick=quick, succeeded=succeeded)
         repository.log_delivery(store, found.logged, after, ended)
     except AlreadyLogged:
         return "dropped"  # the same message, twice at once
     if succeeded:
         return "succeeded"
-    _next(task, after, slow=slow).send()
+    _next(task, after, slow=not quick).send()
     return "retrying"
 
 
@@ -215,7 +215,7 @@ def _fail(store: Store, logged: Logged | None, after: StoredDelivery, outcome: O
         repository.stage_delivery(tx, seen, after)
         if not record.entity.is_active:
             return "failed"  # it was under way when the count was closed
-        repository.count_failure(tx, number, pulse, slow=rules.is_slow(outcome))
+        repository.count_failure(tx, number, pulse, quick=rules.is_quick(outcome))
         if rules.deactivates(pulse, outcome):
             ended = record.entity.model_copy(update={"is_active": False, "updated_at": tx.now})
             repository.enter(tx, repository.read_register(tx.store), ended)

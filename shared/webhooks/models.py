@@ -113,12 +113,12 @@ class StoredWebhook(Stored):
 class Pulse(Stored):
     """What deliveries have told of a subscription.
 
-    `slow`: its endpoint took its time, so that what is sent there must not hold up others.
+    `quick`: its endpoint answered quickly the last time, so that others may wait behind it.
     """
 
     failure_count: int = 0
     last_triggered_at: Timestamp | None = None
-    slow: bool = False
+    quick: bool = False
 
 
 class Webhook(Stored):

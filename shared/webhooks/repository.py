@@ -162,9 +162,8 @@ def calm(tx: Transaction, number: int) -> None:
     """Stage that a subscription has no failures behind it."""
     tx.update(
         pulse_key(number),
-        "SET failure_count = :none REMOVE #slow",
+        "SET failure_count = :none",
         condition=f"attribute_exists({PARTITION_KEY})",
-        names={"#slow": "slow"},
         values={":none": 0},
     )
 
@@ -174,25 +173,24 @@ def drop_pulse(tx: Transaction, number: int) -> None:
     tx.delete(pulse_key(number))
 
 
-def count_failure(tx: Transaction, number: int, pulse: Pulse, *, slow: bool) -> None:
+def count_failure(tx: Transaction, number: int, pulse: Pulse, *, quick: bool) -> None:
     """Stage one more failed delivery; overtaken when another was counted meanwhile."""
     tx.update(
         pulse_key(number),
-        "SET failure_count = :more, last_triggered_at = :now, #slow = :slow",
+        "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
         condition="failure_count = :seen",
-        names={"#slow": "slow"},
         values={
             ":more": pulse.failure_count + 1,
             ":seen": pulse.failure_count,
             ":now": tx.now,
-            ":slow": slow,
+            ":quick": quick,
         },
     )
 
 
-def beat(store: Store, number: int, now: Instant, *, slow: bool, succeeded: bool) -> None:
+def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: bool) -> None:
     """Note an attempt that ended no delivery as failed, at once; a success forgets failures."""
-    values = {":now": encode(now), ":slow": encode(slow)}
+    values = {":now": encode(now), ":quick": encode(quick)}
     if succeeded:
         values[":none"] = encode(0)
     with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted meanwhile
@@ -201,10 +199,9 @@ def beat(store: Store, number: int, now: Instant, *, slow: bool, succeeded: bool
             lambda: store.client.update_item(
                 TableName=store.table,
                 Key=key_attributes(pulse_key(number)),
-                UpdateExpression="SET last_triggered_at = :now, #slow = :slow"
+                UpdateExpression="SET last_triggered_at = :now, quick = :quick"
                 + (", failure_count = :none" if succeeded else ""),
                 ConditionExpression=f"attribute_exists({PARTITION_KEY})",
-                ExpressionAttributeNames={"#slow": "slow"},
                 ExpressionAttributeValues=values,
             ),
         )
@@ -216,10 +213,9 @@ def note_slow(store: Store, number: int) -> None:
         store.client.update_item(
             TableName=store.table,
             Key=key_attributes(pulse_key(number)),
-            UpdateExpression="SET #slow = :slow",
+            UpdateExpression="SET quick = :quick",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
-            ExpressionAttributeNames={"#slow": "slow"},
-            ExpressionAttributeValues={":slow": encode(True)},
+            ExpressionAttributeValues={":quick": encode(False)},
         )
     except (BotoCoreError, ClientError):
         logger.warning("a slow endpoint was not noted", exc_info=True)

@@ -25,9 +25,9 @@ def has_ended(delivery: StoredDelivery) -> bool:
     return delivery.status in _ENDED
 
 
-def is_slow(outcome: Outcome) -> bool:
-    """Tell whether an endpoint took so long that others must not wait for it."""
-    return outcome.milliseconds > SLOW_SECONDS * 1000
+def is_quick(outcome: Outcome) -> bool:
+    """Tell whether an endpoint took so little time that others may wait behind it."""
+    return outcome.milliseconds <= SLOW_SECONDS * 1000
 
 
 def after_attempt(

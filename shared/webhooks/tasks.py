@@ -20,7 +20,7 @@ class Task:
         round: How often its delivery was asked for, this one included.
         attempt: Number of the attempt in the round, from 1.
         due: When it is to be made, in milliseconds since the epoch.
-        slow: Whether it waits in the queue of endpoints that take their time.
+        slow: Whether it waits in the queue of endpoints that are slow, or not known to be quick.
     """
 
     tenant: str
