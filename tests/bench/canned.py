@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 _TABLE = re.compile(r'"TableName": ?"([^"]+)"')
+_ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"([^"#]+)')
 
 type Canned = dict[str, Any]
 """kind (see `kind_of`), status, headers, body (text)."""
@@ -57,9 +58,13 @@ class Connection:
 
 
 def kind_of(operation: str, body: str) -> str:
-    """Name what requests have in common that the same answer will do for."""
-    table = _TABLE.search(body)
+    """Name what requests have in common that the same answer will do for.
+
+    Items that are read at the same time come in any order: their kinds tell them apart.
+    """
+    table, item = _TABLE.search(body), _ITEM.search(body)
     name = f"{operation} {table[1]}" if table else operation
+    name = f"{name} {item[1]}" if item else name
     return f"{name} index" if '"IndexName"' in body else name
 
 

@@ -45,7 +45,7 @@ def main() -> None:
         canned.Connection(task["answers"]).install()
     answer = handler(task["event"], _Context())
     ended = time.perf_counter()
-    if answer.get("statusCode", 200) != task["status"]:
+    if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):
         sys.exit(f"{task['handler']} answered {answer}")
     times = {"import": (imported - began) * 1000, "first": (ended - called) * 1000}
     json.dump(times, sys.stdout)

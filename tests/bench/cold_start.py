@@ -16,8 +16,11 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from threading import Thread
 from typing import Any
 
 import aws_lambda_powertools
@@ -32,12 +35,16 @@ from tests.bench import built, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
-from tests.stack import CREDENTIALS, Stack, deployed
+from tests.stack import CREDENTIALS, Stack, deployed, forget_what_was_asked
+from tests.webhook_desk import RELAY, WORKER, stream_of
 
 BOUND = 1.3
 _RUNS, _QUICK_RUNS = 11, 3
 _HERE = Path(__file__).parent
 _MINIMAL = "minimal"
+_LOCALHOST = {"WEBHOOK_LOCALHOST": "true"}
+_HOOK = 2
+"""The subscription whose events go to this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,8 @@ class _Task:
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Start every function and the minimal one in turn."""
-    with tempfile.TemporaryDirectory() as folder:
-        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks()}
+    with tempfile.TemporaryDirectory() as folder, _endpoint() as address:
+        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
         for _ in range(_QUICK_RUNS if quick else _RUNS):
             for name, task in tasks.items():
@@ -92,7 +99,8 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " imports the built artefacts with their .pyc. The minimal function has Powertools"
         " (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic"
         " model. The first request includes what is made only then (clients, keys, credentials"
-        " of the tenant), with answers of AWS that take no time.",
+        " of the tenant), with answers of AWS that take no time; a webhook is delivered to this"
+        " machine, without TLS.",
     )
     minimal = _medians(times[_MINIMAL])
     for name in tasks:
@@ -117,7 +125,7 @@ def _minimal_task(folder: Path) -> _Task:
         shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     mode = PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
-    found = {"kind": "GetItem products", "status": 200, "headers": {}, "body": "{}"}
+    found = {"kind": "GetItem products product", "status": 200, "headers": {}, "body": "{}"}
     return _Task(
         path=[str(folder), str(built.DEPENDENCIES)],
         handler="minimal.lambda_handler",
@@ -133,13 +141,11 @@ def _minimal_task(folder: Path) -> _Task:
     )
 
 
-def _tasks() -> dict[str, _Task]:
-    """Record the first request of every function on moto."""
+def _tasks(address: str) -> dict[str, _Task]:
+    """Record the first request of every function on moto; `address` takes webhooks."""
     handlers = built.functions()
     tasks: dict[str, _Task] = {}
-    with _seeded() as (stack, wire):
-        environment = {**CREDENTIALS, **stack.template.environment()}
-
+    with _seeded(address) as (stack, wire):
         for function, handler in handlers.items():
             with recorded(wire, fresh=True) as invocations:
                 _call_first(stack, handler)
@@ -149,19 +155,45 @@ def _tasks() -> dict[str, _Task]:
                 handler=handler,
                 event=first.event,
                 answers=first.answers,
-                environment=environment,
+                environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
                 status=first.result.get("statusCode", 200),
             )
     return tasks
 
 
 @contextmanager
-def _seeded() -> Iterator[tuple[Stack, faults.Wire]]:
+def _seeded(address: str) -> Iterator[tuple[Stack, faults.Wire]]:
     with pytest.MonkeyPatch.context() as patch:
         wire = faults.install(patch)
         with deployed(patch) as stack:
+            for name, value in _LOCALHOST.items():
+                patch.setenv(name, value)
+            forget_what_was_asked()
             seed.fill(stack.erp())
+            hook = seed.hook(_HOOK) | {"url": address}
+            assert stack.erp().post("/webhooks", hook).data["id"] == _HOOK
             yield stack, wire
+
+
+class _Receiver(BaseHTTPRequestHandler):
+    """Takes every delivery."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(HTTPStatus.NO_CONTENT)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def _endpoint() -> Iterator[str]:
+    """Address of an endpoint on this machine."""
+    with ThreadingHTTPServer(("localhost", 0), _Receiver) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
 
 
 def _call_first(stack: Stack, handler: str) -> None:
@@ -174,20 +206,34 @@ def _call_first(stack: Stack, handler: str) -> None:
         assert answer.status in {200, 404}, answer.text
     elif handler == stack.template.authorizer_handler():
         assert stack.erp().get("/products/1").status == 200
-    elif module == "functions.import_worker.app":
-        message = {
-            "messageId": "1",
-            "receiptHandle": "1",
-            "body": json.dumps({"tenant": "acme", "import": 1}),
-            "attributes": {"ApproximateReceiveCount": "1"},
-            "eventSource": "aws:sqs",
-        }
-        answer = gateway._function(handler)({"Records": [message]}, LambdaContext())
+    elif batch := _first_batch(stack, handler):
+        answer = gateway._function(handler)(batch, LambdaContext())
         assert answer == {"batchItemFailures": []}
     elif module == "functions.reference.app":
         assert Erp(stack.gateway, None).get("/openapi.json").status == 200
     else:
         _fetch_token(stack)
+
+
+def _first_batch(stack: Stack, handler: str) -> Mapping[str, Any] | None:
+    """What a queue or the outbox's stream brings to a function; None when it has neither."""
+    event = next(one for one in stack.events() if one["type"]["S"] == "product.created")
+    messages = {
+        "functions.import_worker.app.lambda_handler": {"tenant": "acme", "import": 1},
+        WORKER: {"tenant": "acme", "webhook": _HOOK, "event": event["SK"]["S"], "slow": True},
+    }
+    if handler == RELAY:
+        return stream_of([event])
+    if handler not in messages:
+        return None
+    message = {
+        "messageId": "1",
+        "receiptHandle": "1",
+        "body": json.dumps(messages[handler]),
+        "attributes": {"ApproximateReceiveCount": "1"},
+        "eventSource": "aws:sqs",
+    }
+    return {"Records": [message]}
 
 
 def _fetch_token(stack: Stack) -> None:

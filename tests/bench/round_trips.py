@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from shared.clock import Deadline
 from shared.http.operations import Operation
 from shared.tenancy.directory import directory
 from shared.tenancy.provisioning import create_client
+from shared.webhooks.delivering import deliver
+from shared.webhooks.tasks import task_of
 from tests import faults
 from tests.bench import seed
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units
@@ -21,7 +24,9 @@ from tests.faults import Recording, Wire
 from tests.gateway import Erp, Response
 from tests.integration.doors import operations
 from tests.integration.write_routes import EXAMPLES
+from tests.lists import LISTS
 from tests.stack import Stack, deployed
+from tests.webhook_desk import WORKER_MS, open_desk
 
 GET, LIST, CREATE_DOCUMENT, AUTHORIZER = 1, 2, 4, 0
 """Round trips at most."""
@@ -39,6 +44,9 @@ _FROM_STORAGE = {"GET /imports/{id}/error-report"}
 """Reads that bring a file: its record, its size, itself."""
 _WITH_A_LIST = ("GET /warehouses/{id}", "GET /waves/{id}")
 """Details that hold rows of a list (the positions of a warehouse, the pickings of a wave)."""
+
+_ONE_PAGE = {one.path for one in LISTS.values() if one.bounded}
+"""Lists that are never longer."""
 
 _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
     "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},
@@ -73,7 +81,8 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         "Cost per request",
         ["route", "round trips", "calls", "read units", "write units", "USD per million"],
         "Calls of AWS in a warm execution environment. Round trips are the calls that wait for"
-        " one another. Pages have 25 rows, documents 10 lines, writes carry an Idempotency-Key."
+        " one another. Pages have 25 rows (subscriptions: the 20 that there may be), documents 10"
+        " lines, writes carry an Idempotency-Key."
         " `GET /warehouses/{id}` holds a page of positions, `GET /waves/{id}` the states of its"
         " pickings: they count as lists. PUT gives a new"
         " code where there is one, PATCH leaves it."
@@ -90,6 +99,7 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
             table.rows += bench.open_routes()
             table.rows += bench.reads({n: one for n, one in routes.items() if not one.writes})
             table.rows += bench.writes({n: one for n, one in routes.items() if one.writes})
+            table.rows += bench.deliveries(patch)
     return [table]
 
 
@@ -124,13 +134,16 @@ class _Bench:
         erp = self.stack.erp()
         seed.fill(erp)
         seed.fill_pages(self.stack, {one.path for one in routes.values() if one.is_list})
+        delivery = erp.get("/webhooks/1/deliveries").data[0]["id"]
         for name, operation in routes.items():
-            path = operation.path.format(id=1, kind="products")
+            path = operation.path.format(id=1, kind="products", delivery=delivery)
             if not operation.is_list:
                 bound = None if name in _FROM_STORAGE else LIST if name in _WITH_A_LIST else GET
                 yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
                 continue
             yield self._cost(erp, partial(erp.get, path), 200).row(name, LIST)
+            if operation.path in _ONE_PAGE:
+                continue
             following = erp.get(path).json()["links"]["next"]
             assert following, f"{name} has less than a page: tests/bench/seed.py must fill it"
             cost = self._cost(erp, partial(erp.follow, following), 200)
@@ -153,11 +166,34 @@ class _Bench:
             send = partial(erp.send, operation.method, path, body, key="measured")
             yield self._cost(erp, send, example.status).row(name, None)
 
+    def deliveries(self, patch: pytest.MonkeyPatch) -> Iterator[Row]:
+        """Measure how one event gets to one subscription."""
+        self.stack.empty()
+        with open_desk(self.stack, patch) as desk:
+            desk.subscribe()
+            desk.happen(1)
+            desk.flow()
+            desk.happen(2)
+            relayed = self._measured(desk.erp, desk.relay)
+            yield relayed.row("event relay, one event for one subscription", None)
+            (body,) = desk.take()
+
+            def work() -> None:
+                deadline = Deadline(WORKER_MS)
+                assert deliver(task_of(body), deadline, again=False) == "succeeded"
+
+            yield self._measured(desk.erp, work).row("webhook worker, one delivery", None)
+
     def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
+        answers: list[Response] = []
+        cost = self._measured(erp, lambda: answers.append(send()))
+        assert answers[0].status == status, answers[0].text
+        return cost
+
+    def _measured(self, erp: Erp, deed: Callable[[], object]) -> _Cost:
         self._warm(erp)
         with self._recorded() as recording, metered(self.wire) as units:
-            answer = send()
-        assert answer.status == status, answer.text
+            deed()
         return _Cost(len(recording.calls), recording.round_trips, units)
 
     @staticmethod

@@ -6,16 +6,22 @@ from typing import Any
 from tests.gateway import Erp
 from tests.integration.planted import PLANTED
 from tests.integration.write_routes import MAP
+from tests.names import HOOKS
 from tests.stack import Stack
 
 LINES = 10
 BINS = 3
 PAGE = 25
 """Rows of a page of a list."""
+SUBSCRIPTIONS = 20
+"""That a tenant may have."""
 
 
 def fill(erp: Erp) -> None:
-    """Make a mapped warehouse with positions, products, a category, a document of each kind."""
+    """Make a mapped warehouse with positions, products, a category, a document of each kind.
+
+    And a subscription.
+    """
     _created(erp, "/warehouses", {"whs_code": "W1", "name": "Central"})
     assert erp.put("/warehouses/1/layout", MAP).status == 200
     for number in range(1, BINS + 1):
@@ -25,6 +31,13 @@ def fill(erp: Erp) -> None:
     _created(erp, "/product-categories", {"name": "Fasteners"})
     _created(erp, "/entry-documents", entry("PO-1"), key="seed-entry")
     _created(erp, "/exit-documents", exit_("SO-1"), key="seed-exit")
+    _created(erp, "/webhooks", hook(1))
+
+
+def hook(number: int) -> dict[str, Any]:
+    """Body of a subscription."""
+    events = ["product.created", "picking.completed", "shipment.dispatched", "stock.updated"]
+    return {"url": f"https://{HOOKS}/stowage/{number}", "events": events}
 
 
 def product(number: int) -> dict[str, Any]:
@@ -112,18 +125,16 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
 
 
 def fill_pages(stack: Stack, paths: Container[str]) -> None:
-    """Add what makes every list of `paths` longer than a page."""
+    """Add what makes every list of `paths` longer than a page, or as long as it may be."""
     erp, store = stack.erp(), stack.store()
     for path, body in _MORE.items():
         if path in paths:
             for number in range(PAGE + 1):
                 _created(erp, path, body(number), key=f"seed-{path}-{number}")
     if "/imports" in paths:
-        flawed = ("catalogue.csv", b"item_code,name\nBOLT-X,\nBOLT-Y,Hexagon bolt\n")
-        assert erp.upload("/imports", {"kind": "products"}, flawed).status == 202
-        for number in range(PAGE + 1):
-            announced = {"kind": "products", "filename": f"catalogue-{number}.csv"}
-            _created(erp, "/imports/uploads", announced)
+        _fill_imports(erp)
+    if "/webhooks" in paths:
+        _fill_webhooks(erp)
     for path, plant in PLANTED.items():
         if path in paths:
             for _ in range(PAGE + 1):
@@ -131,3 +142,19 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
     bins = {"from": 1, "to": PAGE}
     mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
     _created(erp, "/warehouse-positions/bulk", mask)
+
+
+def _fill_imports(erp: Erp) -> None:
+    flawed = ("catalogue.csv", b"item_code,name\nBOLT-X,\nBOLT-Y,Hexagon bolt\n")
+    assert erp.upload("/imports", {"kind": "products"}, flawed).status == 202
+    for number in range(PAGE + 1):
+        announced = {"kind": "products", "filename": f"catalogue-{number}.csv"}
+        _created(erp, "/imports/uploads", announced)
+
+
+def _fill_webhooks(erp: Erp) -> None:
+    """Add subscriptions, and deliveries to the first of them."""
+    for number in range(2, SUBSCRIPTIONS + 1):
+        _created(erp, "/webhooks", hook(number))
+    for _ in range(PAGE + 1):
+        assert erp.post("/webhooks/1/test").status == 202

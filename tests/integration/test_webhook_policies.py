@@ -75,6 +75,7 @@ def _in_vain(desk: WebhookDesk) -> None:
     assert desk.erp.delete(f"/webhooks/{deleted}").status == 200
     bodies = desk.take()
     assert desk.work(*bodies) == desk.work(*bodies, receives=2) == []
+    desk.flow()
     assert len(desk.sent) == 1
     assert desk.log(kept)[0]["status"] == "succeeded"
     assert desk.log(inactive)[0]["status"] == "cancelled"
