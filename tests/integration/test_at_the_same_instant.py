@@ -71,6 +71,20 @@ def test_twenty_requests_for_one_reference_are_one_document(stack: Stack, erp: E
     assert_totals_are_true(stack, take_census(stack))
 
 
+def test_the_last_free_subscription_is_had_once(stack: Stack, erp: Erp) -> None:
+    limit = stack.tenant().limits["webhook_subscriptions"]
+    hook = EXAMPLES["POST /webhooks"].body
+    for _ in range(limit - 1):
+        assert erp.post("/webhooks", hook).status == 201
+
+    answers = _at_once(lambda number: erp.post("/webhooks", hook, key=f"hook-{number}"))
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 402: _AT_ONCE - 1}
+    assert {answer.code for answer in answers if answer.status == 402} == {"limit_reached"}
+    assert len(erp.walk("/webhooks")) == limit
+    assert_totals_are_true(stack, take_census(stack))
+
+
 def test_twenty_changes_of_one_product_lose_none(stack: Stack, erp: Erp) -> None:
     product = erp.post("/products", BOLT).data
 

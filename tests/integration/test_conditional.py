@@ -3,6 +3,7 @@
 import pytest
 
 from tests.gateway import Erp
+from tests.integration.write_routes import EXAMPLES
 
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8"}
 
@@ -41,6 +42,21 @@ def test_a_change_can_be_bound_to_what_was_read(erp: Erp, bolt: str) -> None:
     assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": now}, key="k1").status == 200
     assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": "*"}).status == 200
     assert erp.patch("/products/99", {"name": "C"}, headers={"If-Match": "*"}).status == 404
+
+
+def test_a_subscription_is_changed_only_as_it_was_read(erp: Erp) -> None:
+    example = EXAMPLES["PATCH /webhooks/{id}"]
+    hook = f"/webhooks/{example.prepared(erp)['id']}"
+    seen = erp.get(hook).headers["ETag"]
+
+    assert erp.patch(hook, example.body, headers={"If-Match": seen}).status == 200
+    for refused in (
+        erp.delete(hook, headers={"If-Match": seen}),
+        erp.post(f"{hook}/rotate-secret", headers={"If-Match": seen}, key="k1"),
+    ):
+        assert (refused.status, refused.code) == (409, "stale_state")
+    now = erp.get(hook).headers["ETag"]
+    assert erp.post(f"{hook}/rotate-secret", headers={"If-Match": now}, key="k1").status == 200
 
 
 def test_a_retry_gets_its_answer_though_the_state_has_moved_on(erp: Erp, bolt: str) -> None:
