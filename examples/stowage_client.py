@@ -1,7 +1,5 @@
 """A client of the Stowage REST interface. Copy this file; it needs httpx and nothing else."""
 
-import hmac
-import json
 import random
 import threading
 import time
@@ -14,7 +12,6 @@ import httpx
 
 ATTEMPTS = 7  # their waits last 31 s or more: a request that died holds its key for up to 30 s
 LONGEST_WAIT = 60  # seconds between two attempts, whatever Retry-After says
-TOLERANCE = 300  # seconds that the time in a webhook's signature may be off
 
 
 class StowageError(Exception):
@@ -28,10 +25,6 @@ class StowageError(Exception):
         self.request_id = answer.headers.get("X-Request-Id")
         message = error.get("message", answer.reason_phrase)
         super().__init__(f"{self.status} {self.code}: {message} (request {self.request_id})")
-
-
-class BadSignatureError(Exception):
-    """A webhook not from the service, altered, or too old: answer 400 and do nothing."""
 
 
 @dataclass
@@ -117,21 +110,6 @@ class Stowage:
             wait += int(advised) if advised.isdecimal() else 0
             self.sleep(min(wait, LONGEST_WAIT))
         return self.http.send(made)
-
-
-def verify_webhook(secret: str, signature: str, body: bytes, now: float | None = None) -> Any:
-    """Return the event in `body` (as received) if the X-Service-Signature is right, else raise."""
-    parts = [part.strip().partition("=") for part in signature.split(",")]
-    (sent_at, *more) = [value for name, _, value in parts if name == "t"] or [""]
-    if more or not (sent_at.isdecimal() and len(sent_at) <= 12):  # noqa: PLR2004
-        raise BadSignatureError("malformed")
-    if abs((time.time() if now is None else now) - int(sent_at)) > TOLERANCE:
-        raise BadSignatureError("too old, or from the future")
-    right = hmac.digest(secret.encode(), f"{sent_at}.".encode() + body, "sha256")
-    given = [value.encode(errors="replace") for name, _, value in parts if name == "v1"]
-    if not any(hmac.compare_digest(right.hex().encode(), each) for each in given):
-        raise BadSignatureError("wrong")  # during a rotation one v1 of two is right
-    return json.loads(body)
 
 
 def _accepted(answer: httpx.Response) -> httpx.Response:

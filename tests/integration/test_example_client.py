@@ -1,9 +1,6 @@
-"""The client that integrators copy: nothing lost, nothing doubled, nothing forged."""
+"""The client that integrators copy: nothing lost, nothing doubled."""
 
-import hashlib
-import hmac
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +11,8 @@ import pytest
 from examples.stowage_client import (
     ATTEMPTS,
     LONGEST_WAIT,
-    BadSignatureError,
     Stowage,
     StowageError,
-    verify_webhook,
 )
 from examples.sync_orders import sync
 from shared.tenancy import provisioning
@@ -304,62 +299,3 @@ def test_a_sync_goes_on_where_it_ended(stowage: Stowage, clock: Clock, tmp_path:
     stowage.post(f"/entry-documents/{second['id']}/close")
     assert run() == ["PO-2", "PO-3"]
     assert run() == ["PO-2"]
-
-
-SECRET = "whsec_c2VjcmV0"
-BODY = '{"id": "evt_1", "tenant": "açme"}'.encode()
-NOW = 1_700_000_000
-
-
-def sign(at: object = NOW, body: bytes = BODY, secret: str = SECRET) -> str:
-    return hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-
-
-@pytest.mark.parametrize(
-    "signature",
-    [
-        f"t={NOW},v1={sign()}",
-        f"t={NOW}, v1={sign()}",
-        f"t={NOW},v1={sign(secret='another')},v1={sign()}",
-        f"t={NOW},v1={sign()},v1={sign(secret='another')},v2=new",
-        f"t={NOW - 300},v1={sign(NOW - 300)}",
-        f"t={NOW + 300},v1={sign(NOW + 300)}",
-    ],
-)
-def test_a_good_signature_gives_the_event(signature: str) -> None:
-    assert verify_webhook(SECRET, signature, BODY, now=NOW) == json.loads(BODY)
-
-
-def test_a_known_signature() -> None:
-    made_by_openssl = "e52a8b006c31339eb65a0481547a027a18b4bc4d1eede64edb4de3abc5490007"
-    assert verify_webhook(SECRET, f"t={NOW},v1={made_by_openssl}", BODY, now=NOW)["id"] == "evt_1"
-
-
-@pytest.mark.parametrize(
-    "signature",
-    [
-        f"t={NOW - 301},v1={sign(NOW - 301)}",
-        f"t={NOW + 301},v1={sign(NOW + 301)}",
-        f"t={NOW},v1={sign(body=BODY + b' ')}",
-        f"t={NOW},v1={sign(NOW - 1)}",
-        f"t={NOW},v1={sign(secret='another')}",
-        f"t={NOW},v1={sign(secret=SECRET.removeprefix('whsec_'))}",
-        f"t={NOW},v1={sign().upper()}",
-        f"t={NOW},v1={sign()[:-1]}",
-        f"t={NOW},v0={sign()}",
-        f"t={NOW},v1=",
-        f"t={NOW},v1=é\udc80",
-        f"t={NOW}",
-        f"v1={sign()}",
-        f"t={NOW},t={NOW},v1={sign()}",
-        f"t=,v1={sign('')}",
-        f"t={NOW}.0,v1={sign(f'{NOW}.0')}",
-        f"t=-{NOW},v1={sign(-NOW)}",
-        f"t={'9' * 5000},v1={sign('9' * 5000)}",
-        "",
-        ",=,",
-    ],
-)
-def test_a_bad_signature_is_refused(signature: str) -> None:
-    with pytest.raises(BadSignatureError):
-        verify_webhook(SECRET, signature, BODY, now=NOW)

@@ -1,5 +1,6 @@
 """What receivers of webhooks copy: three ways to verify a delivery."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -100,6 +101,9 @@ def test_headers_that_say_nothing_are_refused(
         ("t=٣,v1=00", "no Unix time"),
         ("t=-1,v1=00", "no Unix time"),
         (f"t={'9' * 13},v1=00", "no Unix time"),
+        ("t=,v1=00", "no Unix time"),
+        (f"t={NOW}.0,v1=00", "no Unix time"),
+        (f"t={NOW},v1=", "neither this body nor this secret"),
         (f"t={NOW},v1=00", "neither this body nor this secret"),
         (f"t={NOW},v1=é\udc80", "neither this body nor this secret"),
     ],
@@ -115,9 +119,23 @@ def test_a_signature_of_other_letters_is_refused_by_stripes_library_too() -> Non
         verify_with_stripe.verify(SECRET, header, BODY)
 
 
-def test_spaces_in_the_header_do_not_matter() -> None:
+def test_spaces_and_schemes_to_come_do_not_matter() -> None:
     header = signature_headers("evt_1", BODY, [OLD, SECRET], NOW)["X-Service-Signature"]
     assert verify(SECRET, header.replace(",", " , "), BODY, now=NOW) == event()
+    assert verify(SECRET, f"{header},v2=new", BODY, now=NOW) == event()
+
+
+def test_a_known_signature() -> None:
+    body = '{"id": "evt_1", "tenant": "açme"}'.encode()
+    made_by_openssl = "e52a8b006c31339eb65a0481547a027a18b4bc4d1eede64edb4de3abc5490007"
+    header = f"t={NOW},v1={made_by_openssl}"
+    assert verify("whsec_c2VjcmV0", header, body, now=NOW) == json.loads(body)
+    upper = f"t={NOW},v1={made_by_openssl.upper()}"
+    for forged in (upper, header[:-1], header.replace(f"{NOW}", f"{NOW - 1}")):
+        with pytest.raises(BadSignatureError):
+            verify("whsec_c2VjcmV0", forged, body, now=NOW)
+    with pytest.raises(BadSignatureError):
+        verify("c2VjcmV0", header, body, now=NOW)
 
 
 @pytest.mark.parametrize("off", [-300, 300])
