@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from shared.db.items import from_attributes
 from shared.tenancy.provisioning import create_client
 from tests.gateway import Erp, Form, Response
 from tests.integration.doors import operations
@@ -20,6 +21,7 @@ DETAILS = [
     name for name in OPERATIONS if name.startswith("GET ") and "{id}" in name and name.endswith("}")
 ]
 WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.body]
+SECRETS = [name for name, operation in OPERATIONS.items() if operation.shows_secret]
 BOUND = {"id": 999_999, "kind": "products", "delivery": "evt_" + 32 * "0"}
 
 
@@ -49,6 +51,30 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
         judged(read, erp.get(resource), example.afterwards)
     if f"GET {group}" in OPERATIONS:
         judged(f"GET {group}", erp.get(group), 200)
+
+
+def test_answers_with_a_secret_are_declared() -> None:
+    with_secret = {
+        name
+        for name, operation in OPERATIONS.items()
+        if not isinstance(operation.answer, str) and "secret" in operation.answer.model_fields
+    }
+    assert with_secret == set(SECRETS) != set()
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_is_shown_once_and_stored_nowhere(stack: Stack, erp: Erp, name: str) -> None:
+    method, _, path = name.partition(" ")
+    example = EXAMPLES[name]
+    target = path.format(**example.prepared(erp))
+
+    answer = erp.send(method, target, example.body, key="once")
+
+    stored = repr([from_attributes(item) for item in (*stack.items(), *stack.events())])
+    assert answer.data["url"] in stored
+    assert answer.data["secret"] not in stored
+    assert answer.data["secret"] not in erp.get(resource_of(target, answer)[0]).text
+    assert erp.send(method, target, example.body, key="once").text == answer.text
 
 
 @pytest.mark.parametrize("path", PLANTED)
