@@ -20,6 +20,7 @@ _ENVIRONMENT = {
     "OutboxTable": "OUTBOX_TABLE",
     "SigningKeyId": "SIGNING_KEY_IDS",
     "SecretHashKeyId": "SECRET_HASH_KEY_ID",
+    "WebhookQueueUrl": "WEBHOOK_QUEUE_URL",
 }
 """Output of the stack → variable of `shared.config`."""
 

@@ -4,6 +4,7 @@ import click
 
 from cli.clients import client
 from cli.deployment import Target
+from cli.events import events
 from cli.operator import Operator
 from cli.output import Output
 from cli.tenants import tenant
@@ -34,7 +35,7 @@ def main(  # noqa: PLR0913  the options of every command
     local: bool,
     as_json: bool,
 ) -> None:
-    """Operate a Stowage deployment: its tenants and their integration clients.
+    """Operate a Stowage deployment: its tenants, their integration clients, their events.
 
     Every command can be repeated; one that failed half-way finishes when it is run again.
 
@@ -50,3 +51,4 @@ def main(  # noqa: PLR0913  the options of every command
 
 main.add_command(tenant)
 main.add_command(client)
+main.add_command(events)

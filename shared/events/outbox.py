@@ -6,7 +6,7 @@ then for as long as deliveries of it may be asked for.
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -181,6 +181,34 @@ def find_event(store: Store, event: str) -> Told | None:
     found = answer.get("Item")
     entry = _entry(from_attributes(found)) if found else None
     return entry if isinstance(entry, Told) else None
+
+
+def left_over(client: Any, table: str, tenant: str, before_ms: int) -> Iterator[list[Entry]]:
+    """Read what was committed before a moment and not relayed since, page by page.
+
+    It looks through all entries of the tenant that are still kept.
+    """
+    for prefix in (_EVENT, _REQUEST):
+        arguments: dict[str, Any] = {
+            "TableName": table,
+            "KeyConditionExpression": (
+                f"{PARTITION_KEY} = :tenant AND {SORT_KEY} BETWEEN :first AND :last"
+            ),
+            "FilterExpression": "attribute_not_exists(#expiry)",
+            "ExpressionAttributeNames": {"#expiry": EXPIRY},
+            "ExpressionAttributeValues": {
+                ":tenant": encode(tenant),
+                ":first": encode(prefix),
+                ":last": encode(f"{prefix}{before_ms:012x}"),
+            },
+            "ConsistentRead": True,
+        }
+        while True:
+            answer = client.query(**arguments)
+            yield [_entry(from_attributes(item)) for item in answer["Items"]]
+            if "LastEvaluatedKey" not in answer:
+                break
+            arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def mark_relayed(client: Any, table: str, tenant: str, entry: Entry) -> None:

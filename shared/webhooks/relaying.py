@@ -1,13 +1,14 @@
 """From the outbox to the queue: one message for each subscription that wants an event."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shared.aws import client
+from shared.clock import now_ms
 from shared.config import config
 from shared.db.parallel import each
 from shared.db.store import Store
-from shared.events.outbox import Entry, Wanted, mark_relayed
+from shared.events.outbox import Entry, Wanted, left_over, mark_relayed
 from shared.observability import logger
 from shared.queue import MOST_AT_ONCE, Queue
 from shared.tenancy.access import dynamodb_for
@@ -63,6 +64,19 @@ class Relay:
             served = known is not None and gets_webhooks(known)
             self._registers[tenant] = read_register(store_of(tenant)) if served else Register()
         return self._registers[tenant]
+
+
+def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
+    """Relay what the stream did not, of a tenant, page by page: how many were, were not relayed.
+
+    Args:
+        tenant: Slug.
+        older_than: Seconds; what is younger may still be on its way.
+    """
+    before = now_ms() - older_than * 1000
+    for entries in left_over(client("dynamodb"), config().outbox_table, tenant, before):
+        failed = Relay().relay([(tenant, entry) for entry in entries])
+        yield len(entries) - len(failed), len(failed)
 
 
 def store_of(tenant: str) -> Store:

@@ -28,6 +28,7 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         "OutboxTable": settings.outbox_table,
         "SigningKeyId": ",".join(settings.signing_keys),
         "SecretHashKeyId": settings.secret_hash_key,
+        "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
         **changes,
     }
     client("cloudformation").create_stack(
