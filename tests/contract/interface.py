@@ -160,5 +160,8 @@ MODULES = {
 }
 """First part of a path whose module may be switched off → the code that then answers."""
 
+FEATURES = {"/webhooks": "webhooks.enabled"}
+"""First part of a path → the function of a plan without which it answers feature_not_in_plan."""
+
 KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}
 """Operations that answer idempotency_key_required without the header Idempotency-Key."""

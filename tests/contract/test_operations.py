@@ -11,7 +11,8 @@ from shared.auth.scopes import PERMISSIONS, SCOPES
 from shared.tenancy.provisioning import create_tenant, set_state
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES as ALL_MODULES
-from tests.contract.interface import KEY_REQUIRED, MODULES, PROMISES, TABLE
+from shared.tenancy.tenant import PLANS
+from tests.contract.interface import FEATURES, KEY_REQUIRED, MODULES, PROMISES, TABLE
 from tests.gateway import Erp, Response
 from tests.integration.doors import operations
 from tests.integration.write_routes import EXAMPLES
@@ -173,6 +174,27 @@ def test_modules_can_be_off(plain: Erp, operation: str) -> None:
         refused(answer, 404, code)
     else:
         assert answer.status in {200, 400, 422} or answer.code == "not_found"
+
+
+@pytest.fixture(scope="module")
+def planned(stack: Stack) -> Mapping[str, Erp]:
+    """Plan → the ERP of a company that has it, with every module."""
+    for plan in PLANS:
+        create_tenant(TenantSettings(f"on-{plan}", plan, base_url=ADDRESS, modules=ALL_MODULES))
+    return {plan: stack.erp(f"on-{plan}") for plan in PLANS}
+
+
+@EACH
+def test_a_plan_may_lack_the_function(planned: Mapping[str, Erp], operation: str) -> None:
+    feature = FEATURES.get("/" + operation.split("/")[1])
+    if feature:
+        error = refused(call(planned["essentials"], operation), 402, "feature_not_in_plan")
+        assert error["feature"] == feature
+        assert error["upgrade_url"].startswith("https://")
+    else:
+        assert admitted(call(planned["essentials"], operation))
+    for plan in ("professional", "enterprise"):
+        assert admitted(call(planned[plan], operation))
 
 
 # What for
