@@ -122,7 +122,7 @@ class WebhookDesk:
     def delays(self) -> list[int]:
         """Seconds for which the messages wait that wait."""
         return [
-            int(message.delay_until - message.sent_timestamp) // 1000
+            max(0, int(message.delayed_until - message.sent_timestamp) // 1000)
             for queue in self._queues()
             for message in queue._messages
         ]
@@ -174,6 +174,11 @@ def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
             for number, event in enumerate(events, 1)
         ]
     }
+
+
+def relay_batch(batch: Mapping[str, Any]) -> list[str]:
+    """Give the relay one batch of the stream; the records that failed."""
+    return failures(gateway._function(RELAY)(batch, LambdaContext()))
 
 
 def failures(answer: Mapping[str, Any]) -> list[str]:

@@ -1,14 +1,404 @@
-from tests.webhook_desk import WebhookDesk
+"""What is delivered, what is logged, what is tried again, and when it ends."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from standardwebhooks import Webhook as StandardWebhook
+from stripe import WebhookSignature
+
+from shared.config import config
+from shared.tenancy import provisioning
+from shared.tenancy.directory import directory
+from shared.webhooks.sending import Outcome
+from tests.clock import Clock
+from tests.webhook_desk import Sent, WebhookDesk, accept, fail
+
+DELAYS = (0, 5, 300, 1800, 7200, 18000, 36000)
 
 
-def test_an_event_arrives(desk: WebhookDesk) -> None:
+def gone(_: Sent) -> Outcome:
+    return Outcome(milliseconds=5, status=410, error="answered 410")
+
+
+def slow(_: Sent) -> Outcome:
+    return Outcome(milliseconds=10_000, error="timed out after 10 s")
+
+
+def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
     hook = desk.subscribe("product.created")
     product = desk.happen()
 
     desk.flow()
 
     (sent,) = desk.sent
-    assert sent.event["data"]["attributes"] == product
-    print(sent.event, sent.headers)
-    print(desk.log(hook["id"]))
-    print(desk.show(hook["id"]))
+    event = sent.event
+    assert sent.url == hook["url"]
+    assert event["id"].startswith("evt_")
+    assert event == {
+        "id": event["id"],
+        "type": "product.created",
+        "version": 1,
+        "created_at": product["created_at"],
+        "tenant": "acme",
+        "sequence": 1,
+        "data": {
+            "object": "product",
+            "id": product["id"],
+            "status": None,
+            "resource_version": 1,
+            "href": f"https://api.stowage.test/api/v1/products/{product['id']}",
+            "attributes": product,
+        },
+    }
+    StandardWebhook(hook["secret"]).verify(sent.body, dict(sent.headers))
+    signature = sent.headers["X-Service-Signature"]
+    assert WebhookSignature.verify_header(sent.body.decode(), signature, hook["secret"], 300)
+
+
+def test_a_delivery_is_in_the_log(desk: WebhookDesk) -> None:
+    hook = desk.subscribe("product.created")
+    product = desk.happen()
+    desk.flow()
+
+    (row,) = desk.log(hook["id"])
+    (attempt,) = row.pop("attempts")
+    assert row == {
+        "id": desk.sent[0].event["id"],
+        "webhook_id": hook["id"],
+        "event": "product.created",
+        "status": "succeeded",
+        "reason": None,
+        "next_attempt_at": None,
+        "created_at": product["created_at"],
+        "updated_at": row["updated_at"],
+    }
+    assert attempt == {
+        "at": attempt["at"],
+        "status": 204,
+        "duration_ms": 12,
+        "error": None,
+        "response": "",
+    }
+    one = desk.erp.get(f"/webhooks/{hook['id']}/deliveries/{row['id']}").data
+    assert one == {**row, "attempts": [attempt]}
+    assert desk.show(hook["id"])["last_triggered_at"] == attempt["at"]
+
+
+def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
+    desk.subscribe("product.created", url="https://one.example.com/")
+    desk.subscribe("product.updated", url="https://two.example.com/")
+    desk.subscribe("product.created", "product.updated", url="https://both.example.com/")
+    number = desk.happen()["id"]
+    desk.erp.patch(f"/products/{number}", {"name": "Another"})
+
+    desk.flow()
+
+    got = sorted((sent.url, sent.event["type"], sent.event["sequence"]) for sent in desk.sent)
+    assert got == [
+        ("https://both.example.com/", "product.created", 1),
+        ("https://both.example.com/", "product.updated", 2),
+        ("https://one.example.com/", "product.created", 1),
+        ("https://two.example.com/", "product.updated", 2),
+    ]
+    ids = {(sent.event["type"], sent.event["id"]) for sent in desk.sent}
+    assert len(ids) == 2, "an event has one id, whoever gets it"
+
+
+def test_retries_come_later_and_later(desk: WebhookDesk, clock: Clock) -> None:
+    assert config().webhook_delays == DELAYS
+    hook = desk.subscribe()
+    desk.endpoint = fail
+    desk.happen()
+    desk.relay()
+
+    for number, delay in enumerate(DELAYS[1:], 1):
+        while len(desk.sent) < number:
+            assert desk.work(*desk.take()) == []
+        (row,) = desk.log(hook["id"])
+        assert (row["status"], len(row["attempts"])) == ("retrying", number)
+        due = datetime.fromisoformat(row["next_attempt_at"])
+        last = datetime.fromisoformat(row["updated_at"])
+        assert timedelta(seconds=delay) <= due - last <= timedelta(seconds=1.1 * delay + 0.001)
+        (message,) = desk.messages()
+        assert message["attempt"] == number + 1
+        (waits,) = desk.delays()
+        assert waits <= 900
+        if delay > 1000:  # longer than a message can wait: it goes through the queue again
+            clock.advance(900)
+            assert desk.work(*desk.take()) == []
+            assert (len(desk.sent), desk.messages()) == (number, [message])
+        clock.advance(1.1 * delay + 1)
+    assert desk.work(*desk.take()) == []
+    (row,) = desk.log(hook["id"])
+    assert (row["status"], len(row["attempts"]), row["next_attempt_at"]) == ("failed", 7, None)
+    assert row["attempts"][0]["response"] == "oh no"
+    assert desk.messages() == []
+    assert desk.show(hook["id"])["failure_count"] == 1
+    assert len({sent.body for sent in desk.sent}) == 1
+
+
+def test_retry_after_is_honoured(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    desk.endpoint = lambda _: Outcome(
+        milliseconds=5, status=429, error="answered 429", retry_after=77
+    )
+    desk.happen()
+    desk.relay()
+    for _ in range(2):  # once more since the endpoint is new
+        assert desk.work(*desk.take()) == []
+
+    (row,) = desk.log(hook["id"])
+    due = datetime.fromisoformat(row["next_attempt_at"])
+    assert due - datetime.fromisoformat(row["updated_at"]) == timedelta(seconds=77)
+
+
+def test_a_success_forgets_failures_and_ten_in_a_row_end_it(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    desk.endpoint = fail
+    for number in range(9):
+        desk.happen(number)
+        desk.flow()
+    assert desk.show(hook["id"])["failure_count"] == 9
+    desk.endpoint = accept
+    desk.happen(9)
+    desk.flow()
+    assert desk.show(hook["id"])["failure_count"] == 0
+
+    desk.endpoint = fail
+    for number in range(10, 20):
+        assert desk.show(hook["id"])["is_active"]
+        desk.happen(number)
+        desk.flow()
+    shown = desk.show(hook["id"])
+    assert (shown["is_active"], shown["failure_count"]) == (False, 10)
+
+    sent = len(desk.sent)
+    desk.happen(20)
+    desk.flow()
+    assert len(desk.sent) == sent, "what happens while it is not active is not sent"
+
+    again = desk.erp.patch(f"/webhooks/{hook['id']}", {"is_active": True}).data
+    assert (again["is_active"], again["failure_count"]) == (True, 0)
+    desk.endpoint = accept
+    desk.happen(21)
+    desk.flow()
+    assert len(desk.sent) == sent + 1
+
+
+def test_410_ends_it_at_once(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    desk.endpoint = gone
+    desk.happen()
+    desk.flow()
+
+    shown = desk.show(hook["id"])
+    assert (shown["is_active"], shown["failure_count"]) == (False, 1)
+    (row,) = desk.log(hook["id"])
+    assert (row["status"], len(row["attempts"])) == ("failed", 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"is_active": False}, "the subscription is not active"),
+        (
+            {"events": ["stock.updated"]},
+            "the subscription does not ask for this event any more",
+        ),
+    ],
+)
+def test_a_change_while_a_retry_waits_is_honoured(
+    desk: WebhookDesk, change: dict[str, object], reason: str
+) -> None:
+    hook = desk.subscribe()
+    first_attempt_failed(desk)
+    desk.erp.patch(f"/webhooks/{hook['id']}", change)
+    desk.endpoint = accept
+
+    desk.flow()
+
+    assert len(desk.sent) == 1
+    (row,) = desk.log(hook["id"])
+    assert (row["status"], row["reason"]) == ("cancelled", reason)
+    assert desk.show(hook["id"])["failure_count"] == 0
+
+
+def first_attempt_failed(desk: WebhookDesk) -> None:
+    """Let something happen, and its first attempt fail."""
+    desk.endpoint = fail
+    desk.happen()
+    desk.relay()
+    while not desk.sent:
+        assert desk.work(*desk.take()) == []
+
+
+def test_a_retry_goes_to_the_new_address_with_the_new_secret(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    first_attempt_failed(desk)
+    desk.erp.patch(f"/webhooks/{hook['id']}", {"url": "https://new.example.com/"})
+    secret = desk.erp.post(f"/webhooks/{hook['id']}/rotate-secret", {"overlap_hours": 0}).data[
+        "secret"
+    ]
+    desk.endpoint = accept
+
+    desk.flow()
+
+    last = desk.sent[-1]
+    assert last.url == "https://new.example.com/"
+    StandardWebhook(secret).verify(last.body, dict(last.headers))
+    assert last.headers["X-Service-Signature"].count("v1=") == 1
+
+
+def test_a_deleted_subscription_gets_nothing_more(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    first_attempt_failed(desk)
+    desk.erp.delete(f"/webhooks/{hook['id']}")
+
+    desk.flow()
+
+    assert len(desk.sent) == 1
+    assert desk.messages() == []
+
+
+def test_both_secrets_sign_until_the_overlap_ends(desk: WebhookDesk, clock: Clock) -> None:
+    hook = desk.subscribe()
+    rotated = desk.erp.post(f"/webhooks/{hook['id']}/rotate-secret")
+    assert rotated.status == 200
+    assert rotated.data.keys() == hook.keys()
+    secrets = (rotated.data["secret"], hook["secret"])
+    desk.happen(1)
+    desk.flow()
+    for secret in secrets:
+        StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
+
+    clock.advance(24 * 3600 + 1)
+    desk.happen(2)
+    desk.flow()
+    assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 1
+
+
+@pytest.mark.parametrize("hours", [-1, 169, 1.5, "24", None])
+def test_overlaps_that_are_refused(desk: WebhookDesk, hours: object) -> None:
+    path = f"/webhooks/{desk.subscribe()['id']}/rotate-secret"
+    refused = desk.erp.post(path, {"overlap_hours": hours})
+    assert refused.json()["error"]["field"] == "overlap_hours"
+
+
+def test_a_test_event_goes_to_its_subscription_alone(desk: WebhookDesk) -> None:
+    hook = desk.subscribe("wave.planned", url="https://one.example.com/")
+    desk.subscribe("wave.planned", url="https://two.example.com/")
+
+    answer = desk.erp.post(f"/webhooks/{hook['id']}/test")
+
+    assert answer.status == 202
+    assert (answer.data["event"], answer.data["status"]) == ("webhook.test", "pending")
+    where = f"/webhooks/{hook['id']}/deliveries/{answer.data['id']}"
+    assert answer.headers["Location"].endswith(where)
+    desk.flow()
+    (sent,) = desk.sent
+    assert (sent.url, sent.event["type"]) == ("https://one.example.com/", "webhook.test")
+    assert desk.erp.get(where).data["status"] == "succeeded"
+
+
+def test_redelivery_starts_anew_and_ends_what_waited(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    first_attempt_failed(desk)
+    (waiting,) = desk.take()
+    event = desk.sent[0].event["id"]
+    path = f"/webhooks/{hook['id']}/deliveries/{event}"
+    desk.endpoint = accept
+
+    answer = desk.erp.post(f"{path}/redeliver")
+
+    assert (answer.status, answer.data["status"]) == (202, "pending")
+    assert desk.work({**waiting, "due": 0}) == []
+    assert len(desk.sent) == 1, "the retry of the round before is dropped"
+    desk.flow()
+    assert [sent.event["id"] for sent in desk.sent] == [event, event]
+    row = desk.erp.get(path).data
+    assert (row["status"], len(row["attempts"])) == ("succeeded", 2)
+    desk.erp.post(f"{path}/redeliver")
+    desk.flow()
+    assert len(desk.erp.get(path).data["attempts"]) == 3
+
+
+def test_what_is_not_active_is_neither_tested_nor_sent_again(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    desk.happen()
+    desk.flow()
+    desk.erp.patch(f"/webhooks/{hook['id']}", {"is_active": False})
+    event = desk.sent[0].event["id"]
+
+    for path in ("test", f"deliveries/{event}/redeliver"):
+        refused = desk.erp.post(f"/webhooks/{hook['id']}/{path}")
+        assert (refused.status, refused.code) == (409, "conflict")
+
+
+def test_a_plan_that_no_longer_has_webhooks_ends_deliveries(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    first_attempt_failed(desk)
+    provisioning.set_plan("acme", "essentials")
+    directory.forget()
+    desk.flow()
+    provisioning.set_plan("acme", "enterprise")
+    directory.forget()
+
+    (row,) = desk.log(hook["id"])
+    assert row["status"] == "cancelled"
+    assert "plan" in row["reason"]
+
+
+def test_endpoints_that_are_not_quick_wait_among_themselves(desk: WebhookDesk) -> None:
+    desk.subscribe()
+    desk.happen(1)
+    desk.relay()
+    (first,) = desk.take()
+    assert not first["slow"]
+    assert desk.work(first) == []
+    (moved,) = desk.take()
+    assert (moved["slow"], desk.sent) == (True, []), "it is not known yet"
+    assert desk.work(moved) == []
+    assert len(desk.sent) == 1
+
+    desk.happen(2)
+    desk.relay()
+    desk.endpoint = slow
+    (second,) = desk.take()
+    assert desk.work(second) == []
+    assert len(desk.sent) == 2, "it was quick"
+    (retry,) = desk.take()
+    assert retry["slow"], "it is no more"
+
+
+def test_a_message_twice_is_one_attempt(desk: WebhookDesk) -> None:
+    hook = desk.subscribe()
+    desk.happen()
+    desk.relay()
+    (message,) = desk.take()
+    message["slow"] = True
+    assert desk.work(message) == []
+    assert desk.work(message) == []
+    assert desk.work(message, receives=2) == []
+    assert len(desk.sent) == 1
+    assert len(desk.log(hook["id"])[0]["attempts"]) == 1
+
+
+def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> None:
+    desk.subscribe()
+    desk.endpoint = fail
+    desk.happen()
+    desk.relay()
+    (message,) = desk.take()
+    message["slow"] = True
+    assert desk.work(message) == []
+    (following,) = desk.take()  # as if the function had died before it sent it
+
+    assert desk.work(message, receives=2) == []
+
+    (sent_again,) = desk.take()
+    assert sent_again["attempt"] == following["attempt"] == 2
+    assert sent_again["due"] == following["due"]
+
+
+def test_a_message_that_makes_no_sense_comes_back(desk: WebhookDesk) -> None:
+    assert desk.work({"no": "task"}) == ["m0"]
