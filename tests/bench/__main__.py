@@ -22,6 +22,7 @@ from rich.console import Console
 
 from tests.bench import (
     cold_start,
+    deliveries,
     floor,
     handler_time,
     import_reading,
@@ -41,6 +42,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "lists": lists.measure,
     "imports": import_reading.measure,
     "import-work": import_work.measure,
+    "deliveries": deliveries.measure,
     "handler-time": handler_time.measure,
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""
