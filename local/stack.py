@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from rich.console import Console
 from local import deployment, floor_sample, sample, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
+from shared.webhooks.relaying import relay_left_over
 
 console = Console()
 
@@ -60,6 +62,9 @@ def _deploy_and_fill(running: Server) -> None:
             "tenants": made,
         }
     )
+    with _step("Relaying events that the last run had not"):
+        for slug in made:
+            deque(relay_left_over(slug, older_than=0), maxlen=0)
     with _step("Loading the sample data of acme"):
         token = _token(made["acme"])
         sample.load(base_url, token)
