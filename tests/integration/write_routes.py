@@ -27,7 +27,8 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     # How a file is to be sent, and what a subscription is signed with, is told once.
     shown = {name: value for name, value in shown.items() if name not in {"upload", "secret"}}
     location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
-    return location or f"/{path.split('/')[1]}/{shown['id']}", shown
+    named = location.endswith(f"/{shown['id']}")
+    return location if named else f"/{path.split('/')[1]}/{shown['id']}", shown
 
 
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
