@@ -9,7 +9,7 @@ from shared.config import config
 from shared.events.kinds import EVENT_KINDS, AnyKind, EventKind
 from shared.fields import Input, Stored, Timestamp
 from shared.parameters import ListParameters
-from shared.webhooks.targets import BadTarget, parse_target
+from shared.webhooks.targets import MOST_CHARACTERS, BadTarget, parse_target
 
 OVERLAP_HOURS = 24
 """How long the secret before signs, too, unless a rotation says otherwise."""
@@ -26,7 +26,7 @@ def _target(url: str) -> str:
 type _Url = Annotated[
     str,
     AfterValidator(_target),
-    WithJsonSchema({"type": "string", "format": "uri", "pattern": "^https://", "maxLength": 2000}),
+    WithJsonSchema({"type": "string", "format": "uri", "pattern": "^https://", "maxLength": MOST_CHARACTERS}),
 ]
 """Where events go: https, a public name, port 443 or 8443."""
 

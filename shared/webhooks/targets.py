@@ -12,7 +12,7 @@ from threading import Thread
 
 from shared.webhooks.addresses import kind_of
 
-_MOST_CHARACTERS = 2000
+MOST_CHARACTERS = 2000
 _MOST_HOST_CHARACTERS = 253
 _PORTS = {"": 443, ":443": 443, ":8443": 8443}
 
@@ -51,8 +51,8 @@ def parse_target(url: str, *, localhost: bool = False) -> Target:
     """
     # Readers of addresses differ in what they make of odd characters (urlsplit drops tabs and
     # newlines), so none gets to see any.
-    if len(url) > _MOST_CHARACTERS:
-        raise BadTarget(f"must have at most {_MOST_CHARACTERS} characters")
+    if len(url) > MOST_CHARACTERS:
+        raise BadTarget(f"must have at most {MOST_CHARACTERS} characters")
     match = _URL.fullmatch(url)
     if match and not match["authority"].isascii():
         raise BadTarget("must name its host in ASCII: write international names in punycode (xn--)")
