@@ -77,6 +77,24 @@ def test_a_secret_is_shown_once_and_stored_nowhere(stack: Stack, erp: Erp, name:
     assert erp.send(method, target, example.body, key="once").text == answer.text
 
 
+def test_what_webhooks_refuse(stack: Stack, erp: Erp) -> None:
+    hook = EXAMPLES["POST /webhooks"].body
+    for _ in range(stack.tenant().limits["webhook_subscriptions"]):
+        assert erp.post("/webhooks", hook).status == 201
+    judged("POST /webhooks", erp.post("/webhooks", hook), 402)
+
+    tried = erp.post("/webhooks/1/test").data["id"]
+    assert erp.patch("/webhooks/1", {"is_active": False}).status == 200
+    judged("POST /webhooks/{id}/test", erp.post("/webhooks/1/test"), 409)
+    again = "/webhooks/{id}/deliveries/{delivery}/redeliver"
+    target = again.format(id=1, delivery=tried)
+    judged(f"POST {again}", erp.post(target), 409)
+
+    assert erp.delete("/webhooks/1").status == 200
+    judged(f"POST {again}", erp.post(target), 410)
+    judged("GET /webhooks/{id}/deliveries", erp.get("/webhooks/1/deliveries"), 410)
+
+
 @pytest.mark.parametrize("path", PLANTED)
 def test_what_is_there_without_a_write(stack: Stack, erp: Erp, path: str) -> None:
     number = PLANTED[path](stack.store())
