@@ -121,8 +121,16 @@ def test_addresses_that_are_refused(desk: WebhookDesk, url: str, message: str) -
     [
         ({}, {"url", "events"}),
         ({"url": URL, "events": []}, {"events"}),
-        ({"url": URL, "events": ["stock.updated", "stock.updated"]}, {"events"}),
+        ({"url": URL, "events": ["stock.updated", "stock.updated"]}, {"events.1"}),
         ({"url": URL, "events": ["stock.updated", "stock.gone", 7]}, {"events.1", "events.2"}),
+        (
+            {"url": URL, "events": ["wave.gone", "stock.updated", "stock.updated", {}]},
+            {"events.0", "events.2", "events.3"},
+        ),
+        (
+            {"url": URL, "events": ["stock.updated"] * 50_000},
+            {"events", *(f"events.{number}" for number in range(1, 22))},
+        ),
         ({"url": URL, "events": ["webhook.test"]}, {"events.0"}),
         ({"url": URL, "events": "stock.updated"}, {"events"}),
         ({"url": 5, "events": None}, {"url", "events"}),
