@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from shared.clock import Deadline
 from shared.http.operations import Operation
 from shared.tenancy.directory import directory
 from shared.tenancy.provisioning import create_client
-from shared.webhooks.delivering import deliver
-from shared.webhooks.tasks import task_of
 from tests import faults
 from tests.bench import seed
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units
@@ -26,7 +23,6 @@ from tests.integration.doors import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
-from tests.webhook_desk import WORKER_MS, open_desk
 
 GET, LIST, CREATE_DOCUMENT, AUTHORIZER = 1, 2, 4, 0
 """Round trips at most."""
@@ -99,7 +95,6 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
             table.rows += bench.open_routes()
             table.rows += bench.reads({n: one for n, one in routes.items() if not one.writes})
             table.rows += bench.writes({n: one for n, one in routes.items() if one.writes})
-            table.rows += bench.deliveries(patch)
     return [table]
 
 
@@ -166,34 +161,11 @@ class _Bench:
             send = partial(erp.send, operation.method, path, body, key="measured")
             yield self._cost(erp, send, example.status).row(name, None)
 
-    def deliveries(self, patch: pytest.MonkeyPatch) -> Iterator[Row]:
-        """Measure how one event gets to one subscription."""
-        self.stack.empty()
-        with open_desk(self.stack, patch) as desk:
-            desk.subscribe()
-            desk.happen(1)
-            desk.flow()
-            desk.happen(2)
-            relayed = self._measured(desk.erp, desk.relay)
-            yield relayed.row("event relay, one event for one subscription", None)
-            (body,) = desk.take()
-
-            def work() -> None:
-                deadline = Deadline(WORKER_MS)
-                assert deliver(task_of(body), deadline, again=False) == "succeeded"
-
-            yield self._measured(desk.erp, work).row("webhook worker, one delivery", None)
-
     def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
-        answers: list[Response] = []
-        cost = self._measured(erp, lambda: answers.append(send()))
-        assert answers[0].status == status, answers[0].text
-        return cost
-
-    def _measured(self, erp: Erp, deed: Callable[[], object]) -> _Cost:
         self._warm(erp)
         with self._recorded() as recording, metered(self.wire) as units:
-            deed()
+            answer = send()
+        assert answer.status == status, answer.text
         return _Cost(len(recording.calls), recording.round_trips, units)
 
     @staticmethod
