@@ -15,6 +15,7 @@ from rich.console import Console
 from examples.stowage_client import Stowage
 from local.demo_floor import play_floor
 from local.demo_imports import Bucket, play_imports
+from local.demo_webhooks import play_webhooks
 from local.settings import aws_environment
 from local.story import Story
 
@@ -50,6 +51,7 @@ def play(story: Story, bucket: Bucket) -> None:
     _many_at_once(story, run, warehouses[0]["whs_code"], products)
     _bad_order(story, run)
     play_imports(story, run, bucket)
+    play_webhooks(story, run)
     play_floor(story, run)
     story.tell(
         "The newest open sales orders",

@@ -1,0 +1,107 @@
+"""An address on this machine that events are sent to, and that answers as it is told.
+
+The demonstration and the end-to-end tests look at what arrives; `examples/webhooks` shows how
+to receive in earnest.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_LONGEST_WAIT = 60
+"""Seconds after which an answer that hangs comes all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is answered; one that `hangs` is not until the endpoint closes."""
+
+    status: int = 204
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    hangs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request that came in, and when, in Unix seconds."""
+
+    headers: Message
+    body: bytes
+    at: float
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """The body, parsed."""
+        parsed: dict[str, Any] = json.loads(self.body)
+        return parsed
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Listens at a free port of 127.0.0.1 and keeps all that arrives, in order.
+
+    It gives its replies in turn, and the last one from then on.
+    """
+
+    request_queue_size = 128
+
+    def __init__(self, *replies: Reply) -> None:
+        self.arrivals: list[Arrival] = []
+        self.closing = threading.Event()
+        self._replies = list(replies) or [Reply()]
+        self._lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Answering)
+
+    @property
+    def url(self) -> str:
+        """Its address, as it may be subscribed."""
+        return f"http://localhost:{self.server_port}/hooks?from=stowage"
+
+    def reply_next(self, *replies: Reply) -> None:
+        """Give these replies before those that are left."""
+        with self._lock:
+            self._replies[:0] = replies
+
+    def take(self, arrival: Arrival) -> Reply:
+        """Keep an arrival; return what to answer."""
+        with self._lock:
+            self.arrivals.append(arrival)
+            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+
+
+class _Answering(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        reply = self.server.take(Arrival(self.headers, body, time.time()))
+        if reply.hangs:
+            self.server.closing.wait(_LONGEST_WAIT)
+        with suppress(OSError):  # the sender has hung up
+            self.send_response(reply.status)
+            for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(reply.body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet: what arrives is told elsewhere."""
+
+
+@contextmanager
+def listening(*replies: Reply) -> Iterator[Endpoint]:
+    """Let an endpoint answer as long as the block lasts."""
+    endpoint = Endpoint(*replies)
+    threading.Thread(target=endpoint.serve_forever, args=(0.1,), daemon=True).start()
+    try:
+        yield endpoint
+    finally:
+        endpoint.closing.set()
+        endpoint.shutdown()
+        endpoint.server_close()
