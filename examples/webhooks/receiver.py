@@ -30,7 +30,7 @@ type Verdict = Literal["new", "late", "repeated", "refused"]
 class Event:
     """What happened to a resource, as far as this receiver cares.
 
-    `sequence` does not fall from one event of a resource to the next. `attributes` are those of
+    `sequence` rises from one event of a resource to the next. `attributes` are those of
     its list; None when they are too large to send: get the resource from `href` then.
     """
 

@@ -120,15 +120,18 @@ class Collection[E: BaseModel]:
 
     # Writing
 
-    def insert(self, tx: Transaction, number: int, entity: E) -> Record[E]:
-        """Stage a new entity under an id drawn from the sequence of its kind."""
+    def insert(self, tx: Transaction, number: int, entity: E, *, version: int = 1) -> Record[E]:
+        """Stage a new entity under an id drawn from the sequence of its kind.
+
+        `version` counts the changes that are made at once with its creation.
+        """
         facets = self.facets(entity)
-        head, tails = self._items(number, 1, entity, facets)
+        head, tails = self._items(number, version, entity, facets)
         tx.insert(head)
         for tail in tails:
             tx.put(tail)
         tx.count(self.kind, {"n": 1, **dict.fromkeys(self._partition_names(facets), 1)})
-        return Record(number, 1, entity, 1 + len(tails))
+        return Record(number, version, entity, 1 + len(tails))
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
         """Stage the next version of an entity; overtaken when it changed since it was read."""

@@ -100,6 +100,7 @@ class Transaction:
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
         self._additions: dict[tuple[Key, str], set[int]] = {}
+        self._named: set[str] = set()
         self._shard = any_shard()
 
     def put(  # noqa: PLR0913 - the parts of one action
@@ -207,6 +208,12 @@ class Transaction:
         if missing > 0:
             first = draw_ids(self.store, kind, missing)
             drawn.extend(range(first, first + missing))
+
+    def is_first(self, name: str) -> bool:
+        """Tell whether it is the first time in this change that this is asked of a name."""
+        known = name in self._named
+        self._named.add(name)
+        return not known
 
     @property
     def free(self) -> int:

@@ -113,8 +113,12 @@ type Entry = Told | Wanted
 def raise_event(tx: Transaction, event: Event, *, only: int | None = None) -> Told:
     """Stage the event; its id is the same for every delivery and every retry.
 
+    A version of a resource has one event, so that versions are the order of its events.
     `only`: the one subscription that it goes to, whatever it has asked for.
     """
+    if not tx.is_first(f"event {event.object} {event.id} {event.version}"):
+        message = f"two events tell of version {event.version} of {event.object} {event.id}"
+        raise AssertionError(message)
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= _MAX_ATTRIBUTES
     name = _new_id(_EVENT, tx)

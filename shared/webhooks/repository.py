@@ -275,6 +275,7 @@ def stage_delivery(tx: Transaction, seen: Logged | None, delivery: StoredDeliver
 def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, now_ms: int) -> None:
     """Write a delivery at once; AlreadyLogged when it is not as seen any more."""
     item, condition, values = _item(seen, delivery, now_ms)
+    attributes = to_attributes(item)
     more: dict[str, Any] = {
         "ExpressionAttributeValues": {name: encode(value) for name, value in values.items()}
     }
@@ -283,13 +284,16 @@ def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, no
             store,
             lambda: store.client.put_item(
                 TableName=store.table,
-                Item=to_attributes(item),
+                Item=attributes,
                 ConditionExpression=condition,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 **(more if values else {}),
             ),
         )
-    except store.client.exceptions.ConditionalCheckFailedException:
-        raise AlreadyLogged from None
+    except store.client.exceptions.ConditionalCheckFailedException as error:
+        # Ours already when an answer was lost, and the call was made again.
+        if error.response.get("Item") != attributes:
+            raise AlreadyLogged from None
 
 
 def _item(

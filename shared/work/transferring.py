@@ -1,6 +1,7 @@
 """Moving stock from one position to another, inside a warehouse or between two."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from shared.catalog import service as catalog
@@ -59,10 +60,15 @@ def create_transfer(
         if refusals:
             raise Conflict(_sentence(refusals))
         transfer = transfer.model_copy(update={"status": "transferred"})
-    record = TRANSFERS.insert(tx, number, transfer)
-    _raise(tx, "transfer.created", record)
-    if transfer.status == "transferred":
-        _raise(tx, "transfer.completed", record)
+    if transfer.status == "pending":
+        record = TRANSFERS.insert(tx, number, transfer)
+        _raise(tx, "transfer.created", record)
+        return record
+    # Two changes in one: whoever is told of both sees which came first.
+    record = TRANSFERS.insert(tx, number, transfer, version=2)
+    created = transfer.model_copy(update={"status": "pending"})
+    _raise(tx, "transfer.created", replace(record, version=1, entity=created))
+    _raise(tx, "transfer.completed", record)
     return record
 
 

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from cli.main import main
 from shared.clock import now_ms
+from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.events.outbox import Event, Told, entry_of, raise_event
 from shared.queue import Queue
@@ -175,3 +176,16 @@ def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: St
 
     desk.flow()
     assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
+
+
+def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
+    facts: dict[str, Any] = {"object": "wave", "id": 1, "href": "/waves/1", "attributes": {}}
+
+    def twice(tx: Transaction) -> None:
+        raise_event(tx, Event(type="wave.planned", version=3, **facts))
+        raise_event(tx, Event(type="wave.released", version=4, **facts))
+        raise_event(tx, Event(type="wave.completed", version=4, **facts))
+
+    with pytest.raises(AssertionError, match="version 4 of wave 1"):
+        perform(desk.stack.store(), twice)
+    assert desk.stack.events() == []

@@ -137,6 +137,19 @@ def test_a_pending_transfer_waits_for_its_execution(yards: Floor, stack: Stack) 
     prove(stack.store())
 
 
+def test_the_events_of_a_transfer_that_is_done_at_once_have_an_order(
+    yards: Floor, stack: Stack
+) -> None:
+    assert yards.erp.post(PATH, body()).status == 201
+
+    told = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    facts = sorted((int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in told)
+    assert facts == [
+        (1, "transfer.created", "pending"),
+        (2, "transfer.completed", "transferred"),
+    ]
+
+
 def test_what_is_not_there_is_an_error_that_may_pass(yards: Floor, stack: Stack) -> None:
     number = yards.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
 
