@@ -63,9 +63,10 @@ test: $(READY) ## Run the test suite: in-process, no network.
 	@pytest $(ARGS)
 
 .PHONY: sweep
-sweep: $(READY) ## Let every fault strike at every AWS call of every write and import, not at a few of them.
+sweep: $(READY) ## Let every fault strike at every AWS call of every write, import and delivery, not at a few.
 	@SWEEP=all pytest tests/integration/test_crashes.py \
-		tests/integration/imports/test_under_fire.py $(ARGS)
+		tests/integration/imports/test_under_fire.py \
+		tests/integration/webhooks/test_under_fire.py $(ARGS)
 
 .PHONY: soak
 soak: $(READY) ## Work the floor and import at random, for long (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000).
