@@ -1,0 +1,89 @@
+"""docs/webhooks.md, and what receivers and operators are told, say what the code does."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from shared.events.kinds import EVENT_KINDS, TEST
+from shared.tenancy.tenant import PLANS
+from shared.webhooks import repository, rules
+from shared.webhooks.models import OVERLAP_HOURS, DeliveryStatus
+from tests.template import Template
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
+RECEIVERS = (ROOT / "examples" / "webhooks" / "README.md").read_text(encoding="utf-8")
+TEMPLATE = Template({})
+OPERATORS = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_every_event_is_explained() -> None:
+    named = [kind for row in rows("Events") for kind in re.findall(r"`([^`]+)`", row[0])]
+    assert set(named) == {*EVENT_KINDS, TEST}
+
+
+def test_what_nothing_raises_is_said_to_be_so() -> None:
+    (silent,) = [set(re.findall(r"`([^`]+)`", row[0])) for row in rows("Events") if not row[1]]
+    modules = [path for path in (ROOT / "shared").rglob("*.py") if path.name != "kinds.py"]
+    raised = "".join(path.read_text(encoding="utf-8") for path in modules)
+    assert silent == {kind for kind in EVENT_KINDS if f'"{kind}"' not in raised}
+
+
+def test_every_status_is_explained() -> None:
+    assert [row[0] for row in rows("The log")] == [
+        f"`{status}`" for status in get_args(DeliveryStatus.__value__)
+    ]
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    (subscriptions,) = {plan.limits["webhook_subscriptions"] for plan in PLANS.values()}
+    for limit in (
+        f"A company may have {subscriptions} subscriptions",
+        f"the last {repository.WINDOW} deliveries, each kept\nfor {repository.LOG_DAYS} days",
+        f"at {rules.MOST_FAILURES}, or when the receiver answers\n410",
+        f"quick the last time ({rules.SLOW_SECONDS} s)",
+    ):
+        assert limit in PAGE
+    assert f"For {OVERLAP_HOURS} hours" in RECEIVERS
+    assert f"more than {rules.SLOW_SECONDS} seconds" in RECEIVERS
+
+
+def test_receivers_are_told_when_attempts_are_made() -> None:
+    delays = TEMPLATE.text({"Ref": "WebhookRetryDelays"})
+    first, *others = [int(seconds) for seconds in delays.split(",")]
+    units = [(3600, "h"), (60, "min"), (1, "s")]
+    told = [
+        next(f"{seconds // size} {unit}" for size, unit in units if seconds % size == 0)
+        for seconds in others
+    ]
+    assert first == 0
+    assert f"after {', '.join(told[:-1])} and {told[-1]}" in " ".join(RECEIVERS.split())
+
+
+@pytest.mark.parametrize("name", ["Concurrency", "RetryDelays", "Localhost"])
+def test_operators_are_told_of_every_parameter(name: str) -> None:
+    (row,) = [line for line in OPERATORS.splitlines() if line.startswith(f"| `Webhook{name}` |")]
+    assert row.split("|")[2].strip().strip("`") == TEMPLATE.text({"Ref": f"Webhook{name}"})
+
+
+def test_operators_are_told_what_to_do_at_every_alarm() -> None:
+    section = OPERATORS.partition("## When webhooks do not arrive\n")[2].partition("\n## ")[0]
+    alarms = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    about = ("Webhook", "Relay")
+    declared = TEMPLATE.resources("AWS::CloudWatch::Alarm")
+    assert alarms == {name for name in declared if name.startswith(about)}
+
+
+def test_links_lead_somewhere() -> None:
+    for page, text in (("docs", PAGE), ("examples/webhooks", RECEIVERS), ("docs", OPERATORS)):
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (ROOT / page / link).exists(), link
