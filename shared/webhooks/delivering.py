@@ -56,7 +56,8 @@ def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
     Args:
         task: The message.
         deadline: Until when calls of the database may be tried again.
-        again: Whether the message was received before: then its end may be missing.
+        again: Whether the message was received before: then its end may be missing. One that
+            comes back from the dead letters does not tell.
     """
     if task.seconds_left:
         task.send()
@@ -76,7 +77,7 @@ def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
     if found is None or delivery is None:
         return "dropped"
     if delivery.tries >= task.attempt:
-        if again:
+        if again or rules.is_overdue(delivery, now_ms()):
             _next(task, delivery, slow=not found.pulse.quick).send()
         return "dropped"
     return _go_on(store, task, tenant, found, delivery)

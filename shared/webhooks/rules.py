@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from shared.clock import instant
+from shared.clock import instant, milliseconds_of
 from shared.webhooks.models import Attempt, DeliveryStatus, Pulse, StoredDelivery, StoredWebhook
 from shared.webhooks.sending import Outcome
 
@@ -14,6 +14,7 @@ MOST_FAILURES = 10
 """Failed deliveries in a row after which a subscription deactivates itself."""
 
 _GONE = 410
+_OVERDUE_SECONDS = 900
 _MOST_ATTEMPTS = 20
 """That the log keeps of a delivery; only one that is asked for again and again has more."""
 _JITTER = 0.1
@@ -23,6 +24,12 @@ _ENDED: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled
 def has_ended(delivery: StoredDelivery) -> bool:
     """Tell whether there is nothing left to try, unless it is asked for again."""
     return delivery.status in _ENDED
+
+
+def is_overdue(delivery: StoredDelivery, now: int) -> bool:
+    """Tell whether the next attempt should have been made long ago: nobody may be going to."""
+    due = delivery.next_attempt_at
+    return due is not None and milliseconds_of(due) + _OVERDUE_SECONDS * 1000 < now
 
 
 def is_quick(outcome: Outcome) -> bool:

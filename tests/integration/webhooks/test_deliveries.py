@@ -298,5 +298,24 @@ def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> No
     assert sent_again["due"] == following["due"]
 
 
+def test_a_message_from_the_dead_letters_goes_on(desk: WebhookDesk, clock: Clock) -> None:
+    desk.subscribe()
+    desk.endpoint = fail
+    desk.happen()
+    desk.relay()
+    (message,) = desk.take()
+    message["slow"] = True
+    assert desk.work(message) == []
+    desk.take()  # lost
+    assert desk.work(message) == []
+    assert desk.messages() == [], "the one that follows should be under way"
+
+    clock.advance(3600)
+    assert desk.work(message) == []
+
+    (following,) = desk.take()
+    assert following["attempt"] == 2
+
+
 def test_a_message_that_makes_no_sense_comes_back(desk: WebhookDesk) -> None:
     assert desk.work({"no": "task"}) == ["m0"]
