@@ -69,14 +69,16 @@ sweep: $(READY) ## Let every fault strike at every AWS call of every write, impo
 		tests/integration/webhooks/test_under_fire.py $(ARGS)
 
 .PHONY: soak
-soak: $(READY) ## Work the floor and import at random, for long (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000).
+soak: $(READY) ## Work, import and deliver at random, for long (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
 	@export SOAK_SEED=$${SEED:-$$(date +%s)} && \
 		echo "seed $$SOAK_SEED; again: make soak SEED=$$SOAK_SEED" && \
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
-		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) \
+		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
 		pytest --show-capture=no tests/integration/stock/test_floor_machine.py \
 		tests/integration/stock/test_interleavings.py tests/integration/imports/test_at_once.py \
-		tests/integration/imports/test_many_deaths.py $(ARGS)
+		tests/integration/imports/test_many_deaths.py \
+		tests/integration/webhooks/test_at_once.py \
+		tests/integration/webhooks/test_many_deaths.py $(ARGS)
 
 .PHONY: mutants
 mutants: $(READY) ## Take each guard and movement out of the stock engine: a test must fail.
