@@ -1,6 +1,7 @@
 """What the tables say of webhooks, and what must be true of it at any moment."""
 
 import base64
+import itertools
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from shared.clock import milliseconds_of
 from shared.config import config
 from shared.db.collection import HEAD
 from shared.db.items import Item, Key, from_attributes, unpack
@@ -131,8 +133,11 @@ def _ensure_plausible(delivery: StoredDelivery, posts: int) -> None:
     assert delivery.tries <= most, delivery
     assert delivery.round > 1 or delivery.tries == len(attempts), delivery
     assert delivery.tries <= len(attempts) <= posts, (delivery, posts)
-    moments = [attempt.at for attempt in attempts]
+    moments = [milliseconds_of(attempt.at) for attempt in attempts]
     assert moments == sorted(moments), "attempts are in the log as they were made"
+    of_this_round = itertools.pairwise(moments[len(moments) - delivery.tries :])
+    for (before, at), delay in zip(of_this_round, config().webhook_delays[1:], strict=False):
+        assert at >= before + delay * 1000, f"an attempt was made too early: {delivery}"
     match delivery.status:
         case "pending":
             assert delivery.tries == 0

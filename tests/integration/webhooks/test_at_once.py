@@ -6,7 +6,7 @@ endpoint may take a second: then whoever delivers at the same time meets there.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -60,11 +60,11 @@ class Play:
         self.line.ensure_secret()
         return results
 
-    def answer(self, endpoint: Endpoint) -> None:
-        """Let endpoints answer so, after a while."""
+    def answer(self, endpoint: Endpoint, seconds: Sequence[float] = (0, 0.005, 1)) -> None:
+        """Let endpoints answer so, after one of these times."""
 
         def late(sent: Sent) -> Outcome:
-            self.scheduler._clock.sleep(random.choice((0, 0.005, 1)))  # noqa: S311
+            self.scheduler._clock.sleep(random.choice(seconds))  # noqa: S311
             return endpoint(sent)
 
         self.line.desk.endpoint = late
@@ -242,7 +242,8 @@ def test_failures_at_once_are_counted_one_by_one(
     _one_attempt(monkeypatch)
     number = _failed(play, failures)
     play.attempt_1(101, 102)
-    for seed in play.ways():
+    play.answer(fail, seconds=[1])
+    for seed in play.ways(2 * _WAYS):
         play.at_once(play.worker(0), play.worker(1), seed=seed)
         books = play.line.books()
         assert books.pulses[number].failure_count == min(failures + 2, 10)
@@ -251,6 +252,21 @@ def test_failures_at_once_are_counted_one_by_one(
         # Of two of which the first ends it, the second may be spared its attempt.
         assert ends["failed"] + ends["cancelled"] == failures + 2
         assert ends["cancelled"] <= (failures == 9)
+
+
+def test_one_last_failure_at_two_workers_is_one_failure(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _one_attempt(monkeypatch)
+    number = _failed(play, 2)
+    play.attempt_1(101)
+    play.line.letters.append(Letter(dict(play.line.letters[0].body), play.line.clock.time()))
+    play.answer(fail, seconds=[1])
+    for seed in play.ways(2 * _WAYS):
+        play.at_once(play.worker(0), play.worker(1), seed=seed)
+        books = play.line.books()
+        assert books.pulses[number].failure_count == 3
+        assert [_answers(delivery) for delivery in books.deliveries.values()] == [[500]] * 3
 
 
 def _failed(play: Play, failures: int) -> int:
