@@ -60,6 +60,11 @@ def count(name: str, value: float = 1) -> None:
     metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
 
 
+def measure(name: str, milliseconds: float) -> None:
+    """Note how long something took; written by `flush`."""
+    metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
+
+
 def flush() -> None:
     """End an invocation: write what was counted, if anything was."""
     if metrics.metric_set:

@@ -66,7 +66,14 @@ def create_webhook(tx: Transaction, request: Request) -> Answer:
     return Answer(view, 201, f"/webhooks/{made.record.id}")
 
 
-@routes.declare("GET", "/webhooks/{id}", "Get a subscription", answer=Webhook, **_ONE)
+@routes.declare(
+    "GET",
+    "/webhooks/{id}",
+    "Get a subscription",
+    answer=Webhook,
+    volatile=("failure_count", "last_triggered_at"),
+    **_ONE,
+)
 def get_webhook(store: Store, request: Request) -> Answer:
     """Read one subscription."""
     return _shown(service.get_webhook(store, request.id))

@@ -5,31 +5,44 @@ resources (a position its warehouse, a warehouse the number of its positions).
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from shared.errors import StaleState
 from shared.http.envelope import Reply
+from shared.json_text import dumps, loads
 
 
 class ChangedSinceRead(StaleState):
     """409 stale_state: If-Match names a state that is no longer the current one."""
 
 
-def tag(body: str) -> str:
-    """Return the weak entity tag of an answer."""
-    return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:24]}"'
+def tag(body: str, volatile: Collection[str] = ()) -> str:
+    """Return the weak entity tag of an answer.
+
+    `volatile` are fields that change by themselves: the tag has a part that is without them,
+    `W/"RESOURCE.ANSWER"`, since their changes must not stand against a change by a caller.
+    """
+    whole = hashlib.sha256(body.encode()).hexdigest()
+    if not volatile:
+        return f'W/"{whole[:24]}"'
+    shown = loads(body)["data"]
+    lasting = dumps({name: value for name, value in shown.items() if name not in volatile})
+    return f'W/"{hashlib.sha256(lasting.encode()).hexdigest()[:24]}.{whole[:24]}"'
+
+
+def _opaque(name: str) -> str:
+    return name.strip().removeprefix("W/").strip('"')
 
 
 def _names(header: str, current: str) -> bool:
     """Tell whether a list of tags names the current one, compared weakly (RFC 9110, 8.8.3.2)."""
-    opaque = current.removeprefix("W/")
-    return any(name.strip().removeprefix("W/") in {opaque, "*"} for name in header.split(","))
+    return any(_opaque(name) in {_opaque(current), "*"} for name in header.split(","))
 
 
-def fresh(reply: Reply, headers: Mapping[str, str]) -> Reply:
+def fresh(reply: Reply, headers: Mapping[str, str], volatile: Collection[str] = ()) -> Reply:
     """Tag an answer; 304 without body when the caller has it already."""
-    etag = tag(reply.body)
+    etag = tag(reply.body, volatile)
     tagged = replace(reply, headers={**reply.headers, "ETag": etag})
     asked = headers.get("if-none-match")
     if asked is not None and _names(asked, etag):
@@ -37,11 +50,13 @@ def fresh(reply: Reply, headers: Mapping[str, str]) -> Reply:
     return tagged
 
 
-def ensure_match(current: Reply, if_match: str) -> None:
+def ensure_match(current: Reply, if_match: str, volatile: Collection[str] = ()) -> None:
     """Refuse a change of something that is not as the caller saw it.
 
     Raises:
-        ChangedSinceRead: `if_match` does not name the tag of the current answer.
+        ChangedSinceRead: `if_match` does not name the tag of the current answer, whatever has
+            become of its volatile fields.
     """
-    if not _names(if_match, tag(current.body)):
+    seen = ",".join(_opaque(name).partition(".")[0] for name in if_match.split(","))
+    if not _names(seen, _opaque(tag(current.body, volatile)).partition(".")[0]):
         raise ChangedSinceRead

@@ -158,7 +158,7 @@ class Door:
                 reply = _as_it_is(answer, str(operation.answer))
             else:
                 reply = _shape(answer, tenant, event)
-            return conditional.fresh(reply, headers_of(event))
+            return conditional.fresh(reply, headers_of(event), operation.volatile)
 
     def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
         """Honour If-Match: compare with what GET would answer now.
@@ -173,7 +173,7 @@ class Door:
         read = self._at(path).get("GET") or self._at("/".join(path.split("/")[:3])).get("GET")
         if read:
             shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
-            conditional.ensure_match(shown, if_match)
+            conditional.ensure_match(shown, if_match, read.operation.volatile)
 
     def _write(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
@@ -210,7 +210,12 @@ class Door:
         return idempotency.once(
             store,
             partition=idempotency.partition(request.caller.subject, key),
-            request=idempotency.fingerprint(operation.method, _path(event), raw),
+            request=idempotency.fingerprint(
+                operation.method,
+                _path(event),
+                raw,
+                guarded_by=f"{tenant.slug} {key}" if operation.shows_secret else None,
+            ),
             run=run,
             refusal=lambda error: _refusal(error, event),
         )

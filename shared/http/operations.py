@@ -103,6 +103,8 @@ class Operation:
     """Statuses under which a code of `errors` comes here, where not under its own."""
     warns: bool = False
     """A `warning` may stand beside `data`."""
+    volatile: Sequence[str] = ()
+    """Fields of its answer that change by themselves, which If-Match does not look at."""
     shows_secret: bool = False
     """Its answer must not be stored in the clear: it shows a secret, this once."""
     description: str = ""

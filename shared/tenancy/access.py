@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from shared.aws import client, client_as
@@ -49,23 +50,25 @@ class TenantAccess:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._lock = Lock()
 
     def client(self, service: str, slug: str) -> Any:
         """Client of `service` (dynamodb, s3) for what is the tenant's alone."""
         role = config().tenant_data_role
         if not role:
             return client(service)
-        session = self._sessions.get(slug)
-        if session is None or self._clock() >= session.renew_at:
-            credentials = _narrowed_credentials(role, slug)
-            renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
-            session = self._sessions[slug] = _Session(renew_at, credentials)
-        self._sessions.move_to_end(slug)
-        if len(self._sessions) > _CAPACITY:
-            self._sessions.popitem(last=False)
-        if service not in session.clients:
-            session.clients[service] = client_as(service, session.credentials)
-        return session.clients[service]
+        with self._lock:  # threads that need the same session ask for it once
+            session = self._sessions.get(slug)
+            if session is None or self._clock() >= session.renew_at:
+                credentials = _narrowed_credentials(role, slug)
+                renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
+                session = self._sessions[slug] = _Session(renew_at, credentials)
+            self._sessions.move_to_end(slug)
+            if len(self._sessions) > _CAPACITY:
+                self._sessions.popitem(last=False)
+            if service not in session.clients:
+                session.clients[service] = client_as(service, session.credentials)
+            return session.clients[service]
 
     def forget(self) -> None:
         """Drop every client."""

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
+from threading import Lock
 from typing import Any
 
 from shared.config import config
@@ -38,6 +39,7 @@ class Directory:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
+        self._lock = Lock()
 
     def tenant(self, slug: str, max_age: float = FRESH) -> Tenant | None:
         """Find a tenant by its slug.
@@ -51,6 +53,17 @@ class Directory:
         """
         item = self._item(tenant_key(slug), max_age)
         return tenant_of(item) if item else None
+
+    def tenant_if(self, slug: str, holds: Callable[[Tenant], bool]) -> Tenant | None:
+        """Find a tenant of which something holds; a kept "no" is not believed, but asked again.
+
+        For what would be lost by a "no": a change of plan or state takes seconds to be known.
+        """
+        for max_age in (FRESH, 0):
+            tenant = self.tenant(slug, max_age)
+            if tenant is not None and holds(tenant):
+                return tenant
+        return None
 
     def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
         """Slug of the tenant that the address belongs to, None for an address of no tenant."""
@@ -72,10 +85,11 @@ class Directory:
         if kept is not None and now - kept[0] < max_age:
             return kept[1]
         item = read(key)
-        self._kept[key] = (now, item)
-        self._kept.move_to_end(key)
-        if len(self._kept) > _CAPACITY:
-            self._kept.popitem(last=False)
+        with self._lock:
+            self._kept[key] = (now, item)
+            self._kept.move_to_end(key)
+            if len(self._kept) > _CAPACITY:
+                self._kept.popitem(last=False)
         return item
 
 

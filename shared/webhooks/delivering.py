@@ -7,7 +7,7 @@ receives tells repeats by the id of the event.
 
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Timer
@@ -33,8 +33,12 @@ from shared.webhooks.sending import Outcome, send
 from shared.webhooks.signatures import signature_headers
 from shared.webhooks.tasks import Task
 
-type Verdict = Literal["succeeded", "retrying", "failed", "cancelled", "dropped", "waits", "moved"]
+type Verdict = Literal[
+    "succeeded", "retrying", "failed", "cancelled", "dropped", "overtaken", "waits", "moved"
+]
 """What became of a message. `dropped`: there was nothing (left) to do; `waits`: it is not due;
+`overtaken`: the same message was received twice at once, and the other one was faster; it must
+come back, since the other one may die before it has sent what follows;
 `moved`: it went to the queue of endpoints that are not known to be quick."""
 
 _KNOWN_SECRETS = 1_000
@@ -62,7 +66,7 @@ def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
     if task.seconds_left:
         task.send()
         return "waits"
-    tenant = directory.tenant(task.tenant)
+    tenant = directory.tenant_if(task.tenant, gets_webhooks) or directory.tenant(task.tenant)
     if tenant is None:
         return "dropped"
     store = Store(
@@ -146,7 +150,7 @@ def _cancel(store: Store, logged: Logged | None, delivery: StoredDelivery, reaso
     try:
         repository.log_delivery(store, logged, delivery.model_copy(update=update), now)
     except AlreadyLogged:
-        return "dropped"
+        return "overtaken"
     return "cancelled"
 
 
@@ -159,7 +163,7 @@ def _attempt(
         "Content-Type": "application/json",
         **signature_headers(task.event, body, _secrets(task.tenant, webhook), began // 1000),
     }
-    with _noticed(store, webhook.id):
+    with _noticed(store, webhook.id) if found.pulse.quick else nullcontext():
         outcome = send(webhook.url, body, headers, localhost=config().webhook_localhost)
     ended = now_ms()
     delays = config().webhook_delays
@@ -172,7 +176,7 @@ def _attempt(
         repository.beat(store, webhook.id, instant(began), quick=quick, succeeded=succeeded)
         repository.log_delivery(store, found.logged, after, ended)
     except AlreadyLogged:
-        return "dropped"  # the same message, twice at once
+        return "overtaken"
     if succeeded:
         return "succeeded"
     _next(task, after, slow=not quick).send()

@@ -52,16 +52,15 @@ class Relay:
 
     def _tasks(self, tenant: str, entry: Entry) -> list[Task]:
         if isinstance(entry, Wanted):
-            return [Task(tenant, entry.webhook, entry.event, entry.round)]
+            return [Task(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
         only = entry.only
         numbers = [only] if only is not None else self._register(tenant).wanting(entry.type)
-        return [Task(tenant, number, entry.id) for number in numbers]
+        return [Task(tenant, number, entry.id, due=now_ms()) for number in numbers]
 
     def _register(self, tenant: str) -> Register:
         """Read who wants what, once for all entries: they were committed before."""
         if tenant not in self._registers:
-            known = directory.tenant(tenant)
-            served = known is not None and gets_webhooks(known)
+            served = directory.tenant_if(tenant, gets_webhooks) is not None
             self._registers[tenant] = read_register(store_of(tenant)) if served else Register()
         return self._registers[tenant]
 

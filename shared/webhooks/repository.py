@@ -242,6 +242,7 @@ class Logged:
 
     version: int
     delivery: StoredDelivery
+    expires_at: int
 
 
 class AlreadyLogged(Exception):
@@ -258,7 +259,7 @@ def logged_of(item: Item | None) -> Logged | None:
     if item is None or item[EXPIRY] <= now_ms() // 1000:
         return None
     delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
-    return Logged(item["version"], delivery)
+    return Logged(item["version"], delivery, item[EXPIRY])
 
 
 def find_delivery(store: Store, webhook: int, event: str) -> Logged | None:
@@ -306,7 +307,8 @@ def _item(
         SORT_KEY: sort,
         "version": seen.version + 1 if seen else 1,
         "data": data,
-        EXPIRY: now_ms // 1000 + LOG_DAYS * 86_400,
+        # Not longer than the event itself is kept, however often it is asked for again.
+        EXPIRY: seen.expires_at if seen else now_ms // 1000 + LOG_DAYS * 86_400,
     }
     if delivery.status != _SUCCEEDED:  # what went wrong is looked for among much that went well
         partition_name, sort_name = index_keys(_STATUS_INDEX)

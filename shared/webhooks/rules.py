@@ -2,10 +2,20 @@
 
 import random
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from shared.clock import instant, milliseconds_of
-from shared.webhooks.models import Attempt, DeliveryStatus, Pulse, StoredDelivery, StoredWebhook
-from shared.webhooks.sending import Outcome
+from shared.webhooks.models import (
+    Attempt,
+    DeliveryStatus,
+    Pulse,
+    StoredDelivery,
+    StoredSecret,
+    StoredWebhook,
+)
+
+if TYPE_CHECKING:
+    from shared.webhooks.sending import Outcome
 
 SLOW_SECONDS = 2
 """An endpoint that takes longer is kept from holding up others."""
@@ -18,7 +28,28 @@ _OVERDUE_SECONDS = 900
 _MOST_ATTEMPTS = 20
 """That the log keeps of a delivery; only one that is asked for again and again has more."""
 _JITTER = 0.1
+_MOST_OLD_SECRETS = 3
 _ENDED: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
+
+
+def kept_secrets(
+    secrets: Sequence[StoredSecret], now: int, overlap_hours: int
+) -> list[StoredSecret]:
+    """Return which secrets go on signing beside a new one, the newest first.
+
+    Those that an earlier rotation left keep their time, so that a rotation that is repeated
+    takes nothing from a receiver. No overlap ends all of them, as after a leak.
+
+    Args:
+        secrets: As they are, the newest first.
+        now: Milliseconds since the epoch.
+        overlap_hours: For how long the newest goes on.
+    """
+    if not overlap_hours:
+        return []
+    newest, *others = secrets
+    going = newest.model_copy(update={"until": now + overlap_hours * 3_600_000})
+    return [going, *(one for one in others if one.until and one.until > now)][:_MOST_OLD_SECRETS]
 
 
 def has_ended(delivery: StoredDelivery) -> bool:
@@ -32,13 +63,13 @@ def is_overdue(delivery: StoredDelivery, now: int) -> bool:
     return due is not None and milliseconds_of(due) + _OVERDUE_SECONDS * 1000 < now
 
 
-def is_quick(outcome: Outcome) -> bool:
+def is_quick(outcome: "Outcome") -> bool:
     """Tell whether an endpoint took so little time that others may wait behind it."""
     return outcome.milliseconds <= SLOW_SECONDS * 1000
 
 
 def after_attempt(
-    delivery: StoredDelivery, outcome: Outcome, *, began: int, ended: int, delays: Sequence[int]
+    delivery: StoredDelivery, outcome: "Outcome", *, began: int, ended: int, delays: Sequence[int]
 ) -> StoredDelivery:
     """Return a delivery after one more attempt.
 
@@ -80,7 +111,7 @@ def after_attempt(
     )
 
 
-def deactivates(pulse: Pulse, outcome: Outcome) -> bool:
+def deactivates(pulse: Pulse, outcome: "Outcome") -> bool:
     """Tell whether one more failed delivery ends a subscription; `pulse` as it was before."""
     return outcome.status == _GONE or pulse.failure_count + 1 >= MOST_FAILURES
 

@@ -15,7 +15,7 @@ from shared.events.kinds import TEST
 from shared.events.outbox import Event, ask_again, is_event_id, raise_event
 from shared.sealing import seal
 from shared.tenancy.tenant import Tenant, limit_reached
-from shared.webhooks import repository, views
+from shared.webhooks import repository, rules, views
 from shared.webhooks.models import (
     DeliveryParameters,
     Pulse,
@@ -148,14 +148,12 @@ def delete_webhook(tx: Transaction, number: int) -> Opened:
 
 
 def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[Opened, str]:
-    """Give a subscription a new secret; the one before signs, too, until the overlap ends."""
+    """Give a subscription a new secret; those before sign, too, until their overlap ends."""
     found = get_webhook(tx.store, number)
     webhook = found.record.entity
     secret = wish.secret or new_secret()
-    secrets = [_sealed(tx, number, secret)]
-    if wish.overlap_hours:
-        until = tx.now_ms + wish.overlap_hours * 3_600_000
-        secrets.append(webhook.secrets[0].model_copy(update={"until": until}))
+    kept = rules.kept_secrets(webhook.secrets, tx.now_ms, wish.overlap_hours)
+    secrets = [_sealed(tx, number, secret), *kept]
     after = webhook.model_copy(update={"secrets": secrets, "updated_at": tx.now})
     return Opened(WEBHOOKS.replace(tx, found.record, after), found.pulse), secret
 

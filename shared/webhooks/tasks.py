@@ -38,6 +38,11 @@ class Task:
         return Queue(settings.webhook_slow_queue if self.slow else settings.webhook_queue)
 
     @property
+    def late_ms(self) -> int:
+        """Milliseconds since it was due; 0 before."""
+        return max(0, now_ms() - self.due)
+
+    @property
     def seconds_left(self) -> int:
         """Seconds until it is due, rounded up; 0 when it is."""
         return max(0, -(-(self.due - now_ms()) // 1000))

@@ -28,6 +28,9 @@ class Roles:
         template = Template(names)
         for table in template.resources("AWS::DynamoDB::Table"):
             names[f"{table}.Arn"] = ARNS.table(names[table])
+            names[f"{table}.StreamArn"] = f"{ARNS.table(names[table])}/stream/1"
+        for logs in template.resources("AWS::Logs::LogGroup"):
+            names[f"{logs}.Arn"] = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{logs}:*"
         for key in template.resources("AWS::KMS::Key"):
             names[f"{key}.Arn"] = ARNS.key(names[key])
         for queue in template.resources("AWS::SQS::Queue"):
@@ -36,13 +39,21 @@ class Roles:
             names[f"{bucket}.Arn"] = f"arn:aws:s3:::{names[bucket]}"
         self._template = template
         self._managed = template.resources("AWS::IAM::ManagedPolicy")
+        roles = dict(template.resources("AWS::IAM::Role"))
         self.functions: dict[str, Policy] = {}
         self.role_names: dict[str, str] = {}
         for name, function in template.resources("AWS::Serverless::Function").items():
             handler = function["Handler"]
-            self.functions[handler] = self._of_function(function.get("Policies", ()))
-            self.role_names[handler] = f"{names['AWS::StackName']}-{name}Role-1A2B3C4D5E6F"
-        self._data_roles = template.resources("AWS::IAM::Role")
+            role = f"{name}Role"
+            policies = function.get("Policies", ())
+            if "Role" in function:
+                assert function["Role"] == {"Fn::GetAtt": f"{role}.Arn"}, "names are trusted"
+                own = roles.pop(role)
+                documents = [policy["PolicyDocument"] for policy in own["Policies"]]
+                policies = [*own["ManagedPolicyArns"], *documents]
+            self.functions[handler] = self._of_function(policies)
+            self.role_names[handler] = f"{names['AWS::StackName']}-{role}-1A2B3C4D5E6F"
+        self._data_roles = roles
         self._arns = {name: names[f"{name}.Arn"] for name in self._data_roles}
         self.of_data: dict[str, Policy] = {
             name: [

@@ -2,6 +2,8 @@
 
 import datetime as dt
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -65,12 +67,12 @@ def test_the_policy_leaves_nothing_of_a_neighbour(neighbour: str) -> None:
     assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{neighbour}/x")
 
 
-def test_the_policy_leaves_no_way_to_read_the_outbox_or_to_change_tables() -> None:
+def test_the_policy_leaves_no_way_to_list_or_change_the_outbox_or_to_change_tables() -> None:
     policy = session_policy("acme", DYNAMODB)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
-    for action in ("GetItem", "Query", "DeleteItem", "UpdateItem"):
+    for action in ("BatchGetItem", "Query", "Scan", "DeleteItem", "UpdateItem"):
         assert not allows(policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-outbox", "acme")
     assert not allows(policy, "kms:Sign", "*")
 
@@ -144,3 +146,26 @@ def test_without_a_role_the_ambient_client_serves_all(
     with wire.recorded() as calls:
         assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
     assert calls == []
+
+
+def test_threads_that_need_one_session_ask_for_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def narrowed(_role: str, slug: str) -> dict[str, object]:
+        asked.append(slug)
+        threading.Event().wait(0.02)
+        ends = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
+        names = ("AccessKeyId", "SecretAccessKey", "SessionToken")
+        return {**dict.fromkeys(names, "x"), "Expiration": ends}
+
+    monkeypatch.setattr(module, "_narrowed_credentials", narrowed)
+    monkeypatch.setattr(module, "_CAPACITY", 2)
+    ours = TenantAccess()
+    monkeypatch.setenv("TENANT_DATA_ROLE_ARN", f"arn:aws:iam::{ACCOUNT}:role/data")
+    config.cache_clear()
+    slugs = ["acme", "beta", "gamma"] * 10
+    with ThreadPoolExecutor(len(slugs)) as threads:
+        clients = list(threads.map(lambda slug: ours.client("dynamodb", slug), ["acme"] * 10))
+        assert asked == ["acme"]
+        assert all(client is clients[0] for client in clients)
+        assert len(list(threads.map(lambda slug: ours.client("dynamodb", slug), slugs))) == 30

@@ -1,11 +1,14 @@
 """What is delivered, to whom, with which signature, and what is logged."""
 
+import threading
+
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
 from stripe import WebhookSignature
 
 from shared.tenancy import provisioning
 from shared.tenancy.directory import directory
+from shared.webhooks import repository, rules
 from shared.webhooks.sending import Outcome
 from tests.clock import Clock
 from tests.webhook_desk import Sent, WebhookDesk, accept, fail
@@ -175,6 +178,30 @@ def test_both_secrets_sign_until_the_overlap_ends(desk: WebhookDesk, clock: Cloc
     assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 1
 
 
+def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
+    desk: WebhookDesk, clock: Clock
+) -> None:
+    hook = desk.subscribe()
+    path = f"/webhooks/{hook['id']}/rotate-secret"
+    rotated = [desk.erp.post(path).data["secret"] for _ in range(2)]
+    desk.happen(1)
+    desk.flow()
+    for secret in (*rotated, hook["secret"]):
+        StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
+
+    for _ in range(5):
+        desk.erp.post(path)
+    desk.happen(2)
+    desk.flow()
+    assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 4, "but not for ever"
+
+    clock.advance(24 * 3600)
+    desk.erp.post(path, {"overlap_hours": 0})
+    desk.happen(3)
+    desk.flow()
+    assert desk.sent[2].headers["X-Service-Signature"].count("v1=") == 1
+
+
 @pytest.mark.parametrize("hours", [-1, 169, 1.5, "24", None])
 def test_overlaps_that_are_refused(desk: WebhookDesk, hours: object) -> None:
     path = f"/webhooks/{desk.subscribe()['id']}/rotate-secret"
@@ -218,6 +245,22 @@ def test_redelivery_starts_anew_and_ends_what_waited(desk: WebhookDesk) -> None:
     desk.erp.post(f"{path}/redeliver")
     desk.flow()
     assert len(desk.erp.get(path).data["attempts"]) == 3
+
+
+def test_a_delivery_is_kept_no_longer_than_its_event(desk: WebhookDesk, clock: Clock) -> None:
+    hook = desk.subscribe()
+    desk.happen()
+    desk.flow()
+    path = f"/webhooks/{hook['id']}/deliveries/{desk.sent[0].event['id']}"
+
+    clock.advance(29 * 86_400)
+    assert desk.erp.post(f"{path}/redeliver").status == 202
+    desk.flow()
+    assert desk.erp.get(path).data["status"] == "succeeded"
+    clock.advance(86_400)
+
+    assert desk.erp.get(path).status == 404
+    assert desk.erp.post(f"{path}/redeliver").status == 404
 
 
 def test_what_is_not_active_is_neither_tested_nor_sent_again(desk: WebhookDesk) -> None:
@@ -266,6 +309,57 @@ def test_endpoints_that_are_not_quick_wait_among_themselves(desk: WebhookDesk) -
     assert len(desk.sent) == 2, "it was quick"
     (retry,) = desk.take()
     assert retry["slow"], "it is no more"
+
+
+def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
+    desk: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = desk.subscribe()
+    desk.happen(1)
+    desk.flow()
+    monkeypatch.setattr(rules, "SLOW_SECONDS", 0.01)
+    store = desk.stack.store()
+    seen: list[bool] = []
+
+    def is_quick() -> bool:
+        pulse = repository.read_pulse(store, hook["id"])
+        return pulse is not None and pulse.quick
+
+    def take_long(_: Sent) -> Outcome:
+        for _tick in range(500):
+            if not is_quick():
+                break
+            threading.Event().wait(0.01)
+        seen.append(is_quick())
+        return Outcome(milliseconds=1, status=200)
+
+    desk.endpoint = take_long
+    desk.happen(2)
+    desk.flow()
+    assert seen == [False]
+
+
+def test_a_message_twice_at_once_does_not_end_the_retries(desk: WebhookDesk) -> None:
+    """The copy that was faster dies before it sends what follows; the other one comes back."""
+    desk.subscribe()
+    desk.happen()
+    desk.relay()
+    (message,) = desk.take()
+    message["slow"] = True
+    copies = iter([message])
+
+    def answer(sent: Sent) -> Outcome:
+        for copy in copies:
+            assert desk.work(copy) == []
+            assert len(desk.take()) == 1  # and dies
+        return fail(sent)
+
+    desk.endpoint = answer
+    assert desk.work(message) == ["m0"]
+    assert desk.work(message, receives=2) == []
+
+    (following,) = desk.take()
+    assert following["attempt"] == 2
 
 
 def test_a_message_twice_is_one_attempt(desk: WebhookDesk) -> None:

@@ -11,6 +11,8 @@ from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.events.outbox import Event, Told, entry_of, raise_event
 from shared.queue import Queue
+from shared.tenancy import provisioning
+from shared.tenancy.directory import directory
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
 from tests.webhook_desk import WebhookDesk, relay_batch, stream_of
@@ -128,6 +130,29 @@ def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(desk: WebhookDesk) -
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
     assert relay_batch(batch) == []
     assert desk.messages() == []
+
+
+def test_a_plan_that_has_just_got_webhooks_loses_no_event(desk: WebhookDesk) -> None:
+    """The environment of relay and worker still knows the tenant as it was."""
+    hook = desk.subscribe("wave.planned")
+    provisioning.set_plan("acme", "essentials")
+    directory.forget()
+    told(desk, id=1)
+    assert desk.relay() == []
+    assert desk.messages() == []
+
+    provisioning.set_plan("acme", "professional")
+    told(desk, id=2)
+    assert desk.relay() == []
+    (message,) = desk.take()
+    provisioning.set_plan("acme", "essentials")
+    directory.forget()
+    assert directory.tenant("acme") is not None
+    provisioning.set_plan("acme", "professional")
+    assert desk.work({**message, "slow": True}) == []
+
+    assert [sent.event["data"]["id"] for sent in desk.sent] == [2]
+    assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
 
 
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from shared.config import config
 from shared.events.kinds import EVENT_KINDS
+from shared.http.idempotency import fingerprint
 from shared.sealing import unseal
 from shared.tenancy import provisioning
 from shared.webhooks.repository import WEBHOOKS
@@ -221,6 +222,34 @@ def test_a_stale_change_is_refused(desk: WebhookDesk) -> None:
     refused = desk.erp.patch(path, {"is_active": True}, headers={"If-Match": seen})
 
     assert (refused.status, refused.code) == (409, "stale_state")
+
+
+def test_deliveries_do_not_stand_against_a_change(desk: WebhookDesk) -> None:
+    path = f"/webhooks/{desk.subscribe()['id']}"
+    first = desk.erp.get(path).headers["ETag"]
+    desk.happen()
+    desk.flow()
+
+    answer = desk.erp.get(path, headers={"If-None-Match": first})
+    assert answer.status == 200, "it was triggered, which its readers want to see"
+    assert desk.erp.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status == 304
+    changed = desk.erp.patch(path, {"events": ["wave.planned"]}, headers={"If-Match": first})
+    assert changed.status == 200
+    stale = desk.erp.patch(path, {"is_active": False}, headers={"If-Match": first})
+    assert (stale.status, stale.code) == (409, "stale_state")
+    anything = desk.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"})
+    assert anything.status == 200
+
+
+def test_a_secret_of_ones_own_cannot_be_tried_out_quickly(desk: WebhookDesk) -> None:
+    body = {"url": URL, "events": ["wave.planned"], "secret": "CorrectHorse2026"}
+    assert desk.erp.post("/webhooks", body, key="k").status == 201
+
+    plain = fingerprint("POST", "/webhooks", body)
+    records = [item for item in desk.stack.items() if item["PK"]["S"].startswith("idempotency#")]
+    assert len(records) == 1
+    assert records[0]["fingerprint"]["S"] != plain
+    assert len(records[0]["fingerprint"]["S"]) == len(plain)
 
 
 def test_what_is_deleted_is_gone(desk: WebhookDesk) -> None:
