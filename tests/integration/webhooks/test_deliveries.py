@@ -1,21 +1,13 @@
 """What is delivered, to whom, with which signature, and what is logged."""
 
-import threading
-
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
 from stripe import WebhookSignature
 
 from shared.tenancy import provisioning
 from shared.tenancy.directory import directory
-from shared.webhooks import repository, rules
-from shared.webhooks.sending import Outcome
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, accept, fail
-
-
-def slow(_: Sent) -> Outcome:
-    return Outcome(milliseconds=10_000, error="timed out after 10 s")
+from tests.webhook_desk import WebhookDesk, accept, fail
 
 
 def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
@@ -287,129 +279,3 @@ def test_a_plan_that_no_longer_has_webhooks_ends_deliveries(desk: WebhookDesk) -
     (row,) = desk.log(hook["id"])
     assert row["status"] == "cancelled"
     assert "plan" in row["reason"]
-
-
-def test_endpoints_that_are_not_quick_wait_among_themselves(desk: WebhookDesk) -> None:
-    desk.subscribe()
-    desk.happen(1)
-    desk.relay()
-    (first,) = desk.take()
-    assert not first["slow"]
-    assert desk.work(first) == []
-    (moved,) = desk.take()
-    assert (moved["slow"], desk.sent) == (True, []), "it is not known yet"
-    assert desk.work(moved) == []
-    assert len(desk.sent) == 1
-
-    desk.happen(2)
-    desk.relay()
-    desk.endpoint = slow
-    (second,) = desk.take()
-    assert desk.work(second) == []
-    assert len(desk.sent) == 2, "it was quick"
-    (retry,) = desk.take()
-    assert retry["slow"], "it is no more"
-
-
-def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
-    desk: WebhookDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hook = desk.subscribe()
-    desk.happen(1)
-    desk.flow()
-    monkeypatch.setattr(rules, "SLOW_SECONDS", 0.01)
-    store = desk.stack.store()
-    seen: list[bool] = []
-
-    def is_quick() -> bool:
-        pulse = repository.read_pulse(store, hook["id"])
-        return pulse is not None and pulse.quick
-
-    def take_long(_: Sent) -> Outcome:
-        for _tick in range(500):
-            if not is_quick():
-                break
-            threading.Event().wait(0.01)
-        seen.append(is_quick())
-        return Outcome(milliseconds=1, status=200)
-
-    desk.endpoint = take_long
-    desk.happen(2)
-    desk.flow()
-    assert seen == [False]
-
-
-def test_a_message_twice_at_once_does_not_end_the_retries(desk: WebhookDesk) -> None:
-    """The copy that was faster dies before it sends what follows; the other one comes back."""
-    desk.subscribe()
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
-    message["slow"] = True
-    copies = iter([message])
-
-    def answer(sent: Sent) -> Outcome:
-        for copy in copies:
-            assert desk.work(copy) == []
-            assert len(desk.take()) == 1  # and dies
-        return fail(sent)
-
-    desk.endpoint = answer
-    assert desk.work(message) == ["m0"]
-    assert desk.work(message, receives=2) == []
-
-    (following,) = desk.take()
-    assert following["attempt"] == 2
-
-
-def test_a_message_twice_is_one_attempt(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
-    message["slow"] = True
-    assert desk.work(message) == []
-    assert desk.work(message) == []
-    assert desk.work(message, receives=2) == []
-    assert len(desk.sent) == 1
-    assert len(desk.log(hook["id"])[0]["attempts"]) == 1
-
-
-def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> None:
-    desk.subscribe()
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
-    message["slow"] = True
-    assert desk.work(message) == []
-    (following,) = desk.take()  # as if the function had died before it sent it
-
-    assert desk.work(message, receives=2) == []
-
-    (sent_again,) = desk.take()
-    assert sent_again["attempt"] == following["attempt"] == 2
-    assert sent_again["due"] == following["due"]
-
-
-def test_a_message_from_the_dead_letters_goes_on(desk: WebhookDesk, clock: Clock) -> None:
-    desk.subscribe()
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
-    message["slow"] = True
-    assert desk.work(message) == []
-    desk.take()  # lost
-    assert desk.work(message) == []
-    assert desk.messages() == [], "the one that follows should be under way"
-
-    clock.advance(3600)
-    assert desk.work(message) == []
-
-    (following,) = desk.take()
-    assert following["attempt"] == 2
-
-
-def test_a_message_that_makes_no_sense_comes_back(desk: WebhookDesk) -> None:
-    assert desk.work({"no": "task"}) == ["m0"]
