@@ -147,3 +147,29 @@ def test_a_permission_that_is_missing_would_be_found(
         ]
         assert denied, f"nobody misses {lacking}"
         assert all(is_about(access, lacking) for access in denied)
+
+
+def test_functions_behind_queues_and_streams_read_those_alone(roles: Roles, stack: Stack) -> None:
+    """SAM's own policies for them would reach all of the account's."""
+    template = stack.template
+    queues = template.resources("AWS::SQS::Queue")
+    behind = {"SQS": 0, "DynamoDB": 0}
+    for function in template.resources("AWS::Serverless::Function").values():
+        sources = [
+            (event["Type"], event["Properties"])
+            for event in function.get("Events", {}).values()
+            if event["Type"] in behind
+        ]
+        for kind, _ in sources:
+            behind[kind] += 1
+        assert not sources or "Role" in function, function["Handler"]
+        own = {facts["Queue"]["Fn::GetAtt"] for kind, facts in sources if kind == "SQS"}
+        policy = roles.functions[function["Handler"]]
+        for action in ("ReceiveMessage", "DeleteMessage"):
+            may = {
+                f"{queue}.Arn"
+                for queue in queues
+                if allows(policy, Access(f"sqs:{action}", ARNS.queue(template._names[queue])))
+            }
+            assert may == own, function["Handler"]
+    assert behind == {"SQS": 3, "DynamoDB": 1}
