@@ -13,12 +13,9 @@ type Purpose = Literal["signing", "replay"]
 """`signing`: a webhook's secret, to sign with; `replay`: an answer that showed one, to be
 repeated under its Idempotency-Key."""
 
-MOST_BYTES = 4_096
-"""Of what KMS encrypts by itself."""
-
 
 def seal(content: bytes, purpose: Purpose, tenant: str, what: str) -> bytes:
-    """Encrypt up to 4096 bytes; `what` names the thing that they belong to."""
+    """Encrypt up to 4096 bytes, the most that KMS takes; `what` names what they belong to."""
     answer = client("kms").encrypt(
         KeyId=config().sealing_key,
         Plaintext=content,
