@@ -52,7 +52,8 @@ def read_key(headers: Mapping[str, str]) -> str | None:
 def fingerprint(method: str, path: str, body: object, *, guarded_by: str | None = None) -> str:
     """Tell requests apart; the order and spacing of JSON keys does not matter.
 
-    `guarded_by`: salt for a request that may carry a secret; to try a guess then costs tens of milliseconds.
+    `guarded_by`: salt for a request that may carry a secret; a guess then costs tens of
+    milliseconds.
     """
     canonical = json.dumps([method, path, body], sort_keys=True, default=str).encode()
     if guarded_by is None:
