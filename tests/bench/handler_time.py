@@ -31,7 +31,7 @@ from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import LambdaContext, Response
-from tests.stack import deployed
+from tests.stack import CREDENTIALS, deployed
 
 BOUND = 2.0
 _RUNS, _QUICK_RUNS = 400, 60
@@ -170,9 +170,13 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 
 
 def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
-    """Record one request of each route on moto, from an execution environment that is cold."""
-    wire = faults.install(patch)
-    with deployed(patch) as stack:
+    """Record one request of each route on moto, from an execution environment that is cold.
+
+    Of what makes moto quick nothing is left afterwards: botocore reads answers as it does.
+    """
+    with pytest.MonkeyPatch.context() as inner, deployed(inner) as stack:
+        wire = faults.install(inner)
+        environment = CREDENTIALS | stack.template.environment()
         erp = stack.erp()
         seed.fill(erp)
         seed.fill_pages(stack, {"/entry-documents"})
@@ -194,7 +198,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
                 answers=invocation.answers,
             )
 
-        return [
+        routes = [
             route(
                 f"POST /entry-documents, {seed.LINES} lines",
                 documents,
@@ -209,3 +213,6 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
             ),
             route("GET /products/{id}", catalog, hand.get_product, lambda: erp.get("/products/1")),
         ]
+    for name, value in environment.items():
+        patch.setenv(name, value)
+    return routes
