@@ -13,14 +13,12 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.clock import Deadline
-from shared.config import config
-from shared.db.store import Store
 from shared.imports.arrivals import Arrival, receive
 from shared.imports.running import MOST_STALLS, run
 from shared.imports.workspace import Workspace, workspace_of
 from shared.json_text import loads
 from shared.observability import bind, flush, logger
-from shared.tenancy.access import dynamodb_for
+from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
 
 if TYPE_CHECKING:
@@ -90,11 +88,4 @@ def _workspace(slug: str, deadline: Deadline) -> Workspace | None:
     tenant = directory.tenant(slug)
     if tenant is None:
         return None
-    store = Store(
-        dynamodb_for(slug),
-        slug=slug,
-        table=config().tenant_table(slug),
-        outbox=config().outbox_table,
-        deadline=deadline,
-    )
-    return workspace_of(tenant, store)
+    return workspace_of(tenant, store_for(slug, deadline))

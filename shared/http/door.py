@@ -49,7 +49,7 @@ from shared.http.paging import paging
 from shared.http.request import Request, headers_of, read_json_object
 from shared.json_text import dumps
 from shared.observability import bind, count, flush, logger, span
-from shared.tenancy.access import dynamodb_for
+from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
 from shared.tenancy.tenant import Tenant, ensure_feature, ensure_open, has_module
 from shared.validation import check, what_is_valid
@@ -135,13 +135,8 @@ class Door:
             raise Unauthenticated
         bind(request_id=_request_id(event), route=operation.name, tenant=tenant.slug)
         _admit(operation, caller, tenant)
-        store = Store(
-            dynamodb_for(tenant.slug),
-            slug=tenant.slug,
-            table=config().tenant_table(tenant.slug),
-            outbox=config().outbox_table,
-            deadline=Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS),
-        )
+        deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
+        store = store_for(tenant.slug, deadline)
         request = Request(
             caller=caller,
             tenant=tenant,

@@ -9,7 +9,9 @@ from threading import Lock
 from typing import Any
 
 from shared.aws import client, client_as
+from shared.clock import Deadline
 from shared.config import config
+from shared.db.store import Store
 
 _CAPACITY = 100
 """Tenants whose clients an execution environment keeps; each holds up to 10 connections."""
@@ -126,6 +128,18 @@ access = TenantAccess()
 def dynamodb_for(tenant_slug: str) -> Any:
     """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
     return access.client("dynamodb", tenant_slug)
+
+
+def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table, reached through `dynamodb_for`."""
+    settings = config()
+    return Store(
+        dynamodb_for(tenant_slug),
+        slug=tenant_slug,
+        table=settings.tenant_table(tenant_slug),
+        outbox=settings.outbox_table,
+        deadline=deadline,
+    )
 
 
 def s3_for(tenant_slug: str) -> Any:

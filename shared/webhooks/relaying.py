@@ -7,11 +7,10 @@ from shared.aws import client
 from shared.clock import now_ms
 from shared.config import config
 from shared.db.parallel import each
-from shared.db.store import Store
 from shared.events.outbox import Entry, Wanted, left_over, mark_relayed
 from shared.observability import logger
 from shared.queue import MOST_AT_ONCE, Queue
-from shared.tenancy.access import dynamodb_for
+from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
 from shared.tenancy.tenant import gets_webhooks
 from shared.webhooks.repository import Register, read_register
@@ -61,7 +60,7 @@ class Relay:
         """Read who wants what, once for all entries: they were committed before."""
         if tenant not in self._registers:
             served = directory.tenant_if(tenant, gets_webhooks) is not None
-            self._registers[tenant] = read_register(store_of(tenant)) if served else Register()
+            self._registers[tenant] = read_register(store_for(tenant)) if served else Register()
         return self._registers[tenant]
 
 
@@ -76,17 +75,6 @@ def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]
     for entries in left_over(client("dynamodb"), config().outbox_table, tenant, before):
         failed = Relay().relay([(tenant, entry) for entry in entries])
         yield len(entries) - len(failed), len(failed)
-
-
-def store_of(tenant: str) -> Store:
-    """Return the table of a tenant."""
-    settings = config()
-    return Store(
-        dynamodb_for(tenant),
-        slug=tenant,
-        table=settings.tenant_table(tenant),
-        outbox=settings.outbox_table,
-    )
 
 
 def _send(batch: list[tuple[str, Task]]) -> set[str]:
