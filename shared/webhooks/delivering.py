@@ -5,7 +5,6 @@ attempt that is in the log is not made again. One that died before it was logged
 receives tells repeats by the id of the event.
 """
 
-from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -22,13 +21,13 @@ from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.errors import Gone
 from shared.events.outbox import Told, find_event
-from shared.sealing import unseal
-from shared.tenancy.access import dynamodb_for
+from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
 from shared.tenancy.tenant import Tenant, gets_webhooks
 from shared.webhooks import repository, rules
 from shared.webhooks.models import Pulse, StoredDelivery, StoredWebhook
 from shared.webhooks.repository import WEBHOOKS, AlreadyLogged, Logged
+from shared.webhooks.safe import unseal_secret
 from shared.webhooks.sending import Outcome, send
 from shared.webhooks.signatures import signature_headers
 from shared.webhooks.tasks import Task
@@ -69,13 +68,7 @@ def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
     tenant = directory.tenant_if(task.tenant, gets_webhooks) or directory.tenant(task.tenant)
     if tenant is None:
         return "dropped"
-    store = Store(
-        dynamodb_for(task.tenant),
-        slug=task.tenant,
-        table=config().tenant_table(task.tenant),
-        outbox=config().outbox_table,
-        deadline=deadline,
-    )
+    store = store_for(task.tenant, deadline)
     found = _look(store, task)
     delivery = _delivery(task, found) if found else None
     if found is None or delivery is None:
@@ -243,4 +236,4 @@ def _secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:
 @lru_cache(_KNOWN_SECRETS)
 def _unsealed(tenant: str, webhook: int, sealed: str) -> str:
     """Unseal a secret; the environment remembers it, so that KMS is not asked each time."""
-    return unseal(b64decode(sealed), "signing", tenant, f"webhook {webhook}").decode()
+    return unseal_secret(tenant, webhook, sealed)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shared.clock import instant, milliseconds_of
+from shared.events.kinds import TEST
 from shared.webhooks.models import (
     Attempt,
     DeliveryStatus,
@@ -120,7 +121,7 @@ def obstacle(webhook: StoredWebhook, delivery: StoredDelivery) -> str | None:
     """Return why a delivery must not be tried; None when nothing stands against it."""
     if not webhook.is_active:
         return "the subscription is not active"
-    asked_for = delivery.round > 1 or delivery.event == "webhook.test"
+    asked_for = delivery.round > 1 or delivery.event == TEST
     if not asked_for and delivery.event not in webhook.events:
         return "the subscription does not ask for this event any more"
     return None

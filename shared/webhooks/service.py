@@ -1,6 +1,5 @@
 """Use cases of webhooks, as the routes offer them."""
 
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from shared.db.transaction import Transaction
 from shared.errors import Conflict, NotFound, Problem, ValidationFailed
 from shared.events.kinds import TEST
 from shared.events.outbox import Event, ask_again, is_event_id, raise_event
-from shared.sealing import seal
 from shared.tenancy.tenant import Tenant, limit_reached
 from shared.webhooks import repository, rules, views
 from shared.webhooks.models import (
@@ -28,6 +26,7 @@ from shared.webhooks.models import (
     WebhookParameters,
 )
 from shared.webhooks.repository import WEBHOOKS, Logged
+from shared.webhooks.safe import seal_secret
 from shared.webhooks.signatures import new_secret
 from shared.webhooks.targets import BadTarget, addresses_of, parse_target
 
@@ -79,8 +78,7 @@ def create_webhook(
 
 
 def _sealed(tx: Transaction, number: int, secret: str) -> StoredSecret:
-    sealed = seal(secret.encode(), "signing", tx.store.slug, f"webhook {number}")
-    return StoredSecret(sealed=b64encode(sealed).decode())
+    return StoredSecret(sealed=seal_secret(tx.store.slug, number, secret))
 
 
 def _ensure_good(url: str | None, problems: Sequence[Problem]) -> None:
@@ -199,8 +197,7 @@ def _active(tx: Transaction, number: int) -> Opened:
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     """Deliver an event once more, at once, whatever became of it; Conflict when not active."""
-    _active(tx, number)
-    seen = _find(tx.store, number, event)
+    _, seen = together(lambda: _active(tx, number), lambda: _find(tx.store, number, event))
     delivery = seen.delivery.model_copy(
         update={
             "status": "pending",
