@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 import httpx
@@ -26,8 +27,10 @@ from shared.webhooks.relaying import relay_left_over
 
 console = Console()
 
+_PORT_HELP = f"Port on 127.0.0.1.  [default: the last one; {DEFAULT_PORT} at first]"
 
-def _bring_up(port: int) -> Server:
+
+def _bring_up(port: int | None) -> Server:
     """Start the emulator unless it runs, deploy, provision, load, and write the stack file."""
     STATE.mkdir(exist_ok=True)
     DATA.mkdir(exist_ok=True)
@@ -36,7 +39,7 @@ def _bring_up(port: int) -> Server:
         _deploy_and_fill(running)
         return running
     with _step("Starting the emulator"):
-        running = server.start(port)
+        running = server.start(_port(port))
     try:
         _deploy_and_fill(running)
     except BaseException:
@@ -44,6 +47,17 @@ def _bring_up(port: int) -> Server:
         server.stop(running)
         raise
     return running
+
+
+def _port(wanted: int | None) -> int:
+    """Choose the port: queues are known by addresses that have it, so it stays with the data."""
+    known = urlsplit(_read().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
+    if known and wanted not in {None, known}:
+        raise LocalRunFailed(
+            f"The data of this stack belongs to port {known}: make run PORT={known},"
+            " or `make clean`, which forgets it."
+        )
+    return wanted or known or DEFAULT_PORT
 
 
 def _deploy_and_fill(running: Server) -> None:
@@ -138,8 +152,8 @@ def main() -> None:
 
 @main.command()
 @click.option("--detach", is_flag=True, help="Return as soon as the stack answers.")
-@click.option("--port", default=DEFAULT_PORT, show_default=True, help="Port on 127.0.0.1.")
-def start(*, detach: bool, port: int) -> None:
+@click.option("--port", type=int, help=_PORT_HELP)
+def start(*, detach: bool, port: int | None) -> None:
     """Start the stack, or deploy changed code to the one that runs."""
     was_running = server.find() is not None
     running = _bring_up(port)
@@ -174,9 +188,9 @@ def clean() -> None:
 
 
 @main.command(name="with", context_settings={"ignore_unknown_options": True})
-@click.option("--port", default=DEFAULT_PORT, show_default=True, help="Port on 127.0.0.1.")
+@click.option("--port", type=int, help=_PORT_HELP)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run_with(*, port: int, command: Sequence[str]) -> None:
+def run_with(*, port: int | None, command: Sequence[str]) -> None:
     """Run a command against the running stack, or against one started for it alone."""
     was_running = server.find() is not None
     if not was_running:
