@@ -55,6 +55,12 @@ def bind(*, request_id: str, route: str | None = None, tenant: str | None = None
         metrics.add_dimension(name="route", value=route)
 
 
+def request_id() -> str | None:
+    """Return the id that this invocation was bound to; None outside of one."""
+    bound = logger.get_current_keys().get("request_id")
+    return None if bound is None else str(bound)
+
+
 def count(name: str, value: float = 1) -> None:
     """Count something; written by `flush`."""
     metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 _SINGLE_MODULES = {path.stem for path in (ROOT / "shared").glob("*.py")}
-_KERNEL = {"", "auth", "db", "events", "http", "spreadsheets", "tenancy"} | _SINGLE_MODULES
+_KERNEL = {"", "audit", "auth", "db", "events", "http", "spreadsheets", "tenancy"} | _SINGLE_MODULES
 _SHAPELESS = {"common", "helpers", "misc", "utils"}
 _MEETING_PLACES = {
     "allocation", "dispatch", "ledger", "lines", "models", "picking", "picking_models", "picks",

@@ -1,0 +1,1 @@
+"""The audit log: who did what to credentials, settings and stock."""

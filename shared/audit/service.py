@@ -1,0 +1,76 @@
+"""Keeping and reading the audit log."""
+
+import getpass
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from shared.audit import repository
+from shared.audit.models import (
+    Actor,
+    AuditAction,
+    AuditParameters,
+    StoredEntry,
+    Target,
+    TargetType,
+)
+from shared.auth.caller import Caller
+from shared.db.listing import Page
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.json_text import dumps
+from shared.observability import request_id
+
+
+def record(  # noqa: PLR0913  what an entry tells
+    tx: Transaction,
+    action: AuditAction,
+    target_type: TargetType,
+    target_id: str | int | None,
+    *,
+    changes: Mapping[str, tuple[Any, Any]] | None = None,
+    details: Mapping[str, Any] | None = None,
+    reason: str | None = None,
+    actor: Actor | None = None,
+) -> None:
+    """Stage an entry into the transaction of the change that it tells of. Never of a secret.
+
+    Two actions of the transaction and one call of the database, for the entry's id.
+
+    Args:
+        tx: The transaction of the change.
+        action: What was done.
+        target_type: To what kind of thing.
+        target_id: To which one.
+        changes: Field → (before, after), JSON values or Decimals.
+        details: What else tells which one it was, such as its name.
+        reason: Why, in words, where somebody gave a reason.
+        actor: Who did it; by default the caller of the transaction, or an operator when it
+            has none.
+    """
+    told = {field: {"from": old, "to": new} for field, (old, new) in (changes or {}).items()}
+    entry = StoredEntry(
+        action=action,
+        actor=actor or _actor(tx.caller),
+        target=Target(type=target_type, id=None if target_id is None else str(target_id)),
+        changes=dumps(told),
+        details=dumps(dict(details or {})),
+        reason=reason,
+        request_id=request_id(),
+        created_at=tx.now,
+    )
+    repository.add(tx, entry)
+
+
+def _actor(caller: Caller | None) -> Actor:
+    if caller is not None:
+        return Actor(type="client" if caller.kind == "client" else "user", id=caller.subject)
+    name = None
+    with suppress(OSError):  # whoever runs this has no entry among the users of the system
+        name = getpass.getuser()
+    return Actor(type="operator", id=None, name=name)
+
+
+def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
+    """Read a page of the log; `from` and `to` are days in the time zone."""
+    return repository.list_entries(store, parameters, timezone)

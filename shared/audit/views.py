@@ -1,0 +1,21 @@
+"""The audit log as the interface shows it."""
+
+from shared.audit.models import AuditEntry, Change, StoredEntry
+from shared.db.collection import Record
+from shared.json_text import loads
+
+
+def entry(record: Record[StoredEntry]) -> AuditEntry:
+    """Show an entry."""
+    stored = record.entity
+    return AuditEntry(
+        id=record.id,
+        action=stored.action,
+        actor=stored.actor,
+        target=stored.target,
+        changes={name: Change(**change) for name, change in loads(stored.changes).items()},
+        details=loads(stored.details),
+        reason=stored.reason,
+        request_id=stored.request_id,
+        created_at=stored.created_at,
+    )
