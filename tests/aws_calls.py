@@ -22,6 +22,12 @@ _ITEM_ACTIONS = {
     "ConditionCheck": "ConditionCheckItem",
 }
 _PARTITION_KEYS = ("PK", "pk")
+_PATH = re.compile(r"(?<![:\w.#])#?[A-Za-z_]\w*")
+"""First part of a document path in an expression."""
+_OPERATORS = re.compile(
+    r"\b(SET|ADD|REMOVE|DELETE|AND|OR|NOT|BETWEEN|IN|if_not_exists|list_append|size"
+    r"|attribute_(not_)?exists|attribute_type|begins_with|contains)\b"
+)
 _EQUALS = re.compile(r"^([#\w]+) = (:\w+)")
 
 
@@ -189,7 +195,21 @@ def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[A
 
 def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:
     key = _partition(body["Key"] if "Key" in body else body["Item"])
-    return Access(f"dynamodb:{action}", arns.table(body["TableName"]), (key,))
+    arn = arns.table(body["TableName"])
+    return Access(f"dynamodb:{action}", arn, (key,), attributes=_attributes(body))
+
+
+def _attributes(body: dict[str, Any]) -> tuple[str, ...]:
+    """Attributes that the call names: of the item itself, and in its expressions."""
+    aliases = body.get("ExpressionAttributeNames", {})
+    words = {
+        word
+        for name, text in body.items()
+        if name.endswith("Expression")
+        for word in _PATH.findall(_OPERATORS.sub(" ", text))
+    }
+    named = {aliases.get(word, word) for word in words}
+    return tuple(sorted({*named, *body.get("Key", {}), *body.get("Item", {})}))
 
 
 def _partition(key: dict[str, Any]) -> str:

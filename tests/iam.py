@@ -1,8 +1,8 @@
 """What IAM policies allow, evaluated as far as this service's policies go.
 
 Understood are Allow statements with wildcards in actions and resources, and conditions on
-`dynamodb:LeadingKeys` and on entries of KMS's encryption context. Whatever else a policy says
-fails the evaluation: it is better to extend it here than to guess.
+`dynamodb:LeadingKeys`, on `dynamodb:Attributes` and on entries of KMS's encryption context.
+Whatever else a policy says fails the evaluation: it is better to extend it here than to guess.
 """
 
 import re
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 _LEADING_KEYS = "dynamodb:LeadingKeys"
+_ATTRIBUTES = "dynamodb:Attributes"
 _ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
@@ -27,6 +28,8 @@ class Access:
     """Partition keys that the call names, of items or of entries of an index."""
     encryption_context: Mapping[str, str] = field(default_factory=dict)
     """What a call of KMS says that the text belongs to."""
+    attributes: Sequence[str] = ()
+    """Attributes of an item that a write names, also in its condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Condition:
         """Tell whether the access passes the test."""
         if self.key == _LEADING_KEYS:
             return _all_hold(self.operator, self.values, access.leading_keys)
+        if self.key == _ATTRIBUTES:
+            return _all_hold(self.operator, self.values, access.attributes)
         assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
         assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
         # What the call does not have equals nothing, as in IAM.

@@ -8,7 +8,7 @@ decided again on what is there now (`shared.db.unit_of_work`).
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
@@ -57,6 +57,8 @@ class Overtaken(Exception):
 
 type Otherwise = Callable[[], Exception]
 """Makes the error that a failed condition stands for."""
+
+type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 
 
 @dataclass(slots=True)
@@ -153,6 +155,10 @@ class Transaction:
             "UpdateExpression": expression,
         }
         self._add("Update", body, condition, names, values, otherwise)
+
+    def stage(self, verb: Verb, body: dict[str, Any], otherwise: Otherwise = Overtaken) -> None:
+        """Add an action on another table, as the DynamoDB interface has it."""
+        self._actions.append(_Action({verb: body}, otherwise))
 
     def add_to_set(self, key: Key, name: str, number: int) -> None:
         """Add a number to a set of an item; several of one set are one action.

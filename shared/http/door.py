@@ -134,13 +134,13 @@ class Door:
         if tenant is None:
             raise Unauthenticated
         bind(request_id=_request_id(event), route=operation.name, tenant=tenant.slug)
-        _admit(operation, caller, tenant)
+        _admit(match, caller, tenant)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
         store = store_for(tenant.slug, deadline)
         request = Request(
             caller=caller,
             tenant=tenant,
-            path_values=match.path_values,
+            path_values=_path_values(match, caller),
             parameters=_parameters(operation, event),
         )
         with span(operation.name, tenant=tenant.slug):
@@ -239,8 +239,9 @@ def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _admit(operation: Operation, caller: Caller, tenant: Tenant) -> None:
+def _admit(match: Match, caller: Caller, tenant: Tenant) -> None:
     """Refuse whoever may not use the operation, before anything of the request is looked at."""
+    operation = match.operation
     ensure_open(tenant)
     ensure_not_revoked(tenant, caller)
     authorize(
@@ -249,12 +250,21 @@ def _admit(operation: Operation, caller: Caller, tenant: Tenant) -> None:
         permission=operation.permission,
         write=operation.writes,
         open_to_mobile=operation.open_to_mobile,
+        own=operation.own and _path_values(match, caller).get("id") == caller.subject,
     )
     if operation.feature:
         ensure_feature(tenant, operation.feature)
     if operation.module and not has_module(tenant, operation.module):
         code = _MODULE_ERRORS.get(operation.module, "not_found")
         raise ServiceError(CODES[code].meaning, code)
+
+
+def _path_values(match: Match, caller: Caller) -> Mapping[str, str]:
+    """Return what the path names; `me` is the id of the user who calls."""
+    values = match.path_values
+    if match.operation.own and values.get("id") == "me" and caller.kind == "user":
+        return {**values, "id": caller.subject}
+    return values
 
 
 def _parameters(operation: Operation, event: Mapping[str, Any]) -> object:

@@ -105,6 +105,8 @@ class Operation:
     """A `warning` may stand beside `data`."""
     volatile: Sequence[str] = ()
     """Fields of its answer that change by themselves, which If-Match does not look at."""
+    own: bool = False
+    """A user may do it to themselves (`{id}` is their own, or `me`), without the permission."""
     shows_secret: bool = False
     """Its answer must not be stored in the clear: it shows a secret, this once."""
     description: str = ""

@@ -23,18 +23,9 @@ _RENEW_BEFORE = 1_000
 """Seconds before expiry from which credentials are no longer handed out: presigned addresses and
 forms end with the credentials that signed them, and live up to 15 minutes."""
 
-_TABLE_ACTIONS = [
-    f"dynamodb:{name}"
-    for name in (
-        "GetItem",
-        "BatchGetItem",
-        "Query",
-        "PutItem",
-        "UpdateItem",
-        "DeleteItem",
-        "ConditionCheckItem",
-    )
-]
+_TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
+_CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
+"""The most that a session leaves of what its role may do."""
 
 
 @dataclass(slots=True)
@@ -107,6 +98,19 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
             "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
+        },
+        {
+            "Effect": "Allow",
+            "Action": [
+                f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")
+            ],
+            # the table and its index
+            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
+            "Condition": {
+                "ForAllValues:StringLike": {
+                    "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
+                }
+            },
         },
     ]
     buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]

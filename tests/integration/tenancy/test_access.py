@@ -4,7 +4,6 @@ import datetime as dt
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -13,6 +12,8 @@ from shared import aws
 from shared.config import config
 from shared.tenancy import access as module
 from shared.tenancy.access import TenantAccess, dynamodb_for, session_policy
+from tests import iam
+from tests.iam import read_policy
 from tests.integration.control_plane import ACCOUNT, REGION, Wire
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
@@ -26,22 +27,10 @@ def _bucket(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def allows(policy: str, action: str, resource: str, leading_key: str | None = None) -> bool:
-    """Evaluate a policy as IAM does: wildcards, and ForAllValues over one leading key."""
-
-    def listed(value: Any) -> list[str]:
-        return [value] if isinstance(value, str) else value
-
-    for statement in json.loads(policy)["Statement"]:
-        assert statement["Effect"] == "Allow"
-        keys = statement.get("Condition", {}).get("ForAllValues:StringEquals", {})
-        assert statement.get("Condition", {}).keys() <= {"ForAllValues:StringEquals"}
-        if (
-            any(fnmatchcase(action, each) for each in listed(statement["Action"]))
-            and any(fnmatchcase(resource, each) for each in listed(statement["Resource"]))
-            and (not keys or leading_key in keys["dynamodb:LeadingKeys"])
-        ):
-            return True
-    return False
+    """Evaluate a session's policy on one call."""
+    keys = () if leading_key is None else (leading_key,)
+    statements = read_policy(json.loads(policy)["Statement"], str)
+    return iam.allows(statements, iam.Access(action, resource, keys))
 
 
 def test_the_policy_leaves_the_tenants_own_data() -> None:
@@ -61,10 +50,30 @@ def test_the_policy_leaves_nothing_of_a_neighbour(neighbour: str) -> None:
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{neighbour}"
         assert not allows(policy, f"dynamodb:{action}", other)
-        assert not allows(policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-control")
         outbox = f"{DYNAMODB}:table/stowage-outbox"
         assert not allows(policy, f"dynamodb:{action}", outbox, neighbour)
     assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{neighbour}/x")
+
+
+def _control_keys(slug: str) -> list[str]:
+    return [f"TENANT#{slug}", f"CLIENT#stw_{slug}_0123456789ab", f"CLIENT#stm_{slug}_0123456789ab"]
+
+
+def test_the_policy_leaves_the_tenants_own_part_of_the_control_table() -> None:
+    policy = session_policy("acme", DYNAMODB)
+    control = f"{DYNAMODB}:table/stowage-control"
+    for action in ("GetItem", "PutItem", "UpdateItem"):
+        for key in _control_keys("acme"):
+            assert allows(policy, f"dynamodb:{action}", control, key)
+        for other in ("beta", "acme2", "acm", "ac-acme", "acme-2"):
+            for key in _control_keys(other):
+                assert not allows(policy, f"dynamodb:{action}", control, key)
+        assert not allows(policy, f"dynamodb:{action}", control, "HOST#wms.acme.com")
+        assert not allows(policy, f"dynamodb:{action}", control, "KEYS")
+    assert allows(policy, "dynamodb:Query", f"{control}/index/by_tenant", "acme")
+    assert not allows(policy, "dynamodb:Query", f"{control}/index/by_tenant", "beta")
+    for action in ("DeleteItem", "Scan", "BatchGetItem", "UpdateTable"):
+        assert not allows(policy, f"dynamodb:{action}", control, "TENANT#acme")
 
 
 def test_the_policy_leaves_no_way_to_list_or_change_the_outbox_or_to_change_tables() -> None:
@@ -79,6 +88,7 @@ def test_the_policy_leaves_no_way_to_list_or_change_the_outbox_or_to_change_tabl
 
 def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACK_NAME", "s" * 128)
+    monkeypatch.setenv("CONTROL_TABLE", "c" * 255)
     monkeypatch.setenv("OUTBOX_TABLE", "o" * 255)
     monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
     monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)

@@ -1,0 +1,1 @@
+"""How a company works, and who may use its instance."""

@@ -1,0 +1,8 @@
+"""The administrator's routes: settings, API clients, users, roles, and the audit log."""
+
+from functions.settings import api_clients, audit_log, roles, settings, users
+from shared.http.door import Door
+
+lambda_handler = Door(
+    settings.routes, api_clients.routes, users.routes, roles.routes, audit_log.routes
+)

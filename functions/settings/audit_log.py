@@ -1,0 +1,5 @@
+"""Who did what to credentials, settings and stock."""
+
+from shared.http.operations import Routes
+
+routes = Routes("settings")
