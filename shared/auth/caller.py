@@ -27,12 +27,28 @@ class Caller:
     token_id: str
     expires_at: int = _NO_EXPIRY
     """Seconds since the epoch. The gateway keeps a verdict for minutes, so doors look again."""
+    session: str | None = None
+    """Id of the sign-in that the token comes from; None for integration clients."""
+    roles: frozenset[str] = frozenset()
+    """Ids of the roles that the permissions come from."""
 
     @property
     def user_id(self) -> int | None:
         """Id of the user who calls; None when an integration client does."""
         known = self.kind != "client" and self.subject.isdecimal()
         return int(self.subject) if known else None
+
+    @property
+    def marks(self) -> list[str]:
+        """What the token is revoked by; see `shared.tenancy.revocations`."""
+        marks = [f"token:{self.token_id}"]
+        if self.client_id:
+            marks.append(f"client:{self.client_id}")
+        if self.kind != "client":
+            marks.append(f"user:{self.subject}")
+        if self.session:
+            marks.append(f"session:{self.session}")
+        return [*marks, *(f"role:{role}" for role in self.roles)]
 
     @classmethod
     def from_context(cls, flat: Mapping[str, str]) -> "Caller":
@@ -53,6 +69,8 @@ class Caller:
             second_factor=flat["second_factor"] == "true",
             token_id=flat["jti"],
             expires_at=int(flat["exp"]),
+            session=flat.get("session") or None,
+            roles=frozenset(flat.get("roles", "").split()),
         )
 
     def to_context(self) -> dict[str, str]:
@@ -67,4 +85,6 @@ class Caller:
             "second_factor": "true" if self.second_factor else "false",
             "jti": self.token_id,
             "exp": str(self.expires_at),
+            "session": self.session or "",
+            "roles": " ".join(sorted(self.roles)),
         }

@@ -27,8 +27,9 @@ _MAX_LENGTH = 4096
 _FORM = re.compile(r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII)
 _TEXTS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
 _KINDS = ("client", "user", "mobile")
-_CLOCK_SKEW = 5
-"""Seconds by which a clock of ours may run ahead of another."""
+_AHEAD = 10
+"""Seconds by which a token may be ahead of the clock: clocks differ, and after a revocation new
+tokens count from a few seconds later (`shared.tenancy.revocations.tokens_from`)."""
 
 
 class InvalidToken(Exception):
@@ -129,7 +130,7 @@ def _check_claims(claims: Mapping[str, Any], now: float) -> None:
     issued_at, expires_at = claims.get("iat"), claims.get("exp")
     if type(issued_at) is not int or type(expires_at) is not int:
         raise InvalidToken("times")
-    if not issued_at - _CLOCK_SKEW <= now < expires_at <= issued_at + LIFETIME:
+    if not issued_at - _AHEAD <= now < expires_at <= issued_at + LIFETIME:
         raise InvalidToken("times")
     if "nbf" in claims or claims["aud"] != claims["iss"] or claims["kind"] not in _KINDS:
         raise InvalidToken("claims")

@@ -132,7 +132,7 @@ def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
         base_url=item["base_url"]["S"],
         timezone=item["timezone"]["S"],
         moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
-        revoked=frozenset(item["revoked"]["M"]),
+        revoked={mark: int(last["N"]) for mark, last in item["revoked"]["M"].items()},
         settings=_settings_of(item),
     )
 

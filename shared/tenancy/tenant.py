@@ -107,8 +107,9 @@ class Tenant:
     timezone: str = "UTC"
     moved_to: str | None = None
     """Address of the company's own server, once it has moved there."""
-    revoked: frozenset[str] = field(default=frozenset())
-    """Revoked credentials: `client:ID`, `token:JTI`, `user:ID`."""
+    revoked: Mapping[str, int] = field(default_factory=dict)
+    """Mark of a revoked credential → when the last token that it stops expires, in seconds
+    since the epoch; see `shared.tenancy.revocations`."""
     settings: Settings = field(default_factory=Settings)
 
     @property

@@ -6,11 +6,16 @@ from typing import Any
 import pytest
 
 from functions.authorizer.app import lambda_handler as authorize
+from shared import aws
+from shared.auth import tokens
 from shared.auth.caller import Caller
 from shared.auth.clients import find_client
 from shared.auth.rules import ensure_not_revoked
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
 from shared.errors import NotFound, ServiceUnavailable, Unauthenticated
 from shared.tenancy import revocations
+from shared.tenancy.access import store_for
 from shared.tenancy.directory import Directory, read, tenant_key
 from shared.tenancy.provisioning import Credentials, create_client, revoke_client, show_tenant
 from shared.tenancy.tenant import Tenant
@@ -18,6 +23,7 @@ from tests.integration.auth.test_oauth import ask, grant, send
 from tests.integration.control_plane import Killed, Wire, killer
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+SCOPE = frozenset({"products:read"})
 
 
 def token_of(client: Credentials) -> str:
@@ -146,6 +152,67 @@ def test_an_unknown_tenant_has_no_revocations(wire: Wire) -> None:
     assert wire
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1")
+
+
+def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
+    store, before = store_for("acme"), tokens.issue(show_tenant("acme"), acme.client_id, SCOPE)
+
+    def change(tx: Transaction) -> int:
+        revocations.stage(tx, f"client:{acme.client_id}", "role:7", counts={"clients": -1})
+        return revocations.tokens_from(tx)
+
+    first = perform(store, change)
+    assert set(marks()) == {f"client:{acme.client_id}", "role:7"}
+    item = read(tenant_key("acme"))
+    assert item
+    assert item["clients"] == {"N": "0"}
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(show_tenant("acme"), caller_of(before))
+    after = tokens.issue(show_tenant("acme"), acme.client_id, SCOPE, now=first)
+    ensure_not_revoked(show_tenant("acme"), caller_of(after))
+
+
+def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
+    assert acme
+
+    def change(tx: Transaction) -> None:
+        revocations.stage(tx, "user:7")
+        tx.insert({"PK": "x", "SK": "x"}, otherwise=lambda: NotFound("It"))
+
+    store_for("acme").client.put_item(
+        TableName="stowage-tenant-acme", Item={"PK": {"S": "x"}, "SK": {"S": "x"}}
+    )
+    with pytest.raises(NotFound):
+        perform(store_for("acme"), change)
+    assert marks() == {}
+
+
+def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, wire: Wire) -> None:
+    """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
+    assert acme
+    revocations.revoke("acme", "user:7", now=time.time() - 4000)
+    again: list[str] = []
+
+    def meanwhile(moment: str, operation: str) -> None:
+        if (moment, operation) == ("after", "GetItem") and not again:
+            again.append(operation)
+            aws.client("dynamodb").update_item(
+                TableName="stowage-control",
+                Key={"pk": {"S": tenant_key("acme")}},
+                UpdateExpression="SET revoked.#m = :later",
+                ExpressionAttributeNames={"#m": "user:7"},
+                ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
+            )
+
+    with wire.hooked(meanwhile):
+        perform(store_for("acme"), lambda tx: revocations.stage(tx, "user:8"))
+    assert set(marks()) == {"user:7", "user:8"}
+
+
+def test_a_tenant_that_is_gone_has_nothing_to_revoke(wire: Wire) -> None:
+    assert wire
+    with pytest.raises(NotFound):
+        perform(store_for("nobody"), lambda tx: revocations.stage(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", range(20))

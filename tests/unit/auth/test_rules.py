@@ -33,6 +33,8 @@ USER = Caller(
     second_factor=True,
     token_id="j2",
     expires_at=2_000_000_000,
+    session="s1",
+    roles=frozenset({"3", "12"}),
 )
 MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
 HALF_PROVEN = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
@@ -115,7 +117,7 @@ def tenant(*revoked: str) -> Tenant:
         "enterprise",
         frozenset(),
         "https://a.test/api/v1",
-        revoked=frozenset(revoked),
+        revoked=dict.fromkeys(revoked, 2_000_000_000),
     )
 
 
@@ -128,6 +130,9 @@ def tenant(*revoked: str) -> Tenant:
         (USER, "user:7"),
         (MOBILE, "client:mobile"),
         (MOBILE, "user:7"),
+        (USER, "session:s1"),
+        (USER, "role:3"),
+        (USER, "role:12"),
     ],
 )
 def test_a_revoked_credential_is_refused(caller: Caller, mark: str) -> None:
@@ -136,10 +141,19 @@ def test_a_revoked_credential_is_refused(caller: Caller, mark: str) -> None:
         ensure_not_revoked(tenant("token:other", mark), caller)
 
 
-@pytest.mark.parametrize("mark", ["user:stw_1", "client:7", "token:j", "stw_1", "client:"])
+@pytest.mark.parametrize(
+    "mark", ["user:stw_1", "client:7", "token:j", "stw_1", "client:", "role:1", "session:None"]
+)
 def test_other_marks_leave_a_caller_alone(mark: str) -> None:
     ensure_not_revoked(tenant(mark), CLIENT)
     ensure_not_revoked(tenant(mark), USER)
+
+
+def test_a_token_issued_after_the_mark_is_good() -> None:
+    later = replace(USER, expires_at=2_000_000_001)
+    ensure_not_revoked(tenant(*USER.marks), later)
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(tenant("user:7"), replace(USER, expires_at=1_999_999_999))
 
 
 def test_a_token_that_expired_since_the_verdict_is_refused() -> None:
