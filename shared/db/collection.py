@@ -36,6 +36,11 @@ class Record[E]:
     parts: int = 1
 
 
+def tail_keys(partition: str, parts: int) -> list[Key]:
+    """Keys of the items in which an entity of so many parts goes on after its head."""
+    return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
+
+
 @dataclass(frozen=True, slots=True)
 class Collection[E: BaseModel]:
     """How the entities of one kind are stored and listed.
@@ -115,8 +120,7 @@ class Collection[E: BaseModel]:
         return self._tail_keys(int(head["id"]), int(head["parts"]))
 
     def _tail_keys(self, number: int, parts: int) -> list[Key]:
-        partition = self.key(number)[0]
-        return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
+        return tail_keys(self.key(number)[0], parts)
 
     # Writing
 

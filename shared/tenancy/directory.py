@@ -33,6 +33,10 @@ SHARED_ADDRESS_KEY = host_key("*")
 """Key of the address that tenants without a host of their own share."""
 
 
+NOT_THERE = frozenset({"creating", "deleting", "deleted"})
+"""States in which there is no tenant for anybody but its operator."""
+
+
 class Directory:
     """Reads tenants and addresses; keeps each answer, also a "no", for a bounded time."""
 
@@ -49,7 +53,7 @@ class Directory:
             max_age: Seconds that a kept answer may be old.
 
         Returns:
-            The tenant, or None when there is none or it is still being created.
+            The tenant, or None when there is none, none yet, or none any more.
         """
         item = self._item(tenant_key(slug), max_age)
         return tenant_of(item) if item else None
@@ -121,8 +125,8 @@ def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
-    """Read a tenant's item; None while the tenant is being created."""
-    if item["state"]["S"] == "creating":
+    """Read a tenant's item; None while the tenant is being created, and once it is deleted."""
+    if item["state"]["S"] in NOT_THERE:
         return None
     return Tenant(
         slug=item["pk"]["S"].removeprefix("TENANT#"),

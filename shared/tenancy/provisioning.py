@@ -21,7 +21,14 @@ from shared.aws import client, failed_conditions
 from shared.clock import instant, now_ms
 from shared.config import config
 from shared.errors import Conflict, NotFound
-from shared.tenancy.directory import SHARED_ADDRESS_KEY, host_key, read, tenant_key, tenant_of
+from shared.tenancy.directory import (
+    NOT_THERE,
+    SHARED_ADDRESS_KEY,
+    host_key,
+    read,
+    tenant_key,
+    tenant_of,
+)
 from shared.tenancy.settings import (
     TenantSettings,
     check_modules,
@@ -50,6 +57,15 @@ __all__ = [
 ]
 
 
+_NOT_THERE_VALUES = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
+_IS_THERE = f"NOT #state IN ({', '.join(_NOT_THERE_VALUES)})"
+_REASONS = {
+    "creating": "whose creation was not finished (create it again)",
+    "deleting": "whose deletion was not finished (delete it again)",
+    "deleted": "which was deleted",
+}
+
+
 def create_tenant(
     settings: TenantSettings, *, progress: Callable[[str], None] = lambda _: None
 ) -> Tenant:
@@ -66,13 +82,19 @@ def create_tenant(
 
     Raises:
         ValidationFailed: Settings that cannot be; every problem at once.
-        Conflict: The slug is taken by a tenant with other settings, or the host by another.
+        Conflict: The slug is taken by a tenant with other settings, or was that of a deleted
+            one, or the host is another's.
         ServiceUnavailable: The table did not become ready in time; run it again.
     """
     settings.check()
     progress(f"registering {settings.slug}")
     _register(settings)
     item = read(tenant_key(settings.slug))
+    if item and item["state"]["S"] in {"deleting", "deleted"}:
+        raise Conflict(
+            f"The name {settings.slug} belonged to a tenant that was deleted. It is not given "
+            "again: tokens and messages of that company may still be about."
+        )
     if item is None or not _same(item, settings):
         raise Conflict(
             f"The tenant {settings.slug} exists with other settings; look at it, and change "
@@ -127,9 +149,10 @@ def _claim_address(slug: str, address: str, host: str | None) -> dict[str, Any]:
         shared = {"pk": {"S": SHARED_ADDRESS_KEY}, "base_url": {"S": address}}
         return {"Put": {"TableName": table, "Item": shared}}
     return {
-        "Put": {
+        "Update": {  # what `shared.tenancy.domains` keeps there stays
             "TableName": table,
-            "Item": {"pk": {"S": host_key(host)}, "tenant": {"S": slug}},
+            "Key": {"pk": {"S": host_key(host)}},
+            "UpdateExpression": "SET tenant = :slug",
             "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
             "ExpressionAttributeValues": {":slug": {"S": slug}},
         }
@@ -164,18 +187,19 @@ def show_tenant(slug: str) -> Tenant:
     """Read a tenant as it is at this moment.
 
     Raises:
-        NotFound: There is none, or its creation is not finished.
+        NotFound: There is none, none yet, or none any more.
     """
     item = read(tenant_key(slug))
-    tenant = tenant_of(item) if item else None
+    if item is None:
+        raise NotFound(f"The tenant {slug}")
+    tenant = tenant_of(item)
     if tenant is None:
-        unfinished = ", or its creation was not finished: create it again" if item else ""
-        raise NotFound(f"The tenant {slug}{unfinished}")
+        raise NotFound(f"The tenant {slug}, {_REASONS[item['state']['S']]},")
     return tenant
 
 
 def list_tenants() -> list[Tenant]:
-    """All tenants by slug, without those whose creation is not finished."""
+    """All tenants by slug, without those that are not there yet, or no more."""
     pages = (
         client("dynamodb")
         .get_paginator("scan")
@@ -289,16 +313,22 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
                         "TableName": table,
                         "Key": {"pk": {"S": tenant_key(slug)}},
                         "UpdateExpression": "SET base_url = :address",
-                        "ConditionExpression": "attribute_exists(pk)",
-                        "ExpressionAttributeValues": {":address": {"S": wanted.address}},
+                        "ConditionExpression": f"attribute_exists(pk) AND {_IS_THERE}",
+                        "ExpressionAttributeNames": {"#state": "state"},
+                        "ExpressionAttributeValues": {
+                            ":address": {"S": wanted.address},
+                            **_NOT_THERE_VALUES,
+                        },
                     }
                 },
             ]
         )
     except dynamodb.exceptions.TransactionCanceledException as error:
-        if failed_conditions(error)[0]:
+        host_taken, gone = failed_conditions(error)
+        if host_taken:
             raise Conflict(f"The host {host} belongs to another tenant.") from error
-        raise
+        if not gone:
+            raise
     return show_tenant(slug)
 
 
@@ -310,7 +340,7 @@ def _change(
     more: Mapping[str, Any] | None = None,
 ) -> Tenant:
     dynamodb = client("dynamodb")
-    values = {":creating": {"S": "creating"}, **(more or {})}
+    values = {**_NOT_THERE_VALUES, **(more or {})}
     if value is not None:
         values[":value"] = value
     try:
@@ -318,13 +348,13 @@ def _change(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
             UpdateExpression=expression,
-            ConditionExpression="attribute_exists(pk) AND #state <> :creating",
+            ConditionExpression=f"attribute_exists(pk) AND {_IS_THERE}",
             ExpressionAttributeNames={"#field": field, "#state": "state"},
             ExpressionAttributeValues=values,
             ReturnValues="ALL_NEW",
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        return show_tenant(slug)  # raises: it does not exist, or not yet
+        return show_tenant(slug)  # raises: it is not there
     changed = tenant_of(answer["Attributes"])
     if changed is None:
         raise NotFound(f"The tenant {slug}")

@@ -10,7 +10,11 @@ from shared.errors import Problem, ValidationFailed
 from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, PlanName, Settings
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]", re.ASCII)
-_HOST = re.compile(r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}", re.ASCII)
+_HOST = re.compile(
+    r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])",
+    re.ASCII,
+)
+"""Two labels or more; the last one has no digits, as no IP address ends, unless it is punycode."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
 _MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
@@ -46,7 +50,7 @@ class TenantSettings:
     @property
     def address(self) -> str:
         """Base address: what `base_url` of the interface stands for."""
-        return f"https://{self.host}{_API}" if self.host else self.base_url or ""
+        return address_of(self.host) if self.host else self.base_url or ""
 
     def check(self) -> None:
         """Check everything.
@@ -73,6 +77,16 @@ def check_plan(plan: str) -> None:
 def check_modules(modules: Collection[str]) -> None:
     """Raise ValidationFailed for modules that do not exist."""
     _raise(_module_problems(modules))
+
+
+def check_host(host: str) -> None:
+    """Raise ValidationFailed for what is no host name in lower case: an IP address, a wildcard."""
+    _raise(_host_problems(host))
+
+
+def address_of(host: str) -> str:
+    """Base address of a tenant that has a host of its own."""
+    return f"https://{host}{_API}"
 
 
 def check_settings(settings: Settings) -> None:
@@ -135,10 +149,15 @@ def _setting_problems(settings: Settings) -> Iterator[Problem]:
 def _address_problems(base_url: str | None, host: str | None) -> Iterator[Problem]:
     if (base_url is None) == (host is None):
         yield Problem("base_url", "either a host or a base address is needed")
-    if host is not None and not _HOST.fullmatch(host):
-        yield Problem("host", "a host name in lower case is needed, such as wms.example.com")
+    if host is not None:
+        yield from _host_problems(host)
     if base_url is not None and not (base_url.endswith(_API) and _is_url(base_url, loopback=True)):
         yield Problem("base_url", f"an https:// address that ends in {_API} is needed")
+
+
+def _host_problems(host: str) -> Iterator[Problem]:
+    if not _HOST.fullmatch(host):
+        yield Problem("host", "a host name in lower case is needed, such as wms.example.com")
 
 
 def _is_url(text: str, *, loopback: bool) -> bool:
