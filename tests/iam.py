@@ -113,6 +113,8 @@ def _all_hold(operator: str, patterns: Sequence[str], keys: Sequence[str]) -> bo
         # ForAllValues also holds when there is no key at all, as it does in IAM.
         case "ForAllValues:StringLike":
             return all(_any_like(patterns, key) for key in keys)
+        case "ForAllValues:StringNotLike":
+            return not any(_any_like(patterns, key) for key in keys)
         case "ForAllValues:StringEquals":
             return all(key in patterns for key in keys)
         case _:

@@ -1,6 +1,7 @@
 """The rights that the template gives: those of functions, and of the roles that they assume."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from tests.stack import ACCOUNT, REGION, Stack
 from tests.template import Template
 
 ARNS = Arns(REGION, ACCOUNT)
+_ACME = re.compile(r"\bacme\b|(?<=_)acme(?=_)")
+"""The tenant in a key of the control table: `TENANT#acme`, `CLIENT#stw_acme_…`, `acme`."""
 
 
 class Roles:
@@ -120,7 +123,7 @@ class Roles:
 
 def is_about(access: Access, lacking: str) -> bool:
     """Tell whether an access needs the action, leading key or encryption context."""
-    named = {access.action, *access.encryption_context.values()}
+    named = {access.action, *access.encryption_context.values(), *access.attributes}
     return lacking in named or any(like(lacking, key) for key in access.leading_keys)
 
 
@@ -132,6 +135,12 @@ def _of_neighbour(access: Access) -> Access:
     if access.resource.startswith("arn:aws:s3:::"):
         assert "/acme/" in access.resource
         return replace(access, resource=access.resource.replace("/acme/", "/beta/"))
+    if "-ControlTable" in access.resource:
+        keys = tuple(
+            re.sub(r"\bacme\b|(?<=_)acme(?=_)", "beta", key) for key in access.leading_keys
+        )
+        assert keys != access.leading_keys
+        return replace(access, leading_keys=keys)
     assert "-tenant-acme" in access.resource
     return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
 

@@ -115,6 +115,33 @@ def test_the_role_alone_would_reach_every_tenant(roles: Roles, stack: Stack) -> 
     assert not allows(narrowed, reading)
 
 
+@pytest.mark.parametrize("role", ["TenantDataRole", "SettingsDataRole", "SignInDataRole"])
+def test_what_the_audit_log_says_stays_said(role: str, roles: Roles) -> None:
+    table = ARNS.table("stowage-tenant-acme")
+    rights = roles.of_data[role]
+    entry = ("audit#000000000001",)
+    assert allows(rights, Access("dynamodb:PutItem", table, entry))
+    assert allows(rights, Access("dynamodb:UpdateItem", table, ("count#audit",)))
+    for action in ("UpdateItem", "DeleteItem", "BatchWriteItem"):
+        assert not allows(rights, Access(f"dynamodb:{action}", table, entry))
+
+
+def test_a_company_changes_its_settings_but_not_what_it_pays_for(
+    roles: Roles, stack: Stack
+) -> None:
+    control = ARNS.table(stack.template._names["ControlTable"])
+    rights = roles.of_data["SettingsDataRole"]
+
+    def may(*attributes: str) -> bool:
+        named = ("pk", *attributes)
+        update = Access("dynamodb:UpdateItem", control, ("TENANT#acme",), attributes=named)
+        return allows(rights, update)
+
+    assert may("timezone", "modules", "settings_version")
+    for paid in ("plan", "state", "base_url", "moved_to", "requests_per_minute"):
+        assert not may("timezone", paid)
+
+
 def _life_of_a_product(stack: Stack) -> None:
     _play("DELETE /products/{id}", stack)
     _play("GET /products", stack)

@@ -116,10 +116,16 @@ def test_who_may_unseal_what(roles: Roles, stack: Stack) -> None:
     may = {
         (handler, purpose)
         for handler, policy in roles.functions.items()
-        for purpose in ("signing", "replay", "")
+        for purpose in ("signing", "replay", "totp", "")
         if allows(policy, Access("kms:Decrypt", key, (), {"purpose": purpose}))
     }
-    assert may == {(WORKER, "signing"), ("functions.webhooks.app.lambda_handler", "replay")}
+    assert may == {
+        (WORKER, "signing"),
+        ("functions.webhooks.app.lambda_handler", "replay"),
+        ("functions.settings.app.lambda_handler", "replay"),
+        ("functions.settings.app.lambda_handler", "totp"),
+        ("functions.oauth.app.lambda_handler", "totp"),
+    }
 
 
 _NEEDED = {
