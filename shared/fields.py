@@ -17,9 +17,12 @@ from pydantic import (
     Field,
     PlainSerializer,
     StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from shared.clock import instant_of
 
@@ -117,6 +120,36 @@ type Email = Annotated[
     WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
 ]
 """An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
+
+
+_MOST_COMPARED = 100
+"""Entries of a list among which repeated ones are looked for; no list of names has more."""
+
+
+def _distinct(value: Any, entries: ValidatorFunctionWrapHandler) -> Any:
+    given = value[:_MOST_COMPARED] if isinstance(value, list) else []
+    repeated = PydanticCustomError("repeated", "must not be named twice")
+    problems = [
+        InitErrorDetails(type=repeated, loc=(at,), input=entry)
+        for at, entry in enumerate(given)
+        if entry in given[:at]
+    ]
+    try:
+        valid = entries(value)
+    except ValidationError as error:
+        problems += [
+            InitErrorDetails(
+                type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
+            )
+            for one in error.errors()
+        ]
+    if problems:
+        raise ValidationError.from_exception_data("list", problems)
+    return valid
+
+
+DISTINCT = WrapValidator(_distinct)
+"""Of a list: nothing is named twice; told together with what else is wrong with its entries."""
 
 
 def _number(value: Any) -> Decimal:

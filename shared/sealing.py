@@ -9,9 +9,9 @@ from typing import Literal
 from shared.aws import client
 from shared.config import config
 
-type Purpose = Literal["signing", "replay"]
+type Purpose = Literal["signing", "replay", "totp"]
 """`signing`: a webhook's secret, to sign with; `replay`: an answer that showed one, to be
-repeated under its Idempotency-Key."""
+repeated under its Idempotency-Key; `totp`: a user's second factor, to compare codes with."""
 
 
 def seal(content: bytes, purpose: Purpose, tenant: str, what: str) -> bytes:

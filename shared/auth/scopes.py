@@ -1,6 +1,7 @@
 """What tokens can allow: scopes of integration clients, permissions of users."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 SCOPES: Mapping[str, str] = {
     "warehouses:read": "Read warehouses, positions and the published map.",
@@ -23,6 +24,16 @@ SCOPES: Mapping[str, str] = {
     "settings:manage": "Read and change the settings.",
 }
 """Scope → what it allows."""
+
+Permission = Literal[
+    "entries.manage",
+    "exits.manage",
+    "inventory.manage",
+    "imports.run",
+    "transfer-orders.manage",
+    "users.manage",
+    "approvals.grant",
+]
 
 PERMISSIONS: Mapping[str, str] = {
     "entries.manage": "Entry documents, receipts and providers.",

@@ -1,21 +1,13 @@
 """What webhooks are: bodies, what is stored, what is answered."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-)
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from shared.config import config
 from shared.events.kinds import EVENT_KINDS, AnyKind, EventKind
-from shared.fields import Input, Stored, Timestamp
+from shared.fields import DISTINCT, Input, Stored, Timestamp
 from shared.parameters import ListParameters
 from shared.webhooks.targets import MOST_CHARACTERS, BadTarget, parse_target
 
@@ -41,33 +33,10 @@ type _Url = Annotated[
 """Where events go: https, a public name, port 443 or 8443."""
 
 
-def _distinct(value: Any, kinds: ValidatorFunctionWrapHandler) -> list[EventKind]:
-    """Tell of repeated kinds together with those that there are not."""
-    given = value[: len(EVENT_KINDS) + 1] if isinstance(value, list) else []
-    repeated = PydanticCustomError("repeated", "must not be named twice")
-    problems = [
-        InitErrorDetails(type=repeated, loc=(at,), input=kind)
-        for at, kind in enumerate(given)
-        if kind in given[:at]
-    ]
-    try:
-        valid: list[EventKind] = kinds(value)
-    except ValidationError as error:
-        problems += [
-            InitErrorDetails(
-                type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
-            )
-            for one in error.errors()
-        ]
-    if problems:
-        raise ValidationError.from_exception_data("events", problems)
-    return valid
-
-
 type _Kinds = Annotated[
     list[EventKind],
     Field(min_length=1, max_length=len(EVENT_KINDS), json_schema_extra={"uniqueItems": True}),
-    WrapValidator(_distinct),
+    DISTINCT,
 ]
 
 

@@ -1,0 +1,1 @@
+"""People who use the service: users, their roles, how they log in."""
