@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from threading import Lock
@@ -32,6 +32,9 @@ def host_key(host: str) -> str:
 SHARED_ADDRESS_KEY = host_key("*")
 """Key of the address that tenants without a host of their own share."""
 
+
+BY_TENANT = "by_tenant"
+"""Index of the control table: (tenant, pk)."""
 
 NOT_THERE = frozenset({"creating", "deleting", "deleted"})
 """States in which there is no tenant for anybody but its operator."""
@@ -124,10 +127,60 @@ def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     return {item["pk"]["S"]: item for item in answer["Responses"][table]}
 
 
+def scan(prefix: str) -> Iterator[Mapping[str, Any]]:
+    """Read the items of all tenants whose keys begin with `prefix`, in no order."""
+    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
+
+    pages = (
+        client("dynamodb")
+        .get_paginator("scan")
+        .paginate(
+            TableName=config().control_table,
+            FilterExpression="begins_with(pk, :prefix)",
+            ExpressionAttributeValues={":prefix": {"S": prefix}},
+        )
+    )
+    for page in pages:
+        yield from page["Items"]
+
+
+def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
+    """Read what the control table holds of a tenant beside its own item, by key.
+
+    From an index, which may lag behind a change for a moment. `prefix`: of the keys.
+    """
+    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
+
+    condition, values = "tenant = :tenant", {":tenant": {"S": slug}}
+    if prefix:
+        condition, values = (
+            f"{condition} AND begins_with(pk, :prefix)",
+            {
+                **values,
+                ":prefix": {"S": prefix},
+            },
+        )
+    pages = (
+        client("dynamodb")
+        .get_paginator("query")
+        .paginate(
+            TableName=config().control_table,
+            IndexName=BY_TENANT,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=values,
+        )
+    )
+    for page in pages:
+        yield from page["Items"]
+
+
 def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
     """Read a tenant's item; None while the tenant is being created, and once it is deleted."""
-    if item["state"]["S"] in NOT_THERE:
-        return None
+    return None if item["state"]["S"] in NOT_THERE else described(item)
+
+
+def described(item: Mapping[str, Any]) -> Tenant:
+    """Read how a tenant is set up, also while it is created or deleted."""
     return Tenant(
         slug=item["pk"]["S"].removeprefix("TENANT#"),
         state=item["state"]["S"],
@@ -138,6 +191,9 @@ def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
         moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
         revoked={mark: int(last["N"]) for mark, last in item["revoked"]["M"].items()},
         settings=_settings_of(item),
+        requests_per_minute=int(item["requests_per_minute"]["N"])
+        if "requests_per_minute" in item
+        else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""A tenant's table: created, backed up point in time, expiring, tagged."""
+"""A tenant's table: created, backed up point in time, expiring, tagged; and removed."""
 
 import time
 from collections.abc import Callable
@@ -29,6 +29,45 @@ def ensure_table(slug: str, progress: Callable[[str], None]) -> None:
     progress("switching on backups and expiry")
     _wait(lambda: _has_backups(name))
     _expire(name)
+
+
+def remove_table(slug: str, progress: Callable[[str], None]) -> None:
+    """Remove a tenant's table with all that is in it. Safe to repeat and to run twice at once.
+
+    DynamoDB keeps a backup of it for 35 days.
+
+    Raises:
+        ServiceUnavailable: DynamoDB was not ready in time.
+    """
+    name = config().tenant_table(slug)
+    progress(f"deleting the table {name}")
+    _wait(lambda: _is_going(name))
+    progress("waiting until the table is gone")
+    _wait(lambda: _status(name) is None)
+
+
+def _is_going(name: str) -> bool:
+    """Have DynamoDB delete a table; False while it is busy with another change of it."""
+    if _status(name) in {None, "DELETING"}:
+        return True
+    dynamodb = client("dynamodb")
+    try:
+        dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
+        dynamodb.delete_table(TableName=name)
+    except dynamodb.exceptions.ResourceNotFoundException:
+        return True  # another run was faster
+    except dynamodb.exceptions.ResourceInUseException:
+        return False
+    return True
+
+
+def _status(name: str) -> str | None:
+    dynamodb = client("dynamodb")
+    try:
+        status: str = dynamodb.describe_table(TableName=name)["Table"]["TableStatus"]
+    except dynamodb.exceptions.ResourceNotFoundException:
+        return None
+    return status
 
 
 def _create(name: str, slug: str) -> None:
