@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.auth.clients import Client, Credentials
+from shared.auth.clients import Client
+from shared.auth.operating import Credentials
 from shared.auth.scopes import SCOPES
 from shared.tenancy import provisioning
 

@@ -228,10 +228,10 @@ class NotFound(ServiceError):
 
 
 class Gone(ServiceError):
-    """410 gone: it was there and was deleted."""
+    """410 gone: it was there and was deleted, or ended in another way."""
 
-    def __init__(self, what: str = "The resource") -> None:
-        super().__init__(f"{what} was deleted.", "gone")
+    def __init__(self, what: str = "The resource", how: str = "deleted") -> None:
+        super().__init__(f"{what} was {how}.", "gone")
 
 
 class MethodNotAllowed(ServiceError):

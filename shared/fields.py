@@ -61,40 +61,41 @@ def _lines(text: str) -> str:
     return text
 
 
-_ONE_LINE = AfterValidator(_one_line)
+ONE_LINE = AfterValidator(_one_line)
+"""Of a text: no control characters, no ends of lines."""
 
 type Code = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
 ]
 """A code that identifies something: 1 to 50 characters."""
 type Reference = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), ONE_LINE
 ]
 """A reference of another system: 1 to 100 characters."""
 type Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), ONE_LINE
 ]
 """A name for people: 1 to 200 characters."""
 type Word = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), ONE_LINE
 ]
 """A short free word such as a type or unit: 1 to 32 characters."""
 type Phone = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
 ]
 """A telephone number as people write it: 1 to 50 characters."""
-type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), _ONE_LINE]
+type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), ONE_LINE]
 """One line of free text, up to 255 characters."""
 type Term = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
 ]
 """What a list is filtered by: 1 to 255 characters."""
 type Reason = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
 ]
 """Why something was done: 1 to 255 characters."""
 type Barcode = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), _ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), ONE_LINE
 ]
 """A barcode as scanned: 1 to 64 characters."""
 type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]

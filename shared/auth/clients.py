@@ -1,50 +1,57 @@
-"""Integration clients: items `CLIENT#id` of the control table.
+"""What may ask for tokens: items `CLIENT#id` of the control table.
 
-Attributes: tenant, name, scopes, state (active, revoked), created_at, and `secrets`, the list
-of one or two hashes, the newest first.
+Integration clients (`stw_SLUG_…`) have a secret; mobile applications (`stm_SLUG_…`) are public,
+and users sign in by them. The tenant is part of the id, and so of the key, by which a session
+is kept to the clients of one tenant. What is revoked stays.
 """
 
-import secrets
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
-from shared.auth.client_secrets import new_secret, secret_hash
-from shared.auth.scopes import SCOPES
-from shared.aws import client, failed_conditions
-from shared.clock import instant, now_ms
-from shared.config import config
-from shared.errors import Conflict, NotFound, Problem, ValidationFailed
-from shared.tenancy import revocations
-from shared.tenancy.directory import read, tenant_key, tenant_of
-from shared.tenancy.tenant import Tenant, limit_reached
+from shared.clock import Instant
+from shared.tenancy.directory import read
 
-BY_TENANT = "by_tenant"
-"""Index of the control table: (tenant, pk)."""
+type ClientKind = Literal["integration", "mobile"]
 
-_ID_PREFIX = "stw_"
-_MAX_NAME = 100
+PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
+_ID = re.compile(r"st[wm]_([a-z][a-z0-9-]{1,30}[a-z0-9])_[0-9a-f]{24}", re.ASCII)
 
 
-class Credentials(NamedTuple):
-    """What an ERP needs for its tokens; the secret is shown once and stored nowhere."""
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What is kept of a secret."""
 
-    client_id: str
-    client_secret: str
+    hash: bytes
+    """Keyed; see `shared.auth.client_secrets`."""
+    created_at: Instant
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An integration client."""
+    """An integration client or a mobile application."""
 
     client_id: str
     tenant: str
+    kind: ClientKind
     name: str
     scopes: frozenset[str]
+    """The most that its tokens may ask for; none of a mobile application."""
     active: bool
-    created_at: str
-    secret_hashes: tuple[bytes, ...]
-    """The newest first; two while a secret is being changed."""
+    secrets: tuple[Secret, ...]
+    """The newest first; two while a secret is being changed, none of a mobile application."""
+    created_at: Instant
+    updated_at: Instant
+    version: int = 1
+    """Rises with every change of it."""
+    tokens_from: int = 0
+    """Seconds since the epoch before which none of its tokens is issued."""
+
+    @property
+    def secret_hashes(self) -> tuple[bytes, ...]:
+        """Hashes of the secrets that work, the newest first."""
+        return tuple(secret.hash for secret in self.secrets)
 
 
 def client_key(client_id: str) -> str:
@@ -52,201 +59,57 @@ def client_key(client_id: str) -> str:
     return f"CLIENT#{client_id}"
 
 
+def slug_of(client_id: str) -> str | None:
+    """Tenant that a client's id names; None when it is no such id."""
+    form = _ID.fullmatch(client_id)
+    return form[1] if form else None
+
+
 def find_client(client_id: str) -> Client | None:
-    """Find a client, also a revoked one."""
+    """Find a client, also a revoked one, with the function's own rights."""
     item = read(client_key(client_id))
     return client_of(item) if item else None
 
 
-def list_clients(tenant: str) -> list[Client]:
-    """All clients of a tenant, the revoked ones too, by id."""
-    pages = (
-        client("dynamodb")
-        .get_paginator("query")
-        .paginate(
-            TableName=config().control_table,
-            IndexName=BY_TENANT,
-            KeyConditionExpression="tenant = :tenant AND begins_with(pk, :clients)",
-            ExpressionAttributeValues={":tenant": {"S": tenant}, ":clients": {"S": client_key("")}},
-        )
-    )
-    return [client_of(item) for page in pages for item in page["Items"]]
-
-
-def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Credentials:
-    """Create an integration client within the limit of the tenant's plan.
-
-    Args:
-        tenant: Slug of the tenant.
-        name: For people, 1 to 100 characters.
-        scopes: The most that its tokens may ask for.
-
-    Raises:
-        NotFound: There is no such tenant.
-        ValidationFailed: The name is empty or too long, or a scope is unknown.
-        ServiceError: limit_reached, the plan allows no further client.
-    """
-    known = _tenant(tenant)
-    _check(name, granted := frozenset(scopes))
-    created = Credentials(_ID_PREFIX + secrets.token_hex(12), new_secret())
-    limit = known.limits["integration_clients"]
-    dynamodb = client("dynamodb")
-    put = {
-        "pk": {"S": client_key(created.client_id)},
-        "tenant": {"S": tenant},
-        "name": {"S": name},
-        "scopes": {"SS": sorted(granted)},
-        "state": {"S": "active"},
-        "created_at": {"S": instant(now_ms())},
-        "secrets": {"L": [{"B": secret_hash(*created)}]},
-    }
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                {
-                    "Update": {
-                        "TableName": config().control_table,
-                        "Key": {"pk": {"S": tenant_key(tenant)}},
-                        # counted in the transaction: two at once cannot pass the limit together
-                        "UpdateExpression": "ADD clients :one",
-                        "ConditionExpression": "attribute_not_exists(clients) OR clients < :limit",
-                        "ExpressionAttributeValues": {
-                            ":one": {"N": "1"},
-                            ":limit": {"N": str(limit)},
-                        },
-                    }
-                },
-                {"Put": {"TableName": config().control_table, "Item": put}},
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        if failed_conditions(error)[0]:
-            raise limit_reached(known, "integration_clients", limit) from error
-        raise
-    return created
-
-
-def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
-    """Give a client a new secret.
-
-    Args:
-        client_id: The client.
-        keep_previous: The newest secret so far goes on working beside the new one, until the
-            next rotation; any older one ends at once. False ends all of them, as after a leak;
-            tokens that were issued stay valid until they expire.
-
-    Raises:
-        NotFound: There is no such client, or it is revoked.
-        Conflict: Someone else rotated at the same time.
-    """
-    known = _active(client_id)
-    created = Credentials(client_id, new_secret())
-    kept = known.secret_hashes[:1] if keep_previous else ()
-    dynamodb = client("dynamodb")
-    try:
-        dynamodb.update_item(
-            TableName=config().control_table,
-            Key={"pk": {"S": client_key(client_id)}},
-            UpdateExpression="SET secrets = :new",
-            ConditionExpression="secrets = :seen AND #state = :active",
-            ExpressionAttributeNames={"#state": "state"},
-            ExpressionAttributeValues={
-                ":new": _hash_list((secret_hash(*created), *kept)),
-                ":seen": _hash_list(known.secret_hashes),
-                ":active": {"S": "active"},
-            },
-        )
-    except dynamodb.exceptions.ConditionalCheckFailedException as error:
-        raise Conflict("The client was changed at the same time; look, then try again.") from error
-    return created
-
-
-def revoke_client(client_id: str) -> None:
-    """Revoke a client for good: its secrets at once, its tokens within 10 s. Safe to repeat.
-
-    Raises:
-        NotFound: There is no such client.
-    """
-    known = find_client(client_id)
-    if known is None:
-        raise NotFound(f"The client {client_id}")
-    # tokens first: a failure in between leaves a client that can be revoked again
-    revocations.revoke(known.tenant, f"client:{client_id}", always=True)
-    if not known.active:
-        return
-    dynamodb = client("dynamodb")
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                {
-                    "Update": {
-                        "TableName": config().control_table,
-                        "Key": {"pk": {"S": client_key(client_id)}},
-                        "UpdateExpression": "SET #state = :revoked, secrets = :none",
-                        "ConditionExpression": "#state = :active",
-                        "ExpressionAttributeNames": {"#state": "state"},
-                        "ExpressionAttributeValues": {
-                            ":revoked": {"S": "revoked"},
-                            ":active": {"S": "active"},
-                            ":none": {"L": []},
-                        },
-                    }
-                },
-                {
-                    "Update": {
-                        "TableName": config().control_table,
-                        "Key": {"pk": {"S": tenant_key(known.tenant)}},
-                        "UpdateExpression": "ADD clients :minus_one",
-                        "ExpressionAttributeValues": {":minus_one": {"N": "-1"}},
-                    }
-                },
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        if not failed_conditions(error)[0]:
-            raise
-        # someone else revoked it in the meantime, which is what was wanted
-
-
-def _tenant(slug: str) -> Tenant:
-    item = read(tenant_key(slug))
-    tenant = tenant_of(item) if item else None
-    if tenant is None:
-        raise NotFound(f"The tenant {slug}")
-    return tenant
-
-
-def _active(client_id: str) -> Client:
-    known = find_client(client_id)
-    if known is None or not known.active:
-        raise NotFound(f"The client {client_id}")
-    return known
-
-
-def _check(name: str, scopes: frozenset[str]) -> None:
-    problems = [
-        Problem("scopes", f"there is no scope {scope}") for scope in sorted(scopes - SCOPES.keys())
-    ]
-    if not scopes:
-        problems.append(Problem("scopes", "a client needs at least one scope"))
-    if not 1 <= len(name) <= _MAX_NAME or not name.isprintable():
-        problems.append(Problem("name", f"1 to {_MAX_NAME} printable characters are needed"))
-    if problems:
-        raise ValidationFailed(problems)
-
-
 def client_of(item: Mapping[str, Any]) -> Client:
-    """Read a client's item."""
+    """Read a client's item, in DynamoDB's JSON."""
     return Client(
         client_id=item["pk"]["S"].removeprefix(client_key("")),
         tenant=item["tenant"]["S"],
+        kind=item["kind"]["S"],
         name=item["name"]["S"],
-        scopes=frozenset(item["scopes"]["SS"]),
+        scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
         active=item["state"]["S"] == "active",
+        secrets=tuple(
+            Secret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
+            for each in item["secrets"]["L"]
+        ),
         created_at=item["created_at"]["S"],
-        secret_hashes=tuple(each["B"] for each in item["secrets"]["L"]),
+        updated_at=item["updated_at"]["S"],
+        version=int(item["version"]["N"]),
+        tokens_from=int(item["tokens_from"]["N"]),
     )
 
 
-def _hash_list(hashes: Iterable[bytes]) -> dict[str, Any]:
-    return {"L": [{"B": each} for each in hashes]}
+def item_of(client: Client) -> dict[str, Any]:
+    """Write a client's item, in DynamoDB's JSON."""
+    item: dict[str, Any] = {
+        "pk": {"S": client_key(client.client_id)},
+        "tenant": {"S": client.tenant},
+        "kind": {"S": client.kind},
+        "name": {"S": client.name},
+        "state": {"S": "active" if client.active else "revoked"},
+        "secrets": {
+            "L": [
+                {"M": {"hash": {"B": each.hash}, "created_at": {"S": each.created_at}}}
+                for each in client.secrets
+            ]
+        },
+        "created_at": {"S": client.created_at},
+        "updated_at": {"S": client.updated_at},
+        "version": {"N": str(client.version)},
+        "tokens_from": {"N": str(client.tokens_from)},
+    }
+    if client.scopes:  # no set is empty in DynamoDB
+        item["scopes"] = {"SS": sorted(client.scopes)}
+    return item

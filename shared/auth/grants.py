@@ -21,7 +21,7 @@ type OAuthCode = Literal[
     "invalid_scope",
 ]
 
-_CLIENT_ID = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
+_CLIENT_ID = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
 _NOBODY = "-"
 """Looked up in place of what cannot be a client id, so that every attempt costs the same."""
 _NO_HASH = bytes(32)

@@ -3,7 +3,28 @@
 from collections.abc import Mapping
 from typing import Literal
 
-SCOPES: Mapping[str, str] = {
+Scope = Literal[
+    "warehouses:read",
+    "warehouses:write",
+    "products:read",
+    "products:write",
+    "clients:read",
+    "clients:write",
+    "providers:read",
+    "providers:write",
+    "receipts:read",
+    "receipts:write",
+    "pickings:read",
+    "pickings:write",
+    "transfers:read",
+    "transfers:write",
+    "stocks:read",
+    "stocks:write",
+    "webhooks:manage",
+    "settings:manage",
+]
+
+SCOPES: Mapping[Scope, str] = {
     "warehouses:read": "Read warehouses, positions and the published map.",
     "warehouses:write": "Create and change warehouses and positions, publish the map.",
     "products:read": "Read products, categories and imports.",

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,10 +91,17 @@ class Store:
 
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""
+        return self.read_once(key, lambda: self._get(key))
+
+    def read_once(self, key: Key, read: Callable[[], Item | None]) -> Item | None:
+        """Read something else, such as an item of another table, as `get` reads an item.
+
+        `key` names it as no item of this table is named.
+        """
         if self._read is None:
-            return self._get(key)
+            return read()
         if key not in self._read:
-            self._read.setdefault(key, self._get(key))
+            self._read.setdefault(key, read())
         return self._read[key]
 
     def _get(self, key: Key) -> Item | None:

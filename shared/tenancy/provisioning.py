@@ -9,8 +9,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from shared.auth.clients import (
-    Client,
+from shared.auth.clients import Client
+from shared.auth.operating import (
     Credentials,
     create_client,
     list_clients,
@@ -26,6 +26,7 @@ from shared.tenancy.directory import (
     SHARED_ADDRESS_KEY,
     host_key,
     read,
+    scan,
     tenant_key,
     tenant_of,
 )
@@ -34,6 +35,7 @@ from shared.tenancy.settings import (
     check_modules,
     check_moved_to,
     check_plan,
+    check_requests_per_minute,
     check_settings,
 )
 from shared.tenancy.tables import ensure_table
@@ -51,6 +53,7 @@ __all__ = [
     "set_address",
     "set_modules",
     "set_plan",
+    "set_requests_per_minute",
     "set_settings",
     "set_state",
     "show_tenant",
@@ -200,16 +203,7 @@ def show_tenant(slug: str) -> Tenant:
 
 def list_tenants() -> list[Tenant]:
     """All tenants by slug, without those that are not there yet, or no more."""
-    pages = (
-        client("dynamodb")
-        .get_paginator("scan")
-        .paginate(
-            TableName=config().control_table,
-            FilterExpression="begins_with(pk, :tenants)",
-            ExpressionAttributeValues={":tenants": {"S": tenant_key("")}},
-        )
-    )
-    found = [tenant_of(item) for page in pages for item in page["Items"]]
+    found = [tenant_of(item) for item in scan(tenant_key(""))]
     return sorted((tenant for tenant in found if tenant), key=lambda tenant: tenant.slug)
 
 
@@ -241,6 +235,21 @@ def set_plan(slug: str, plan: str) -> Tenant:
     """
     check_plan(plan)
     return _change(slug, "SET #field = :value", "plan", {"S": plan})
+
+
+def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
+    """Agree on a limit of requests per minute and credential, or go back to the plan's (None).
+
+    An agreed limit stays when the plan changes; doors follow within 10 s.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: The number cannot be.
+    """
+    if number is None:
+        return _change(slug, "REMOVE #field", "requests_per_minute")
+    check_requests_per_minute(number)
+    return _change(slug, "SET #field = :value", "requests_per_minute", {"N": str(number)})
 
 
 def set_modules(slug: str, modules: Collection[str]) -> Tenant:

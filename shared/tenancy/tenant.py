@@ -18,8 +18,9 @@ type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
 type Substitution = Literal["none", "position", "batch", "any"]
 type Limit = Literal[
-    "requests_per_minute", "rows_per_import", "integration_clients", "webhook_subscriptions"
-]
+    "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
+    "webhook_subscriptions",
+]  # fmt: skip
 
 PUBLIC_API = "api.public.enabled"
 WEBHOOKS = "webhooks.enabled"
@@ -40,6 +41,8 @@ class Plan:
 
 _SUBSCRIPTIONS = 20
 """Of webhooks, whatever the plan."""
+_MOBILE_CLIENTS = 10
+"""Applications by which users sign in, whatever the plan."""
 
 PLANS: Mapping[PlanName, Plan] = {
     "essentials": Plan(
@@ -48,6 +51,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 120,
             "rows_per_import": 2_000,
             "integration_clients": 2,
+            "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _SUBSCRIPTIONS,
         },
         "professional",
@@ -58,6 +62,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 300,
             "rows_per_import": 10_000,
             "integration_clients": 10,
+            "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _SUBSCRIPTIONS,
         },
         "enterprise",
@@ -68,6 +73,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 1_200,
             "rows_per_import": 100_000,
             "integration_clients": 50,
+            "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _SUBSCRIPTIONS,
         },
         None,
@@ -111,11 +117,16 @@ class Tenant:
     """Mark of a revoked credential → when the last token that it stops expires, in seconds
     since the epoch; see `shared.tenancy.revocations`."""
     settings: Settings = field(default_factory=Settings)
+    requests_per_minute: int | None = None
+    """Limit of each credential that was agreed with the company; None: the plan's."""
 
     @property
     def limits(self) -> Mapping[Limit, int]:
-        """The limits of the tenant's plan."""
-        return PLANS[self.plan].limits
+        """The limits of the tenant's plan, and what was agreed with the company instead."""
+        limits = PLANS[self.plan].limits
+        if self.requests_per_minute is None:
+            return limits
+        return {**limits, "requests_per_minute": self.requests_per_minute}
 
 
 def ensure_open(tenant: Tenant) -> None:

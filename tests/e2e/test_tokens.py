@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from shared.auth import tokens
-from shared.auth.clients import Credentials
+from shared.auth.operating import Credentials
 from shared.auth.scopes import SCOPES
 from shared.auth.signing import base64url, key_ids
 from shared.tenancy import provisioning

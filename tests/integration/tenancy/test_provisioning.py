@@ -9,7 +9,7 @@ import pytest
 
 from shared.aws import client
 from shared.db.table import EXPIRY, INDEX_COUNT
-from shared.errors import Conflict, NotFound, ServiceError, ValidationFailed
+from shared.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.tenancy import provisioning, tables
 from shared.tenancy.directory import directory, read, tenant_key
 from shared.tenancy.provisioning import (
@@ -367,8 +367,8 @@ def test_unknown_and_revoked_clients_cannot_be_rotated(wire: Wire) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)
-    for client_id in (created.client_id, "stw_unknown"):
-        with pytest.raises(NotFound):
+    for client_id, refusal in ((created.client_id, Gone), ("stw_unknown", NotFound)):
+        with pytest.raises(refusal):
             rotate_client(client_id)
     with pytest.raises(NotFound):
         revoke_client("stw_unknown")

@@ -1,0 +1,79 @@
+"""API clients as the interface has them: bodies, answers, parameters."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from shared.auth.clients import ClientKind
+from shared.auth.scopes import SCOPES, Scope
+from shared.fields import DISTINCT, ONE_LINE, Input, Stored, Timestamp
+from shared.parameters import ListParameters
+
+type _Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), ONE_LINE
+]
+type _Scopes = Annotated[
+    list[Scope],
+    Field(min_length=1, max_length=len(SCOPES), json_schema_extra={"uniqueItems": True}),
+    DISTINCT,
+]
+
+
+class ClientDraft(Input):
+    """A new client. An integration client needs scopes; a mobile application has none."""
+
+    name: _Name
+    kind: ClientKind = "integration"
+    scopes: _Scopes = Field(
+        default_factory=list, description="The most that its tokens may ask for."
+    )
+
+
+class ClientChange(Input):
+    """What may change of a client; only the fields sent do."""
+
+    name: _Name = ""
+    scopes: _Scopes = Field(
+        default_factory=list,
+        description="All that it shall have. Taking one away ends the tokens that it has.",
+    )
+
+
+class SecretRotation(Input):
+    """A new secret, and whether the one before goes on working."""
+
+    keep_previous: bool = Field(
+        default=True,
+        description="false, as after a leak: the secrets so far and all tokens end.",
+    )
+
+
+class ClientSecret(Stored):
+    """A secret that works; what it says is shown nowhere."""
+
+    created_at: Timestamp
+
+
+class ApiClient(Stored):
+    """What may ask for tokens, as answered."""
+
+    id: str = Field(description="The client_id of requests for tokens.")
+    kind: ClientKind
+    name: str
+    scopes: list[Scope]
+    secrets: list[ClientSecret] = Field(description="Those that work, the newest first.")
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class NewApiClient(ApiClient):
+    """A client with the secret that it has just got, which is shown this once."""
+
+    client_secret: str | None = Field(description="Null of a mobile application: it has none.")
+
+
+class ClientParameters(ListParameters):
+    """Parameters of the list of clients."""
+
+    sort: Literal["created_at", "-created_at", "name", "-name"] = "created_at"
+    kind: ClientKind | None = None
