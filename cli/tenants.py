@@ -49,6 +49,15 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
     }
 
 
+def _limit_row(tenant: Tenant) -> dict[str, Any]:
+    return {
+        "tenant": tenant.slug,
+        "plan": tenant.plan,
+        "requests_per_minute": tenant.limits["requests_per_minute"],
+        "agreed": tenant.requests_per_minute is not None,
+    }
+
+
 @click.group()
 def tenant() -> None:
     """Companies: create them, change their plan, suspend them."""
@@ -152,6 +161,34 @@ def move(operator: Operator, *, slug: str, to: str) -> None:
 def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
     """Change the plan of SLUG to PLAN."""
     operator.output.one(_row(provisioning.set_plan(slug, plan_name)))
+
+
+@tenant.command()
+@click.argument("slug")
+@click.option(
+    "--requests-per-minute", type=int, metavar="N",
+    help="What was agreed with the company: requests of each of its clients and users.",
+)  # fmt: skip
+@click.option("--plan", "as_plan", is_flag=True, help="What the plan has, again.")
+@command
+def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_plan: bool) -> None:
+    """Agree on another limit of requests than SLUG's plan has; show it when nothing is given.
+
+    It stays when the plan changes, until --plan is given.
+
+    \b
+    Examples:
+      stowage tenant limit acme --requests-per-minute 2000
+      stowage tenant limit acme --plan
+      stowage tenant limit acme
+    """  # noqa: D301  click reads the backspace
+    if as_plan and requests_per_minute is not None:
+        raise click.UsageError("Give either --requests-per-minute or --plan.")
+    if as_plan or requests_per_minute is not None:
+        found = provisioning.set_requests_per_minute(slug, requests_per_minute)
+    else:
+        found = provisioning.show_tenant(slug)
+    operator.output.one(_limit_row(found))
 
 
 @tenant.command()

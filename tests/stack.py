@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -17,11 +17,13 @@ from moto.sqs.models import sqs_backends
 from shared import aws
 from shared.auth import signing, tokens
 from shared.auth.scopes import SCOPES
+from shared.clock import now_ms
 from shared.config import config
 from shared.db import bookmarks, counters
 from shared.db.store import Store
+from shared.http.rate_limit import limiter
 from shared.tenancy import access, directory, provisioning
-from shared.tenancy.settings import TenantSettings
+from shared.tenancy.settings import MOST_REQUESTS, TenantSettings
 from shared.tenancy.tenant import MODULES, Tenant
 from shared.webhooks import delivering
 from tests import quick_moto
@@ -64,6 +66,7 @@ def _forget_the_stack() -> None:
     signing.key_ids.cache_clear()
     signing.public_key.cache_clear()
     directory.directory.forget()
+    limiter.forget()
     bookmarks._remembered.clear()
     delivering._unsealed.cache_clear()
     _Quota.refill()
@@ -90,7 +93,11 @@ quota.RetryQuota = _Quota  # type: ignore[assignment, misc]
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A deployed stack with the tenants acme and beta, both empty, with every module."""
+    """A deployed stack with the tenants acme and beta, both empty, with every module.
+
+    With both as many requests per minute are agreed as can be, and its minute never ends unless
+    a test lets it: tests send more than any plan allows, and must not depend on the time of day.
+    """
 
     template: Template
 
@@ -150,12 +157,13 @@ class Stack:
         return bring_back
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Every item of a tenant's table, in DynamoDB's JSON, by its key."""
+        """Items of a tenant's table as `stored`, in DynamoDB's JSON, by their keys."""
         return sorted(self.stored(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
 
     def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
-        """Every item of a tenant's table, in no order."""
-        return quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
+        """Every item of a tenant's table but the counts of its requests, in no order."""
+        items = quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
+        return (item for item in items if not item["PK"]["S"].startswith("rate#"))
 
     def told(self) -> int:
         """How many events of all tenants are in the outbox."""
@@ -231,6 +239,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     with mock_aws(), only_known_names(monkeypatch):
         _enter(monkeypatch, first_day.template)
         first_day.snapshot.put_back()
+        monkeypatch.setattr(limiter, "_clock", partial(int, now_ms()))
         _open_buckets_and_queues()
         for slug in _TENANTS:
             access.dynamodb_for(slug)
@@ -251,6 +260,7 @@ def _first_day() -> _FirstDay:
             provisioning.create_tenant(
                 TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
+            provisioning.set_requests_per_minute(slug, MOST_REQUESTS)
         return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
 
 

@@ -1,11 +1,12 @@
 """A door: one Lambda function for a group of routes, from gateway event to gateway answer.
 
-The order of the checks is the contract: tenant state and revocation, scope or permission,
-plan and module, headers, body and query, idempotency, and only then the service.
+The order of the checks is the contract: tenant state and revocation, rate limit, the route,
+scope or permission, plan and module, headers, body and query, idempotency, and only then the
+service.
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -46,6 +47,7 @@ from shared.http.operations import (
     TextAnswer,
 )
 from shared.http.paging import paging
+from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
 from shared.json_text import dumps
 from shared.observability import bind, count, flush, logger, span
@@ -86,15 +88,7 @@ class Door:
         """Answer one event of the gateway's proxy integration."""
         bind(request_id=_request_id(event))
         began = perf_counter()
-        try:
-            reply = self._answer(event, context)
-        except ServiceError as error:
-            reply = _refusal(error, event)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
-            logger.exception("unexpected error")
-            busy = is_transient(error)
-            failure = ServiceUnavailable() if busy else ServiceError("The service failed.")
-            reply = _refusal(failure, event)
+        reply = _answer_or_refusal(lambda: self._answer(event, context), event)
         logger.info(
             "answered",
             method=event["httpMethod"],
@@ -117,33 +111,42 @@ class Door:
             match.operation.method: match for match in found if len(match.path_values) == fewest
         }
 
-    def _find(self, event: Mapping[str, Any]) -> Match:
-        path, method = _path(event), event["httpMethod"]
-        found = self._at(path)
-        if not found:
-            raise NotFound("This route")
-        if method not in found:
-            raise MethodNotAllowed(method, sorted(found))
-        return found[method]
-
     def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> Reply:
-        match = self._find(event)
-        operation = match.operation
+        if not self._groups:  # open to everybody, so no caller is known
+            raise NotFound("This route")
         caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
         tenant = directory.tenant(caller.tenant)
         if tenant is None:
             raise Unauthenticated
-        bind(request_id=_request_id(event), route=operation.name, tenant=tenant.slug)
-        _admit(match, caller, tenant)
+        found = self._at(_path(event))
+        match = found.get(event["httpMethod"])
+        route = match.operation.name if match else None
+        bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-        store = store_for(tenant.slug, deadline)
-        request = Request(
-            caller=caller,
-            tenant=tenant,
-            path_values=_path_values(match, caller),
-            parameters=_parameters(operation, event),
-        )
-        with span(operation.name, tenant=tenant.slug):
+
+        def serve() -> Reply:
+            ensure_open(tenant)
+            ensure_not_revoked(tenant, caller)
+            store = store_for(tenant.slug, deadline)
+            limiter.admit(store, tenant, caller)
+            if match is None:
+                raise _no_route(event, found)
+            _authorize(match, caller, tenant)
+            request = Request(
+                caller=caller,
+                tenant=tenant,
+                path_values=_path_values(match, caller),
+                parameters=_parameters(match.operation, event),
+            )
+            return self._carry_out(match.operation, store, request, event)
+
+        reply = _answer_or_refusal(serve, event)
+        return replace(reply, headers={**reply.headers, **limiter.headers(tenant, caller)})
+
+    def _carry_out(
+        self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
+    ) -> Reply:
+        with span(operation.name, tenant=request.tenant.slug):
             if operation.writes:
                 return self._write(operation, store, request, event)
             answer = operation.handler(store, request)
@@ -152,7 +155,7 @@ class Door:
             if isinstance(answer, FileAnswer | TextAnswer):
                 reply = _as_it_is(answer, str(operation.answer))
             else:
-                reply = _shape(answer, tenant, event)
+                reply = _shape(answer, request.tenant, event)
             return conditional.fresh(reply, headers_of(event), operation.volatile)
 
     def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
@@ -216,15 +219,37 @@ class Door:
         )
 
 
+def _answer_or_refusal(answer: Callable[[], Reply], event: Mapping[str, Any]) -> Reply:
+    """Answer, and refuse in the envelope whatever goes wrong and what the gateway cannot carry."""
+    try:
+        reply = answer()
+    except ServiceError as error:
+        return _refusal(error, event)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
+        logger.exception("unexpected error")
+        busy = is_transient(error)
+        return _refusal(
+            ServiceUnavailable() if busy else ServiceError("The service failed."), event
+        )
+    if not reply.fits:
+        too_large = PayloadTooLarge("The answer exceeds 6 MB; ask for less with per_page.")
+        return _refusal(too_large, event)
+    return reply
+
+
+def _no_route(event: Mapping[str, Any], found: Mapping[str, Match]) -> ServiceError:
+    """Make the refusal of a path that is none, or that has other methods (`found`)."""
+    if not found:
+        return NotFound("This route")
+    return MethodNotAllowed(event["httpMethod"], sorted(found))
+
+
 def _refusal(error: ServiceError, event: Mapping[str, Any]) -> Reply:
     return error_reply(error, _request_id(event), config().docs_base)
 
 
 def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
     """Write the answer as the gateway's proxy integration takes it."""
-    if not reply.fits:
-        too_large = PayloadTooLarge("The answer exceeds 6 MB; ask for less with per_page.")
-        reply = _refusal(too_large, event)
     headers = {
         "Content-Type": "application/json",
         "Cache-Control": "no-store",
@@ -239,11 +264,9 @@ def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _admit(match: Match, caller: Caller, tenant: Tenant) -> None:
+def _authorize(match: Match, caller: Caller, tenant: Tenant) -> None:
     """Refuse whoever may not use the operation, before anything of the request is looked at."""
     operation = match.operation
-    ensure_open(tenant)
-    ensure_not_revoked(tenant, caller)
     authorize(
         caller,
         scope=operation.scope,

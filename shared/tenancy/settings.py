@@ -20,6 +20,8 @@ _LOOPBACK = ("localhost", "127.0.0.1")
 _MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
 """Settings that are numbers, and the largest each may be."""
 _DECIMALS = 6
+MOST_REQUESTS = 1_000_000
+"""Largest limit per minute that can be agreed on."""
 
 # fmt: off
 RESERVED_SLUGS = frozenset({
@@ -92,6 +94,13 @@ def address_of(host: str) -> str:
 def check_settings(settings: Settings) -> None:
     """Raise ValidationFailed with every setting that cannot be."""
     _raise(_setting_problems(settings))
+
+
+def check_requests_per_minute(number: int) -> None:
+    """Raise ValidationFailed for a limit that cannot be."""
+    if not 1 <= number <= MOST_REQUESTS:
+        message = f"a number from 1 to {MOST_REQUESTS} is needed"
+        _raise([Problem("requests_per_minute", message)])
 
 
 def check_moved_to(state: str, moved_to: str | None) -> None:

@@ -1,0 +1,122 @@
+"""How many requests of a window an execution environment may answer without asking again.
+
+All environments draw on one item per credential and minute. A request takes one token; whoever
+asks for it takes some more along, and then answers as many requests without a write. What one
+environment has taken along is missing where another one needs it, so at any moment at most
+`budget` of the limit's tokens may be taken along and unspent: no more than that can be refused
+although it was within the limit. More than the limit is never given.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the item of a window says."""
+
+    leased: int = 0
+    """Tokens that environments have taken; at most the limit."""
+    spare: int = 0
+    """Those of them that were taken along and are not known to be spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What an environment that has spent all it had asks for: one token, and some more."""
+
+    limit: int
+    extra: int
+    """Tokens to take along."""
+    returned: int
+    """Tokens taken along before, all spent by now."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens asked for in all."""
+        return 1 + self.extra
+
+    @property
+    def most_leased(self) -> int:
+        """What may be leased already, at most."""
+        return self.limit - self.tokens
+
+    @property
+    def most_spare(self) -> int:
+        """What may be spare already, at most, what is now returned included."""
+        return budget(self.limit) - self.extra + self.returned
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an ask, and what the item says afterwards."""
+
+    granted: bool
+    tally: Tally
+
+
+type Lease = Callable[[Ask], Outcome]
+"""Grants an ask when the item has at most `most_leased` leased and, where something is taken
+along, at most `most_spare` spare: then both grow by what is asked for, less what is returned."""
+
+
+def budget(limit: int) -> int:
+    """Tokens that may be taken along and unspent at any moment: a twentieth of the limit."""
+    return limit // 20
+
+
+class Account:
+    """What one execution environment knows of one credential in one window.
+
+    An environment answers one request at a time.
+    """
+
+    __slots__ = ("_alone", "_carried", "_left", "_tally", "window")
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self._tally = Tally()
+        self._left = 0
+        self._carried = 0
+        self._alone = False
+
+    def take(self, limit: int, lease: Lease) -> bool:
+        """Take the token of one request; whether there was one.
+
+        What `lease` raises passes through. Whether it was granted is unknown then, so nothing of
+        it is used, and nothing is returned: that can only waste tokens.
+        """
+        if self._left > 0:
+            self._left -= 1
+            return True
+        for extra in (self._extra(limit), 0):
+            if self._tally.leased >= limit:
+                return False
+            if self._ask(Ask(limit, extra, self._carried), lease):
+                return True
+        return False
+
+    def remaining(self, limit: int) -> int:
+        """Tokens left in the window, as far as it is known here.
+
+        What other environments took along counts as spent.
+        """
+        return max(0, limit - self._tally.leased + self._left)
+
+    def _ask(self, ask: Ask, lease: Lease) -> bool:
+        before, self._carried = self._tally, 0
+        outcome = lease(ask)
+        self._tally = outcome.tally
+        if not outcome.granted:
+            self._carried += ask.returned
+            return False
+        self._alone = outcome.tally.leased == before.leased + ask.tokens
+        self._left += ask.extra
+        self._carried += ask.extra
+        return True
+
+    def _extra(self, limit: int) -> int:
+        """How much to take along: half of what is free, all of it while nobody else asks."""
+        free = budget(limit) - max(0, self._tally.spare - self._carried)
+        wanted = free if self._alone else free // 2
+        return max(0, min(wanted, limit - self._tally.leased - 1))
