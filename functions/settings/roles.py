@@ -1,5 +1,74 @@
 """Named sets of permissions."""
 
-from shared.http.operations import Routes
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
+from shared.users import roles, views
+from shared.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
 
 routes = Routes("settings")
+
+_ALL = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE = {**_ALL, "errors": ("gone",)}
+
+
+@routes.declare("GET", "/roles", "List roles", answer=Role, parameters=RoleParameters, **_ALL)
+def list_roles(store: Store, request: Request) -> ListAnswer[StoredRole]:
+    """Page through the roles."""
+    page = roles.list_roles(store, request.parameters)
+    return ListAnswer(page, lambda record: views.role(record.entity))
+
+
+@routes.declare(
+    "POST",
+    "/roles",
+    "Create a role",
+    answer=Role,
+    body=RoleCreate,
+    collects_problems=True,
+    statuses=(201,),
+    description="Names are unique without regard to case and accents. A role without permissions"
+    " lets its users read.",
+    **_ALL,
+)
+def create_role(tx: Transaction, request: Request) -> Answer:
+    """Create a role."""
+    record = roles.create_role(tx, request.body, request.problems)
+    return Answer(views.role(record.entity), 201, f"/roles/{record.id}")
+
+
+@routes.declare("GET", "/roles/{id}", "Get a role", answer=Role, **_ONE)
+def get_role(store: Store, request: Request) -> Answer:
+    """Read one role."""
+    return Answer(views.role(roles.get_role(store, request.id).entity))
+
+
+@routes.declare(
+    "PATCH",
+    "/roles/{id}",
+    "Change a role",
+    answer=Role,
+    body=RoleChange,
+    collects_problems=True,
+    description="Only the fields sent change. A permission that is taken away ends the tokens of"
+    " all who have the role within 10 s; new ones bear what the role then allows.",
+    **_ONE,
+)
+def change_role(tx: Transaction, request: Request) -> Answer:
+    """Change a role."""
+    record = roles.change_role(tx, request.id, request.body, request.problems)
+    return Answer(views.role(record.entity))
+
+
+@routes.declare(
+    "DELETE",
+    "/roles/{id}",
+    "Delete a role",
+    answer=Role,
+    description="Only a role that no user has.",
+    **{**_ONE, "errors": ("gone", "conflict")},
+)
+def delete_role(tx: Transaction, request: Request) -> Answer:
+    """Delete a role; answers it as it was."""
+    return Answer(views.role(roles.delete_role(tx, request.id).entity))

@@ -1,5 +1,179 @@
 """People who use the instance."""
 
-from shared.http.operations import Routes
+from shared.db.collection import Record
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
+from shared.users import credentials, service, views
+from shared.users.models import (
+    Confirmation,
+    NewUser,
+    PasswordChange,
+    PasswordReset,
+    TotpEnrolment,
+    User,
+    UserChange,
+    UserCreate,
+    UserParameters,
+)
 
 routes = Routes("settings")
+
+_ALL = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE = {**_ALL, "errors": ("gone",)}
+_OWN = {**_ONE, "own": True}
+
+
+def _view(record: Record[User]) -> User:
+    return record.entity
+
+
+@routes.declare("GET", "/users", "List users", answer=User, parameters=UserParameters, **_ALL)
+def list_users(store: Store, request: Request) -> ListAnswer[User]:
+    """Page through the users."""
+    return ListAnswer(service.list_users(store, request.parameters), _view)
+
+
+@routes.declare(
+    "POST",
+    "/users",
+    "Create a user",
+    answer=NewUser,
+    body=UserCreate,
+    collects_problems=True,
+    shows_secret=True,
+    statuses=(201,),
+    description="Users log in as `username@tenant`. Without `password` the service makes one and"
+    " shows it this once. A password has 12 to 256 characters.",
+    **_ALL,
+)
+def create_user(tx: Transaction, request: Request) -> Answer:
+    """Create a user."""
+    record, made = service.create_user(tx, request.body, request.problems)
+    return Answer(views.new_user(record.entity, made), 201, f"/users/{record.id}")
+
+
+@routes.declare(
+    "GET",
+    "/users/{id}",
+    "Get a user",
+    answer=User,
+    description="Users may read themselves, also as `/users/me`.",
+    **_OWN,
+)
+def get_user(store: Store, request: Request) -> Answer:
+    """Read one user."""
+    return Answer(service.get_user(store, request.id).entity)
+
+
+@routes.declare(
+    "PATCH",
+    "/users/{id}",
+    "Change a user",
+    answer=User,
+    body=UserChange,
+    collects_problems=True,
+    description="Only the fields sent change. A role that is taken away ends the user's tokens"
+    " within 10 s; `is_active: false` also the sessions.",
+    **_ONE,
+)
+def change_user(tx: Transaction, request: Request) -> Answer:
+    """Change a user."""
+    return Answer(service.change_user(tx, request.id, request.body, request.problems).entity)
+
+
+@routes.declare(
+    "DELETE",
+    "/users/{id}",
+    "Delete a user",
+    answer=User,
+    description="Tokens and sessions end within 10 s; the user name is free again.",
+    **_ONE,
+)
+def delete_user(tx: Transaction, request: Request) -> Answer:
+    """Delete a user; answers it as it was."""
+    return Answer(service.delete_user(tx, request.id).entity)
+
+
+@routes.declare(
+    "POST",
+    "/users/{id}/reset-password",
+    "Reset a password",
+    answer=NewUser,
+    body=PasswordReset,
+    collects_problems=True,
+    shows_secret=True,
+    description="Without `password` the service makes one and shows it this once. Tokens and"
+    " sessions end within 10 s; two-step verification stays on.",
+    **_ONE,
+)
+def reset_password(tx: Transaction, request: Request) -> Answer:
+    """Give somebody a new password."""
+    record, made = service.reset_password(tx, request.id, request.body, request.problems)
+    return Answer(views.new_user(record.entity, made))
+
+
+@routes.declare(
+    "POST",
+    "/users/{id}/password",
+    "Change one's own password",
+    answer=User,
+    body=PasswordChange,
+    collects_problems=True,
+    shows_secret=True,
+    description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
+    " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
+    " of that field; after 10 tries in a minute the answer is 429.",
+    **_OWN,
+)
+def change_password(tx: Transaction, request: Request) -> Answer:
+    """Change the password of the user who calls."""
+    found = credentials.change_password(tx, request.id, request.body, request.problems)
+    return Answer(found.entity)
+
+
+@routes.declare(
+    "POST",
+    "/users/{id}/totp",
+    "Enrol an authenticator app",
+    answer=TotpEnrolment,
+    shows_secret=True,
+    description="Its secret, and 10 recovery codes that stand in for the app once each, are shown"
+    " this once. Nothing is asked for before the app's first code is confirmed; until then,"
+    " enrolling again replaces what was shown.",
+    **{**_OWN, "errors": ("gone", "conflict")},
+)
+def enrol_totp(tx: Transaction, request: Request) -> Answer:
+    """Give a user a second factor to be confirmed."""
+    return Answer(credentials.enrol_totp(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/users/{id}/totp/confirm",
+    "Switch two-step verification on",
+    answer=User,
+    body=Confirmation,
+    collects_problems=True,
+    description="With the code that the app shows. Tokens and sessions that were got without a"
+    " code end within 10 s.",
+    **{**_OWN, "errors": ("gone", "conflict")},
+)
+def confirm_totp(tx: Transaction, request: Request) -> Answer:
+    """Switch two-step verification on."""
+    found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
+    return Answer(found.entity)
+
+
+@routes.declare(
+    "DELETE",
+    "/users/{id}/totp",
+    "Switch two-step verification off",
+    answer=User,
+    description="Also gives up an enrolment that was not confirmed.",
+    **_OWN,
+)
+def remove_totp(tx: Transaction, request: Request) -> Answer:
+    """Switch two-step verification off."""
+    return Answer(credentials.remove_totp(tx, request.id).entity)

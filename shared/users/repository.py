@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from shared.db.collection import Collection, Record
 from shared.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
-from shared.db.items import Key
+from shared.db.items import Key, encode
 from shared.db.listing import Page, read_page
 from shared.db.references import alias_key
-from shared.db.store import Store
+from shared.db.store import Store, key_attributes
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
+from shared.users import logins
 from shared.users.logins import Login, login_among, login_key
 from shared.users.models import (
     RoleParameters,
@@ -126,6 +127,28 @@ def read_account(store: Store, number: int) -> Account | None:
     found = store.get_many([USERS.key(number), login_key(number)])
     record, login = USERS.among(found, number), login_among(found, number)
     return Account(record, login) if record and login else None
+
+
+def bind(tx: Transaction, account: Account, after: Login) -> None:
+    """Bind a sign-in to the account as it was read, and stage its login as it is from now on.
+
+    Overtaken when either part has changed: what disables a user, takes a role away or ends all
+    sessions at that very moment is not missed.
+    """
+    user = account.record
+    tx.stage(
+        "ConditionCheck",
+        {
+            "TableName": tx.store.table,
+            "Key": key_attributes(USERS.key(user.id)),
+            "ConditionExpression": "version = :seen",
+            "ExpressionAttributeValues": {":seen": encode(user.version)},
+        },
+    )
+    if after == account.login:
+        logins.ensure_unchanged(tx, account.login)
+    else:
+        logins.stage(tx, account.login, after)
 
 
 def _username_key(username: str) -> Key:
