@@ -5,8 +5,6 @@ be run again after any failure, and by two at once.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 from shared.auth.clients import Client
@@ -20,7 +18,10 @@ from shared.auth.operating import (
 from shared.aws import client, failed_conditions
 from shared.clock import instant, now_ms
 from shared.config import config
+from shared.db.unit_of_work import perform
 from shared.errors import Conflict, NotFound
+from shared.tenancy.access import store_for
+from shared.tenancy.configuring import configure
 from shared.tenancy.directory import (
     NOT_THERE,
     SHARED_ADDRESS_KEY,
@@ -32,14 +33,12 @@ from shared.tenancy.directory import (
 )
 from shared.tenancy.settings import (
     TenantSettings,
-    check_modules,
     check_moved_to,
     check_plan,
     check_requests_per_minute,
-    check_settings,
 )
 from shared.tenancy.tables import ensure_table
-from shared.tenancy.tenant import Settings, State, Tenant
+from shared.tenancy.tenant import State, Tenant
 
 __all__ = [
     "Client",
@@ -259,40 +258,17 @@ def set_modules(slug: str, modules: Collection[str]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: There is no such module.
     """
-    check_modules(modules)
-    if not modules:
-        return _change(slug, "REMOVE #field", "modules")
-    return _change(slug, "SET #field = :value", "modules", {"SS": sorted(set(modules))})
+    return set_settings(slug, {"modules": modules})
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
-    """Change how a company works; doors follow within 10 s, the other settings stay.
-
-    Args:
-        slug: The tenant.
-        changes: Name of a field of `Settings` → its new value (Decimal, text or bool); at least
-            one.
+    """Change how a company works, as `configure` does; the other settings stay.
 
     Raises:
         NotFound: There is no such tenant.
         ValidationFailed: A value cannot be; every problem at once.
     """
-    check_settings(replace(Settings(), **changes))
-    first, *others = changes
-    more = "".join(f", {name} = :{name}" for name in others)
-    return _change(
-        slug,
-        f"SET #field = :value{more}",
-        first,
-        _attribute(changes[first]),
-        {f":{name}": _attribute(changes[name]) for name in others},
-    )
-
-
-def _attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
-    if isinstance(value, bool):
-        return {"BOOL": value}
-    return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}
+    return perform(store_for(slug), lambda tx: configure(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:

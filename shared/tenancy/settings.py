@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
@@ -17,7 +18,7 @@ _HOST = re.compile(
 """Two labels or more; the last one has no digits, as no IP address ends, unless it is punycode."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
-_MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
+MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
 """Settings that are numbers, and the largest each may be."""
 _DECIMALS = 6
 MOST_REQUESTS = 1_000_000
@@ -76,11 +77,6 @@ def check_plan(plan: str) -> None:
     _raise(_plan_problems(plan))
 
 
-def check_modules(modules: Collection[str]) -> None:
-    """Raise ValidationFailed for modules that do not exist."""
-    _raise(_module_problems(modules))
-
-
 def check_host(host: str) -> None:
     """Raise ValidationFailed for what is no host name in lower case: an IP address, a wildcard."""
     _raise(_host_problems(host))
@@ -91,9 +87,30 @@ def address_of(host: str) -> str:
     return f"https://{host}{_API}"
 
 
-def check_settings(settings: Settings) -> None:
+def check_configuration(timezone: str, modules: Collection[str], settings: Settings) -> None:
     """Raise ValidationFailed with every setting that cannot be."""
-    _raise(_setting_problems(settings))
+    _raise(
+        [
+            *_timezone_problems(timezone),
+            *_module_problems(modules),
+            *_setting_problems(settings),
+        ]
+    )
+
+
+def timezone_problem(timezone: str) -> str | None:
+    """Tell what is wrong with the name of a time zone; None when nothing is."""
+    if timezone in available_timezones():
+        return None
+    return f"there is no time zone {timezone}; write it like Europe/Madrid"
+
+
+def number_problem(name: str, value: Decimal) -> str | None:
+    """Tell what is wrong with a setting that is a number; None when nothing is."""
+    most = MOST[name]
+    if value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS):
+        return None
+    return f"a number from 0 to {most} with at most {_DECIMALS} decimals is needed"
 
 
 def check_requests_per_minute(number: int) -> None:
@@ -141,16 +158,14 @@ def _module_problems(modules: Collection[str]) -> Iterator[Problem]:
 
 
 def _timezone_problems(timezone: str) -> Iterator[Problem]:
-    if timezone not in available_timezones():
-        yield Problem("timezone", f"there is no time zone {timezone}; write it like Europe/Madrid")
+    if problem := timezone_problem(timezone):
+        yield Problem("timezone", problem)
 
 
 def _setting_problems(settings: Settings) -> Iterator[Problem]:
-    for name, most in _MOST.items():
-        value = getattr(settings, name)
-        if not (value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS)):
-            message = f"a number from 0 to {most} with at most {_DECIMALS} decimals is needed"
-            yield Problem(name, message)
+    for name in MOST:
+        if problem := number_problem(name, getattr(settings, name)):
+            yield Problem(name, problem)
     if settings.pick_substitution not in SUBSTITUTIONS:
         yield Problem("pick_substitution", f"one of {', '.join(SUBSTITUTIONS)} is needed")
 

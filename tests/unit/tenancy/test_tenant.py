@@ -18,8 +18,8 @@ from shared.errors import (
 from shared.tenancy.settings import (
     RESERVED_SLUGS,
     TenantSettings,
+    check_configuration,
     check_moved_to,
-    check_settings,
 )
 from shared.tenancy.tenant import (
     MODULES,
@@ -209,22 +209,25 @@ def changed(name: str, value: str) -> Settings:
     ],
 )  # fmt: skip
 def test_settings(change: str, value: str) -> None:
-    check_settings(changed(change, value))
+    check_configuration("UTC", (), changed(change, value))
 
 
 @pytest.mark.parametrize("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
 @pytest.mark.parametrize("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
 def test_refused_settings(change: str, value: str) -> None:
     with pytest.raises(ValidationFailed) as refusal:
-        check_settings(changed(change, value))
+        check_configuration("UTC", (), changed(change, value))
     assert [problem.field for problem in refusal.value.problems] == [change]
 
 
 def test_every_refused_setting_is_told_at_once() -> None:
     other: Any = "other"
+    settings = Settings(receipt_tolerance=Decimal("100.1"), pick_substitution=other)
     with pytest.raises(ValidationFailed) as refusal:
-        check_settings(Settings(receipt_tolerance=Decimal("100.1"), pick_substitution=other))
+        check_configuration("Europe/Atlantis", {"waves", "tides"}, settings)
     assert [problem.field for problem in refusal.value.problems] == [
+        "timezone",
+        "modules",
         "receipt_tolerance",
         "pick_substitution",
     ]
