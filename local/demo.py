@@ -13,6 +13,7 @@ import httpx
 from rich.console import Console
 
 from examples.stowage_client import Stowage
+from local.demo_access import play_access
 from local.demo_floor import play_floor
 from local.demo_imports import Bucket, play_imports
 from local.demo_webhooks import play_webhooks
@@ -153,6 +154,8 @@ def main() -> int:
             Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
         )
         play(story, Bucket(stack["import_bucket"], arguments.tenant))
+        run = uuid.uuid4().hex[:8]
+        play_access(story, run, http, arguments.tenant, stack["tenants"]["mini"])
     Console(width=None if sys.stdout.isatty() else 140).print(story.table())
     return 0 if story.went_well else 1
 

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import httpx
@@ -69,7 +69,9 @@ def find_tenant(stack: Path, slug: str) -> Tenant:
     tenants = json.loads(stack.read_text())["tenants"]
     if slug not in tenants:
         raise LocalRunFailed(f"There is no tenant {slug}; there are {', '.join(tenants)}.")
-    return Tenant(slug, **tenants[slug])
+    known = {field.name for field in fields(Tenant)}
+    wanted = {name: value for name, value in tenants[slug].items() if name in known}
+    return Tenant(slug, **wanted)
 
 
 def listen(tenant: Tenant, port: int, console: Console) -> None:

@@ -14,6 +14,11 @@ class StoryEnded(Exception):
     """Something that had to go well did not."""
 
 
+def _refusal(body: Any) -> str:
+    """Say why a request was refused; the token route does it in its own form."""
+    return str(body.get("message") or body.get("error_description") or body)
+
+
 @dataclass
 class Story:
     """What has happened so far: one row per call."""
@@ -42,7 +47,7 @@ class Story:
         call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
         fine = answer.status_code == expected
         body = read(answer) if fine else answer.json()
-        self.rows.append((what, call, outcome(body) if fine else body["message"], fine))
+        self.rows.append((what, call, outcome(body) if fine else _refusal(body), fine))
         return body
 
     def do(self, method: str, path: str, body: Any = None) -> Any:

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shared.auth.operating import create_client, create_mobile_client, list_clients
+from shared.auth.scopes import PERMISSIONS
+from shared.db.unit_of_work import perform
 from shared.errors import NotFound
-from shared.tenancy.provisioning import (
-    create_client,
-    create_tenant,
-    list_clients,
-    set_address,
-    set_state,
-    show_tenant,
-)
+from shared.tenancy.access import store_for
+from shared.tenancy.provisioning import create_tenant, set_address, set_state, show_tenant
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, PlanName, State, Tenant
+from shared.users import roles
+from shared.users import service as users
+from shared.users.models import PasswordReset, RoleCreate, UserCreate
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,17 @@ DEMOS = (
 )
 
 
+ADMIN = "admin"
+"""The user of every demo tenant who may do everything."""
+
+_ADMINISTRATOR = RoleCreate.model_validate(
+    {"name": "Administrator", "permissions": list(PERMISSIONS)}
+)
+_SCANNERS = "Scanners of the local run"
+
+
 def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Make every demo tenant be there, each with one integration client.
+    """Make every demo tenant be there: with an integration client, a mobile one and a user.
 
     Args:
         base_url: Address that the tenants share.
@@ -47,20 +56,64 @@ def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str
             they still work, since a secret is shown only once.
 
     Returns:
-        Slug → base_url, plan, client_id and client_secret.
+        Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
     return {demo.slug: _provision(demo, base_url, known.get(demo.slug, {})) for demo in DEMOS}
 
 
 def _provision(demo: Demo, base_url: str, known: Mapping[str, Any]) -> dict[str, str]:
     tenant = _tenant(demo, base_url)
-    credentials = {name: str(known.get(name, "")) for name in ("client_id", "client_secret")}
-    working = {client.client_id for client in list_clients(demo.slug) if client.active}
-    if credentials["client_id"] not in working:
-        credentials = create_client(demo.slug, "Local run")._asdict()
+    made = {
+        "base_url": base_url,
+        "plan": tenant.plan,
+        **_client(demo.slug, known),
+        **_admin(demo.slug, known),
+        "mobile_client_id": _mobile_client(demo.slug),
+    }
     if tenant.state != demo.state:
         set_state(demo.slug, demo.state, moved_to=demo.moved_to)
-    return {"base_url": base_url, "plan": tenant.plan, **credentials}
+    return made
+
+
+def _client(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
+    credentials = {name: str(known.get(name, "")) for name in ("client_id", "client_secret")}
+    working = {client.client_id for client in list_clients(slug) if client.active}
+    if credentials["client_id"] in working:
+        return credentials
+    return create_client(slug, "Local run")._asdict()
+
+
+def _mobile_client(slug: str) -> str:
+    for client in list_clients(slug):
+        if client.active and client.name == _SCANNERS:
+            return client.client_id
+    return create_mobile_client(slug, _SCANNERS).client_id
+
+
+def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
+    """Make the administrator be there, with the password that is known, or else a new one."""
+    store, password = store_for(slug), known.get("password")
+    try:
+        number = users.named_user(store, ADMIN).id
+    except NotFound:
+        password = _first_admin(slug)
+    else:
+        if not password:
+            _, password = perform(
+                store, lambda tx: users.reset_password(tx, number, PasswordReset())
+            )
+    return {"username": f"{ADMIN}@{slug}", "password": str(password)}
+
+
+def _first_admin(slug: str) -> str | None:
+    store = store_for(slug)
+    try:
+        role = roles.named_role(store, _ADMINISTRATOR.name).id
+    except NotFound:
+        role = perform(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
+    draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
+    _, password = perform(store, lambda tx: users.create_user(tx, draft))
+    return password
 
 
 def _tenant(demo: Demo, base_url: str) -> Tenant:

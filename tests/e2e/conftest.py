@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,14 @@ class Tenant:
     base_url: str
     client_id: str
     client_secret: str
+    username: str
+    password: str
+    mobile_client_id: str
+
+    def sign_in(self, **form: str) -> httpx.Response:
+        """Ask the token route as the tenant's administrator; `form` adds or replaces fields."""
+        login = {"grant_type": "password", "username": self.username, "password": self.password}
+        return httpx.post(f"{self.base_url}/oauth/token", data=login | form, timeout=TIMEOUT)
 
     def ask_token(self, **form: str) -> httpx.Response:
         """Ask the token route with the tenant's own client; `form` adds fields."""
@@ -102,7 +111,7 @@ def stack() -> Deployed:
         endpoint_url=content["endpoint_url"],
         import_bucket=content["import_bucket"],
         tenants={
-            slug: Tenant(slug, entry["base_url"], entry["client_id"], entry["client_secret"])
+            slug: Tenant(slug, **{field.name: entry[field.name] for field in fields_of(Tenant)[1:]})
             for slug, entry in content["tenants"].items()
         },
     )
