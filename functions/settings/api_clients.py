@@ -1,5 +1,125 @@
 """Credentials of ERPs, shops and mobile applications."""
 
-from shared.http.operations import Routes
+from shared.auth import client_changes, client_views
+from shared.auth.client_models import (
+    ApiClient,
+    ClientChange,
+    ClientDraft,
+    ClientParameters,
+    NewApiClient,
+    SecretRotation,
+)
+from shared.auth.clients import Client
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.request import Request
 
 routes = Routes("settings")
+
+_ALL = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE = {**_ALL, "answer": ApiClient, "errors": ("gone",)}
+
+
+@routes.declare(
+    "GET",
+    "/api-clients",
+    "List API clients",
+    answer=ApiClient,
+    parameters=ClientParameters,
+    description="Integration clients and mobile applications that are not revoked.",
+    **_ALL,
+)
+def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
+    """Page through the clients."""
+    page = client_changes.list_clients(store, request.parameters)
+    return ListAnswer(page, lambda record: client_views.client(record.entity))
+
+
+@routes.declare(
+    "POST",
+    "/api-clients",
+    "Create an API client",
+    answer=NewApiClient,
+    body=ClientDraft,
+    collects_problems=True,
+    shows_secret=True,
+    statuses=(201,),
+    errors=("limit_reached",),
+    description="`client_secret` is shown this once. An integration client asks for tokens with it;"
+    " a mobile application is public, and its users sign in by its id. The plan limits the number"
+    " of integration clients; there are 10 mobile applications at most.",
+    **_ALL,
+)
+def create_client(tx: Transaction, request: Request) -> Answer:
+    """Create an integration client or a mobile application."""
+    made, secret = client_changes.create_client(tx, request.body, request.problems)
+    return Answer(client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}")
+
+
+@routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
+def get_client(store: Store, request: Request) -> Answer:
+    """Read one client."""
+    return Answer(client_views.client(client_changes.get_client(store, _id(request))))
+
+
+@routes.declare(
+    "PATCH",
+    "/api-clients/{id}",
+    "Change an API client",
+    body=ClientChange,
+    collects_problems=True,
+    description="Only the fields sent change. A scope that is taken away ends the client's tokens"
+    " within 10 s; it asks for new ones.",
+    **_ONE,
+)
+def change_client(tx: Transaction, request: Request) -> Answer:
+    """Change the name or the scopes of a client."""
+    changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
+    return Answer(client_views.client(changed))
+
+
+@routes.declare(
+    "DELETE",
+    "/api-clients/{id}",
+    "Revoke an API client",
+    description="For good: its secrets end at once, its tokens within 10 s.",
+    **_ONE,
+)
+def revoke_client(tx: Transaction, request: Request) -> Answer:
+    """Revoke a client; answers it as it was."""
+    return Answer(client_views.client(client_changes.revoke_client(tx, _id(request))))
+
+
+@routes.declare(
+    "POST",
+    "/api-clients/{id}/rotate-secret",
+    "Rotate the secret",
+    body=SecretRotation,
+    shows_secret=True,
+    description="The new secret is shown this once. The one before works, too, until the next"
+    " rotation or until it is ended; with `keep_previous` false it ends at once, and all tokens"
+    " of the client within 10 s.",
+    **{**_ONE, "answer": NewApiClient, "errors": ("gone", "conflict")},
+)
+def rotate_secret(tx: Transaction, request: Request) -> Answer:
+    """Give a client a new secret."""
+    keep = request.body.keep_previous
+    changed, secret = client_changes.rotate_secret(tx, _id(request), keep_previous=keep)
+    return Answer(client_views.new_client(changed, secret))
+
+
+@routes.declare(
+    "DELETE",
+    "/api-clients/{id}/previous-secret",
+    "End the previous secret",
+    description="Of a client that has changed over to its new one. Tokens stay valid.",
+    **_ONE,
+)
+def end_previous_secret(tx: Transaction, request: Request) -> Answer:
+    """End the secret that a rotation kept."""
+    return Answer(client_views.client(client_changes.end_previous_secret(tx, _id(request))))
+
+
+def _id(request: Request) -> str:
+    return request.path_values["id"]

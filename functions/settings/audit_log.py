@@ -1,5 +1,26 @@
 """Who did what to credentials, settings and stock."""
 
-from shared.http.operations import Routes
+from shared.audit import service, views
+from shared.audit.models import AuditEntry, AuditParameters, StoredEntry
+from shared.db.store import Store
+from shared.http.operations import ListAnswer, Routes
+from shared.http.request import Request
 
 routes = Routes("settings")
+
+
+@routes.declare(
+    "GET",
+    "/audit-log",
+    "List the audit log",
+    scope="settings:manage",
+    permission="users.manage",
+    answer=AuditEntry,
+    parameters=AuditParameters,
+    description="Who did what to credentials, users, roles, settings and stock. An entry is written"
+    " together with the change that it tells of; nothing changes or removes one.",
+)
+def list_entries(store: Store, request: Request) -> ListAnswer[StoredEntry]:
+    """Page through the audit log."""
+    page = service.list_entries(store, request.parameters, request.tenant.timezone)
+    return ListAnswer(page, views.entry)

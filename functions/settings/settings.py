@@ -1,5 +1,33 @@
 """How a company works."""
 
-from shared.http.operations import Routes
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.http.operations import Answer, Routes
+from shared.http.request import Request
+from shared.settings import service, views
+from shared.settings.models import CompanySettings, SettingsChange
 
 routes = Routes("settings")
+
+_ALL = {"scope": "settings:manage", "permission": "users.manage", "answer": CompanySettings}
+
+
+@routes.declare("GET", "/settings", "Get the settings", **_ALL)
+def get_settings(store: Store, _request: Request) -> Answer:
+    """Read how the company works."""
+    return Answer(views.settings(service.get_settings(store)))
+
+
+@routes.declare(
+    "PATCH",
+    "/settings",
+    "Change the settings",
+    body=SettingsChange,
+    errors=("rule_blocked",),
+    description="Only the fields sent change; plan, address, features and limits are for the"
+    " operator to change. Every route follows within 10 s.",
+    **_ALL,
+)
+def change_settings(tx: Transaction, request: Request) -> Answer:
+    """Change how the company works."""
+    return Answer(views.settings(service.change_settings(tx, request.body)))

@@ -18,7 +18,7 @@ from shared.auth.rules import authorize, ensure_not_revoked
 from shared.clock import Deadline
 from shared.config import config
 from shared.db.store import Store
-from shared.db.transaction import Transaction, is_transient
+from shared.db.transaction import Transaction, is_gone, is_transient
 from shared.db.unit_of_work import perform
 from shared.errors import (
     CODES,
@@ -162,14 +162,14 @@ class Door:
         """Honour If-Match: compare with what GET would answer now.
 
         GET of the very path where there is one (a part of a resource, such as its map),
-        otherwise of the resource that the path begins with.
+        otherwise of the resource that the path begins with. A list has no state to match.
         """
         if_match = headers_of(event).get("if-match")
-        if if_match is None or "id" not in request.path_values:
+        if if_match is None:
             return
         path = _path(event)
         read = self._at(path).get("GET") or self._at("/".join(path.split("/")[:3])).get("GET")
-        if read:
+        if read and not read.operation.is_list:
             shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
             conditional.ensure_match(shown, if_match, read.operation.volatile)
 
@@ -227,7 +227,7 @@ def _answer_or_refusal(answer: Callable[[], Reply], event: Mapping[str, Any]) ->
         return _refusal(error, event)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
         logger.exception("unexpected error")
-        busy = is_transient(error)
+        busy = is_transient(error) or is_gone(error)
         return _refusal(
             ServiceUnavailable() if busy else ServiceError("The service failed."), event
         )

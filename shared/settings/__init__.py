@@ -1,0 +1,1 @@
+"""Settings: how a company has its instance work."""
