@@ -32,6 +32,11 @@ _LOG = Collection(
 )
 
 
+def reserve(tx: Transaction) -> None:
+    """Draw the id of one entry."""
+    tx.reserve(_LOG.kind, 1)
+
+
 def add(tx: Transaction, entry: StoredEntry) -> None:
     """Stage an entry under the next id."""
     _LOG.insert(tx, tx.next_id(_LOG.kind), entry)

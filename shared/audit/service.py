@@ -3,6 +3,7 @@
 import getpass
 from collections.abc import Mapping
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 from shared.audit import repository
@@ -18,6 +19,7 @@ from shared.auth.caller import Caller
 from shared.db.listing import Page
 from shared.db.store import Store
 from shared.db.transaction import Transaction
+from shared.fields import plain_number
 from shared.json_text import dumps
 from shared.observability import request_id
 
@@ -48,18 +50,30 @@ def record(  # noqa: PLR0913  what an entry tells
         actor: Who did it; by default the caller of the transaction, or an operator when it
             has none.
     """
-    told = {field: {"from": old, "to": new} for field, (old, new) in (changes or {}).items()}
+    told = {
+        field: {"from": _plain(old), "to": _plain(new)}
+        for field, (old, new) in (changes or {}).items()
+    }
     entry = StoredEntry(
         action=action,
         actor=actor or _actor(tx.caller),
         target=Target(type=target_type, id=None if target_id is None else str(target_id)),
         changes=dumps(told),
-        details=dumps(dict(details or {})),
+        details=dumps({name: _plain(value) for name, value in (details or {}).items()}),
         reason=reason,
         request_id=request_id(),
         created_at=tx.now,
     )
     repository.add(tx, entry)
+
+
+def prepare(tx: Transaction) -> None:
+    """Draw the id of one entry: for use cases that have other calls to make at the same time."""
+    repository.reserve(tx)
+
+
+def _plain(value: Any) -> Any:
+    return plain_number(value) if isinstance(value, Decimal) else value
 
 
 def _actor(caller: Caller | None) -> Actor:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.audit import service as audit
 from shared.catalog import service as catalog
 from shared.catalog.lines import Claim, examine_goods
 from shared.catalog.models import KnownProduct
+from shared.db.parallel import together
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ValidationFailed
 from shared.stock.ledger import Ledger, blank_row
@@ -20,6 +22,12 @@ from shared.stock.models import (
 )
 from shared.warehouses import service as warehouses
 from shared.warehouses.models import KnownPosition, KnownWarehouse
+
+_TOLD = (
+    "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
+    "inventory_status", "to_status",
+)  # fmt: skip
+"""Fields of an adjustment that its entry in the audit log has."""
 
 _WAYS = ("counted_qty", "increase", "decrease", "to_status")
 
@@ -49,7 +57,8 @@ def adjust_stock(
     status: ShelfStatus = draft.inventory_status or "available"
     here = _blank(tx, draft, subject, status)
     changed = _blank(tx, draft, subject, draft.to_status) if draft.to_status else None
-    ledger.load(targets=[here, changed] if changed else [here], movements=1)
+    targets = [here, changed] if changed else [here]
+    together(lambda: ledger.load(targets=targets, movements=1), lambda: audit.prepare(tx))
     row = ledger.book.at(here)
     # A serial is one row wherever it lies.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
@@ -61,7 +70,7 @@ def adjust_stock(
         raise Conflict(refused.message) from refused
     ledger.stage()
     numbers = ledger.movement_ids
-    return Adjustment(
+    adjustment = Adjustment(
         movement_id=numbers[0] if numbers else None,
         product_id=here.product_id,
         item_code=here.item_code,
@@ -75,6 +84,22 @@ def adjust_stock(
         qty_after=after,
         reason=draft.reason,
         created_at=tx.now,
+    )
+    if numbers:
+        _record(tx, adjustment)
+    return adjustment
+
+
+def _record(tx: Transaction, made: Adjustment) -> None:
+    """Stage the entry of the audit log; an adjustment that found nothing to correct has none."""
+    audit.record(
+        tx,
+        "stock.adjusted",
+        "stock_movement",
+        made.movement_id,
+        changes={"qty": (made.qty_before, made.qty_after)},
+        details={name: getattr(made, name) for name in _TOLD},
+        reason=made.reason,
     )
 
 
