@@ -112,13 +112,14 @@ def _stage(
     if "modules" in names and tenant.modules:
         attributes["modules"] = {"SS": sorted(tenant.modules)}
     elif "modules" in names:
-        removed = " REMOVE modules"  # no set is empty in DynamoDB
+        removed = " REMOVE #modules"  # no set is empty in DynamoDB
     values = {f":{name}": value for name, value in attributes.items()}
     condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
     if seen.version:
         condition = "settings_version = :seen"
         values[":seen"] = {"N": str(seen.version)}
-    assignments = ", ".join(f"{name} = :{name}" for name in sorted(attributes))
+    assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
+    written = [*attributes, *(["modules"] if removed else [])]
     tx.stage(
         "Update",
         {
@@ -126,6 +127,7 @@ def _stage(
             "Key": {"pk": {"S": tenant_key(tenant.slug)}},
             "UpdateExpression": f"SET {assignments}{removed}",
             "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in written},
             "ExpressionAttributeValues": values,
         },
     )
