@@ -58,7 +58,12 @@ def create(operator: Operator, *, tenant: str, name: str, scopes: tuple[str, ...
 @click.argument("tenant")
 @command
 def list_(operator: Operator, *, tenant: str) -> None:
-    """List the integration clients of TENANT, the revoked ones too."""
+    """List the integration clients of TENANT, the revoked ones too.
+
+    \b
+    Example:
+      stowage client list acme
+    """  # noqa: D301  click reads the backspace
     provisioning.show_tenant(tenant)
     operator.output.many([_row(each) for each in provisioning.list_clients(tenant)], _COLUMNS)
 
@@ -85,6 +90,11 @@ def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
 @click.argument("client_id")
 @command
 def revoke(operator: Operator, *, client_id: str) -> None:
-    """Revoke CLIENT_ID for good; its tokens end within 10 s."""
+    """Revoke CLIENT_ID for good; its tokens end within 10 s.
+
+    \b
+    Example:
+      stowage client revoke stw_acme_0123456789abcdef01234567
+    """  # noqa: D301  click reads the backspace
     provisioning.revoke_client(client_id)
     operator.output.say(f"{client_id} is revoked.")

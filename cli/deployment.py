@@ -21,6 +21,8 @@ _ENVIRONMENT = {
     "SigningKeyId": "SIGNING_KEY_IDS",
     "SecretHashKeyId": "SECRET_HASH_KEY_ID",
     "WebhookQueueUrl": "WEBHOOK_QUEUE_URL",
+    "ImportBucket": "IMPORT_BUCKET",
+    "ImportWorkBucket": "IMPORT_WORK_BUCKET",
 }
 """Output of the stack → variable of `shared.config`."""
 
@@ -45,6 +47,8 @@ class Deployment:
 
     address: str
     """Base address; with `{slug}` where each tenant has a host of its own."""
+    api: str
+    """Id of the API."""
 
     def host_of(self, slug: str) -> str | None:
         """Host name that the deployment's domain gives a tenant; None without a domain."""
@@ -65,7 +69,7 @@ def connect(target: Target) -> Deployment:
     if target.endpoint_url:
         os.environ["AWS_ENDPOINT_URL"] = target.endpoint_url
     outputs = _outputs(target.stack)
-    missing = sorted({*_ENVIRONMENT, "ApiUrl"} - outputs.keys())
+    missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId"} - outputs.keys())
     if missing:
         raise DeploymentNotFound(
             f"The stack {target.stack} has no output {', '.join(missing)}: "
@@ -73,7 +77,7 @@ def connect(target: Target) -> Deployment:
         )
     os.environ["STACK_NAME"] = target.stack
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
-    return Deployment(local_address or outputs["ApiUrl"])
+    return Deployment(local_address or outputs["ApiUrl"], outputs["ApiId"])
 
 
 def _use_local() -> str:

@@ -4,7 +4,9 @@ import click
 
 from cli.clients import client
 from cli.deployment import Target
+from cli.domains import domain
 from cli.events import events
+from cli.leaving import delete, export
 from cli.operator import Operator
 from cli.output import Output
 from cli.tenants import tenant
@@ -49,6 +51,9 @@ def main(  # noqa: PLR0913  the options of every command
     context.obj = Operator(target, Output(as_json=as_json))
 
 
+tenant.add_command(export)
+tenant.add_command(delete)
 main.add_command(tenant)
+main.add_command(domain)
 main.add_command(client)
 main.add_command(events)

@@ -71,4 +71,6 @@ def _text(value: Any) -> str:
         return "-"
     if isinstance(value, list):
         return ", ".join(str(each) for each in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}".replace("_", " ") for name, each in value.items()) or "-"
     return str(value)

@@ -6,11 +6,32 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.tenancy import provisioning
+from shared.tenancy import overview, provisioning
+from shared.tenancy.overview import Overview
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
+
+
+def _listed(found: Overview) -> dict[str, Any]:
+    setup = _row(found.tenant) if found.tenant else dict.fromkeys(_COLUMNS)
+    times = {"created_at": found.created_at, "deleted_at": found.deleted_at}
+    return {**setup, "tenant": found.slug, "state": found.state, **times}
+
+
+def _shown(found: Overview) -> dict[str, Any]:
+    if found.tenant is None:
+        return {"tenant": found.slug, "state": found.state, "deleted_at": found.deleted_at}
+    return {
+        **_row(found.tenant),
+        "state": found.state,
+        "hosts": list(found.hosts),
+        "clients": found.clients,
+        "mobile_clients": found.mobile_clients,
+        "limits": dict(found.tenant.limits),
+        "created_at": found.created_at,
+    }
 
 
 def _row(tenant: Tenant) -> dict[str, Any]:
@@ -102,25 +123,43 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
 
 
 @tenant.command("list")
+@click.option("--deleted", is_flag=True, help="Also those that were deleted.")
 @command
-def list_(operator: Operator) -> None:
-    """List all tenants."""
-    operator.output.many([_row(each) for each in provisioning.list_tenants()], _COLUMNS)
+def list_(operator: Operator, *, deleted: bool) -> None:
+    """List all tenants, also those whose creation or deletion was not finished.
+
+    \b
+    Examples:
+      stowage tenant list
+      stowage --json tenant list --deleted
+    """  # noqa: D301  click reads the backspace
+    rows = [_listed(each) for each in overview.list_all(deleted=deleted)]
+    operator.output.many(rows, _COLUMNS)
 
 
 @tenant.command()
 @click.argument("slug")
 @command
 def show(operator: Operator, *, slug: str) -> None:
-    """Show the tenant SLUG."""
-    operator.output.one(_row(provisioning.show_tenant(slug)))
+    """Show the tenant SLUG: how it is set up, since when, how many clients it has.
+
+    \b
+    Example:
+      stowage tenant show acme
+    """  # noqa: D301  click reads the backspace
+    operator.output.one(_shown(overview.show(slug)))
 
 
 @tenant.command()
 @click.argument("slug")
 @command
 def suspend(operator: Operator, *, slug: str) -> None:
-    """Suspend SLUG for billing: within 10 s its API answers 402."""
+    """Suspend SLUG for billing: within 10 s its API answers 402.
+
+    \b
+    Example:
+      stowage tenant suspend acme
+    """  # noqa: D301  click reads the backspace
     operator.output.one(_row(provisioning.set_state(slug, "suspended")))
 
 
@@ -128,7 +167,12 @@ def suspend(operator: Operator, *, slug: str) -> None:
 @click.argument("slug")
 @command
 def resume(operator: Operator, *, slug: str) -> None:
-    """Serve SLUG again after a suspension, a cancellation or a move."""
+    """Serve SLUG again after a suspension, a cancellation or a move.
+
+    \b
+    Example:
+      stowage tenant resume acme
+    """  # noqa: D301  click reads the backspace
     operator.output.one(_row(provisioning.set_state(slug, "active")))
 
 
@@ -136,7 +180,12 @@ def resume(operator: Operator, *, slug: str) -> None:
 @click.argument("slug")
 @command
 def cancel(operator: Operator, *, slug: str) -> None:
-    """Cancel SLUG: within 10 s its API answers 402. Its data stays."""
+    """Cancel SLUG: within 10 s its API answers 402. Its data stays until it is deleted.
+
+    \b
+    Example:
+      stowage tenant cancel acme
+    """  # noqa: D301  click reads the backspace
     operator.output.one(_row(provisioning.set_state(slug, "cancelled")))
 
 
@@ -159,7 +208,12 @@ def move(operator: Operator, *, slug: str, to: str) -> None:
 @click.argument("plan_name", metavar="PLAN", type=click.Choice(list(PLANS)))
 @command
 def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
-    """Change the plan of SLUG to PLAN."""
+    """Change the plan of SLUG to PLAN; what is beyond a smaller plan's limits stays.
+
+    \b
+    Example:
+      stowage tenant plan acme professional
+    """  # noqa: D301  click reads the backspace
     operator.output.one(_row(provisioning.set_plan(slug, plan_name)))
 
 

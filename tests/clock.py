@@ -44,6 +44,8 @@ def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Cloc
     clock = clock or Clock()
     monkeypatch.setattr("shared.clock.time", clock)
     monkeypatch.setattr("shared.db.store.time", clock)
+    monkeypatch.setattr("shared.tenancy.deleting.time", clock)
+    monkeypatch.setattr("shared.tenancy.tables.time", clock)
     # The retries of botocore wait too.
     monkeypatch.setattr("botocore.endpoint.time", clock)
     return clock

@@ -51,6 +51,14 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, BotocoreConnectionError | HTTPClientError)
 
 
+def is_gone(error: Exception) -> bool:
+    """Tell that a table is not there: its tenant was deleted since the request was let in."""
+    return (
+        isinstance(error, ClientError)
+        and error.response["Error"]["Code"] == "ResourceNotFoundException"
+    )
+
+
 class Overtaken(Exception):
     """A condition failed because someone else was faster: decide again."""
 

@@ -24,11 +24,14 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
     settings = config()
     outputs = {
         "ApiUrl": address,
+        "ApiId": "api",
         "ControlTable": settings.control_table,
         "OutboxTable": settings.outbox_table,
         "SigningKeyId": ",".join(settings.signing_keys),
         "SecretHashKeyId": settings.secret_hash_key,
         "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
+        "ImportBucket": settings.import_bucket or "stowage-imports",
+        "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
         **changes,
     }
     client("cloudformation").create_stack(
@@ -70,7 +73,10 @@ def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
     assert created.exit_code == 0
     assert "creating the table stowage-tenant-acme" in created.stderr
     assert ADDRESS in created.stdout
-    assert as_json(stowage("--json", "tenant", "show", "acme")) == {
+    shown = as_json(stowage("--json", "tenant", "show", "acme"))
+    assert shown.pop("created_at").endswith("Z")
+    assert shown.pop("limits")["requests_per_minute"] == 1_200
+    assert shown == {
         "tenant": "acme",
         "state": "active",
         "plan": "enterprise",
@@ -78,13 +84,22 @@ def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
         "address": ADDRESS,
         "timezone": "UTC",
         "moved_to": None,
+        "hosts": [],
+        "clients": 0,
+        "mobile_clients": 0,
     }
+    assert "requests per minute 1200" in stowage("tenant", "show", "acme").stdout
 
 
 def test_an_interrupted_creation_is_finished_by_the_same_command(stowage: Run, wire: Wire) -> None:
     with wire.hooked(killer(7)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
-    assert stowage("tenant", "show", "acme").exit_code == 1
+    assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
+    (listed,) = as_json(stowage("--json", "tenant", "list"))
+    assert listed["state"] == "creating"
+    refused = stowage("tenant", "suspend", "acme")
+    assert refused.exit_code == 1
+    assert "create it again" in refused.stderr
     for _ in range(2):
         assert stowage("tenant", "create", "acme").exit_code == 0
     assert show_tenant("acme").state == "active"

@@ -1,0 +1,12 @@
+import pytest
+
+from tests.integration.leaving.company import Company, deploy_api
+from tests.stack import Stack
+
+
+@pytest.fixture
+def company(stack: Stack) -> Company:
+    """Acme with a bit of everything, and its neighbour."""
+    company = Company(stack, deploy_api())
+    company.settle()
+    return company

@@ -1,0 +1,295 @@
+"""Deleting a tenant: nothing of it is left but its name, whatever dies in between."""
+
+from typing import Any
+
+import pytest
+
+from functions.event_relay import app as relay
+from shared import aws
+from shared.config import config
+from shared.errors import Conflict, NotFound, ServiceError
+from shared.tenancy import overview, provisioning
+from shared.tenancy.deleting import QUIET, delete_tenant, what_goes
+from shared.tenancy.directory import FRESH, directory
+from shared.tenancy.domains import add_domain
+from shared.tenancy.settings import TenantSettings
+from tests.clock import Clock
+from tests.faults import Fault, Killed, Wire, kill_after, kill_before
+from tests.integration.leaving.company import CERTIFICATE, HOST, Company
+from tests.stack import ADDRESS, Stack
+
+CALLS = 18
+"""Calls of AWS that the deletion of the company makes."""
+
+
+@pytest.fixture(autouse=True)
+def _waits_take_no_time(clock: Clock) -> None:
+    assert clock
+
+
+def assert_deleted(company: Company) -> None:
+    """Of acme there is its name, and of the neighbour everything."""
+    assert company.left() == {}
+    stone = company.gravestone()
+    assert stone is not None
+    assert set(stone) == {"pk", "state", "deleted_at"}
+    assert stone["state"] == {"S": "deleted"}
+    directory.forget()
+    assert company.stack.erp("beta").get("/products").json()["meta"]["total"] == 1
+    assert company.files("beta")
+    assert company.files("acme2")
+    assert overview.show("beta").clients == 1
+
+
+def test_nothing_is_left_but_the_name(company: Company) -> None:
+    company.cancel()
+    steps: list[str] = []
+    delete_tenant("acme", progress=steps.append)
+    assert_deleted(company)
+    assert any("waiting until nothing runs for acme" in step for step in steps)
+    assert steps[-1] == "deleted"
+
+
+def test_it_waits_until_those_who_knew_the_tenant_have_ended(
+    company: Company, clock: Clock
+) -> None:
+    company.cancel()
+    began = clock.monotonic()
+    delete_tenant("acme")
+    assert QUIET <= clock.monotonic() - began < QUIET + 10
+    timeouts = [
+        function.get("Timeout", 29)
+        for function in company.stack.template.resources("AWS::Serverless::Function").values()
+    ]
+    assert max(timeouts) + FRESH < QUIET
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_a_deletion_that_died_is_finished_by_the_next_run(
+    company: Company, wire: Wire, fault: Any
+) -> None:
+    company.cancel()
+    as_it_was = company.stack.keep()
+    for call in range(CALLS):
+        as_it_was()
+        company.leave_files()
+        company.open_domain()
+        directory.forget()
+        with wire.faulty(fault(call)), pytest.raises(Killed):
+            delete_tenant("acme")
+        assert overview.show("acme").state in {"cancelled", "deleting", "deleted"}
+        delete_tenant("acme")
+        assert_deleted(company)
+
+
+def test_those_are_all_the_calls(company: Company, wire: Wire) -> None:
+    company.cancel()
+    with wire.recorded() as seen:
+        delete_tenant("acme")
+    assert len(seen.calls) == CALLS
+
+
+def test_a_run_that_dies_again_and_again_gets_there(company: Company, wire: Wire) -> None:
+    company.cancel()
+    for call in range(CALLS):
+        fault: Fault = kill_after(call)
+        try:
+            with wire.faulty(fault):
+                delete_tenant("acme")
+        except Killed:
+            continue
+        break
+    assert_deleted(company)
+
+
+def test_two_at_once_delete_one_tenant(company: Company, wire: Wire) -> None:
+    """A second run goes from start to end before each call of the first."""
+    company.cancel()
+    inside = False
+
+    def interleave(_call: Any, forward: Any) -> Any:
+        nonlocal inside
+        if not inside:
+            inside = True
+            delete_tenant("acme")
+            inside = False
+        return forward()
+
+    with wire.faulty(interleave):
+        delete_tenant("acme")
+    assert_deleted(company)
+
+
+def test_once_more_removes_files_that_came_since(company: Company) -> None:
+    company.cancel()
+    delete_tenant("acme")
+    company.leave_files()
+    assert company.left().keys() == {"files"}
+    delete_tenant("acme")
+    assert_deleted(company)
+
+
+def test_many_events_go(company: Company) -> None:
+    for number in range(60):
+        aws.client("dynamodb").put_item(
+            TableName=config().outbox_table,
+            Item={"PK": {"S": "acme"}, "SK": {"S": f"evt_{number:032x}"}},
+        )
+    company.cancel()
+    delete_tenant("acme")
+    assert_deleted(company)
+
+
+@pytest.mark.parametrize("state", ["active", "suspended"])
+def test_who_has_not_left_is_not_deleted(company: Company, state: Any) -> None:
+    provisioning.set_state("acme", state)
+    before = company.left()
+    for attempt in (lambda: delete_tenant("acme"), lambda: what_goes("acme")):
+        with pytest.raises(Conflict, match=f"is {state}.*cancel it first"):
+            attempt()
+    assert company.left() == before
+    assert overview.show("acme").state == state
+
+
+def test_one_that_moved_away_can_be_deleted(company: Company) -> None:
+    provisioning.set_state("acme", "moved", moved_to="https://wms.acme.example")
+    delete_tenant("acme")
+    assert_deleted(company)
+
+
+def test_one_that_never_was_is_not_found(stack: Stack) -> None:
+    assert stack
+    for attempt in (lambda: delete_tenant("nobody"), lambda: what_goes("nobody")):
+        with pytest.raises(NotFound):
+            attempt()
+
+
+def test_what_goes_is_told_before(company: Company) -> None:
+    company.cancel()
+    doomed = what_goes("acme")
+    assert (doomed.state, doomed.table, doomed.clients, doomed.hosts) == (
+        "cancelled",
+        config().tenant_table("acme"),
+        1,
+        (HOST,),
+    )
+    assert doomed.items > 0
+
+
+# Afterwards
+
+
+def test_the_name_is_never_given_again(company: Company) -> None:
+    company.cancel()
+    delete_tenant("acme")
+    with pytest.raises(Conflict, match="belonged to a tenant that was deleted"):
+        provisioning.create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    assert_deleted(company)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: provisioning.show_tenant("acme"),
+        lambda _: provisioning.set_state("acme", "active"),
+        lambda _: provisioning.set_plan("acme", "enterprise"),
+        lambda _: provisioning.set_address("acme", base_url=ADDRESS),
+        lambda company: add_domain("acme", "a.test", certificate=CERTIFICATE, api=company.api),
+    ],
+)
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_deleted_tenant_cannot_be_changed(
+    company: Company, wire: Wire, change: Any, finished: Any
+) -> None:
+    company.cancel()
+    if finished:
+        delete_tenant("acme")
+    else:
+        with wire.faulty(kill_after(1)), pytest.raises(Killed):
+            delete_tenant("acme")
+    before = company.gravestone()
+    with pytest.raises(NotFound, match="delet"):
+        change(company)
+    assert company.gravestone() == before
+    delete_tenant("acme")
+    assert_deleted(company)
+
+
+def test_its_host_may_be_another_tenants(company: Company) -> None:
+    company.cancel()
+    delete_tenant("acme")
+    add_domain("beta", HOST, certificate=CERTIFICATE, api=company.api)
+    assert provisioning.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
+
+
+def test_the_list_shows_it_only_when_asked(company: Company) -> None:
+    company.cancel()
+    delete_tenant("acme")
+    assert [each.slug for each in overview.list_all()] == ["beta"]
+    listed = [(each.slug, each.state) for each in overview.list_all(deleted=True)]
+    assert listed == [("acme", "deleted"), ("beta", "active")]
+    assert [each.slug for each in provisioning.list_tenants()] == ["beta"]
+
+
+# Requests while it is deleted
+
+
+def test_its_tokens_are_refused_from_the_first_step_on(company: Company, wire: Wire) -> None:
+    erp = company.stack.erp()
+    company.cancel()
+    assert erp.get("/products").code == "tenant_cancelled"
+    with wire.faulty(kill_after(0)), pytest.raises(Killed):
+        delete_tenant("acme")
+    directory.forget()
+    assert erp.get("/products").status == 401
+    delete_tenant("acme")
+    directory.forget()
+    assert erp.get("/products").status == 401
+    assert erp.post("/products", {"item_code": "P-2", "name": "Late"}).status == 401
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_request_that_finds_the_table_gone_is_told_to_come_back(
+    company: Company, method: str
+) -> None:
+    """It has passed the checks with what it knew of the tenant."""
+    erp = company.stack.erp()
+    assert erp.get("/products").status == 200
+    remembered = directory._kept["TENANT#acme"]
+    company.cancel()
+    delete_tenant("acme")
+    directory._kept["TENANT#acme"] = remembered
+    body = {"item_code": "P-2", "name": "Late"} if method == "POST" else None
+    answer = erp.send(method, "/products", body, key="late" if body else None)
+    assert (answer.status, answer.code) == (503, "service_unavailable")
+    directory.forget()
+    assert erp.send(method, "/products", body).status == 401
+    assert_deleted(company)
+
+
+def test_events_on_their_way_are_dropped(company: Company) -> None:
+    (event, *_) = company.stack.events("acme")
+    record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": event}}
+    company.cancel()
+    delete_tenant("acme")
+    directory.forget()
+
+    class Context:
+        aws_request_id = "r"
+
+    assert relay.lambda_handler({"Records": [record]}, Context()) == {  # type: ignore[arg-type]
+        "batchItemFailures": []
+    }
+    assert_deleted(company)
+
+
+def test_a_table_that_stays_busy_ends_the_wait(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.tenancy.tables._is_going", lambda _: False)
+    company.cancel()
+    with pytest.raises(ServiceError) as refusal:
+        delete_tenant("acme")
+    assert refusal.value.status == 503
+    monkeypatch.setattr("shared.tenancy.tables._is_going", lambda _: True)
+    assert overview.show("acme").state == "deleting"
