@@ -2,6 +2,7 @@
 
 import click
 
+from cli.audit import audit
 from cli.clients import client
 from cli.deployment import Target
 from cli.domains import domain
@@ -56,4 +57,5 @@ tenant.add_command(delete)
 main.add_command(tenant)
 main.add_command(domain)
 main.add_command(client)
+main.add_command(audit)
 main.add_command(events)

@@ -1,0 +1,63 @@
+"""`stowage audit …`."""
+
+import json
+from typing import Any, get_args
+
+import click
+
+from cli.operator import Operator, command
+from shared.audit import service, views
+from shared.audit.models import AuditAction, AuditEntry, AuditParameters
+from shared.errors import Problem, ValidationFailed
+from shared.json_text import dumps
+from shared.tenancy.access import store_for
+from shared.tenancy.provisioning import show_tenant
+from shared.validation import check
+
+_COLUMNS = ("created_at", "action", "actor", "target", "what", "reason")
+_ACTIONS = get_args(AuditAction.__value__)
+
+
+def _row(entry: AuditEntry) -> dict[str, Any]:
+    changes = [
+        f"{name}: {change.before} → {change.after}" for name, change in entry.changes.items()
+    ]
+    details = [f"{name}: {value}" for name, value in entry.details.items() if value is not None]
+    return {
+        **json.loads(dumps(entry.model_dump())),
+        "actor": " ".join(
+            each for each in (entry.actor.type, entry.actor.id, entry.actor.name) if each
+        ),
+        "target": " ".join(each for each in (entry.target.type, entry.target.id) if each),
+        "what": [*changes, *details],
+    }
+
+
+@click.command()
+@click.argument("tenant")
+@click.option(
+    "--action", type=click.Choice(_ACTIONS), metavar="ACTION", help="Such as client.created."
+)
+@click.option("--since", help="Date-time with offset, such as 2026-03-01T09:30:00Z.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100), default=25, show_default=True, help="Entries shown."
+)
+@command
+def audit(
+    operator: Operator, *, tenant: str, action: str | None, since: str | None, limit: int
+) -> None:
+    """Show the newest entries of the audit log of TENANT: who did what to its credentials.
+
+    \b
+    Examples:
+      stowage audit acme
+      stowage audit acme --action client.rotated --since 2026-03-01T00:00:00Z
+    """  # noqa: D301  click reads the backspace
+    known = show_tenant(tenant)
+    asked = {"action": action, "updated_since": since}
+    given = {name: value for name, value in asked.items() if value is not None}
+    parameters, problems = check(AuditParameters, {"per_page": limit, **given})
+    if parameters is None:
+        raise ValidationFailed([Problem("since", problem.message) for problem in problems])
+    page = service.list_entries(store_for(tenant), parameters, known.timezone)
+    operator.output.many([_row(views.entry(record)) for record in page.records], _COLUMNS)
