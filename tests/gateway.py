@@ -127,7 +127,7 @@ class Gateway:
     """
 
     def __init__(self, template: Template, host: str, base_path: str = "") -> None:
-        self._template = template
+        self.template = template
         self._host = host
         self._base_path = base_path
         self.remaining_ms = TIMEOUT_MS
@@ -143,14 +143,14 @@ class Gateway:
         """Answer one request. `path` is relative to the stage, `/v1/products?page=2`."""
         sent = {"Host": self._host, **(headers or {})}
         target = urlsplit(path)
-        event = _find(self._template, method, target.path)
+        event = _find(self.template, method, target.path)
         if event is None:
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN", str(uuid.uuid4()))
         proxy = self._proxy_event(event, target, method, headers=sent, body=body)
         request_id = proxy["requestContext"]["requestId"]
         if event.authorized:
             lower = Headers(sent)
-            if not all(lower.get(name) for name in self._template.identity_headers()):
+            if not all(lower.get(name) for name in self.template.identity_headers()):
                 return self._own_answer("UNAUTHORIZED", request_id)
             context = self._authorize(proxy)
             if context is None:
@@ -167,7 +167,7 @@ class Gateway:
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"
         question = {**proxy, "type": "REQUEST", "methodArn": arn}
         try:
-            verdict = _function(self._template.authorizer_handler())(question, LambdaContext())
+            verdict = _function(self.template.authorizer_handler())(question, LambdaContext())
         except Exception as refusal:
             if str(refusal) != "Unauthorized":
                 raise
@@ -220,7 +220,7 @@ class Gateway:
         }
 
     def _own_answer(self, kind: str, request_id: str) -> Response:
-        declared = self._template.gateway_response(kind)
+        declared = self.template.gateway_response(kind)
         headers = {
             name: value.replace("$context.requestId", request_id)
             for name, value in declared.headers.items()

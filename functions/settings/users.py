@@ -7,7 +7,7 @@ from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
 from shared.users import credentials, service, views
 from shared.users.models import (
-    Confirmation,
+    TotpConfirmation,
     NewUser,
     PasswordChange,
     PasswordReset,
@@ -154,7 +154,7 @@ def enrol_totp(tx: Transaction, request: Request) -> Answer:
     "/users/{id}/totp/confirm",
     "Switch two-step verification on",
     answer=User,
-    body=Confirmation,
+    body=TotpConfirmation,
     collects_problems=True,
     description="With the code that the app shows. Tokens and sessions that were got without a"
     " code end within 10 s.",

@@ -8,7 +8,7 @@ from shared.db.collection import Record
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ServiceError, ValidationFailed
 from shared.users import attempts, logins, passwords, second_factor, totp
-from shared.users.models import Confirmation, PasswordChange, TotpEnrolment, User
+from shared.users.models import TotpConfirmation, PasswordChange, TotpEnrolment, User
 from shared.users.repository import USERS
 from shared.users.service import bad_password, end_tokens, opened
 
@@ -64,7 +64,7 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
 
 
 def confirm_totp(
-    tx: Transaction, number: int, given: Confirmation, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, given: TotpConfirmation, problems: Sequence[Problem] = ()
 ) -> Record[User]:
     """Switch two-step verification on, with the first code of the app.
 

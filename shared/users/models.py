@@ -114,7 +114,7 @@ def _code(text: str) -> str:
     return digits
 
 
-class Confirmation(Input):
+class TotpConfirmation(Input):
     """The code that the authenticator app shows."""
 
     code: Annotated[

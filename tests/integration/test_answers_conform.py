@@ -36,14 +36,19 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
+    target, body, sender = (
+        path.format(**values),
+        example.filled(values),
+        example.sender(erp, values),
+    )
 
-    answer = erp.send(method, path.format(**values), example.body, key="once")
-    again = erp.send(method, path.format(**values), example.body, key="once")
+    answer = sender.send(method, target, body, key="once")
+    again = sender.send(method, target, body, key="once")
 
     judged(name, answer, example.status)
     judged(name, again, example.status)
     assert again.headers["Idempotent-Replayed"] == "true"
-    resource, _ = resource_of(path.format(**values), answer)
+    resource, _ = resource_of(target, answer)
     group = "/" + resource.split("/")[1]
     named = re.sub("/[0-9]+(?=/|$)", "/{id}", resource)
     read = f"GET {re.sub('evt_[0-9a-f]+', '{delivery}', named)}"

@@ -6,11 +6,13 @@ then the ERP does what an ERP does: it repeats the request with the same Idempot
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
+from shared.tenancy.directory import directory
 from tests.clock import Clock
 from tests.faults import (
     Fault,
@@ -22,7 +24,7 @@ from tests.faults import (
     lose_answer,
     throttle,
 )
-from tests.gateway import Erp, Response
+from tests.gateway import Erp, Form, Response
 from tests.integration.census import Census, assert_totals_are_true, take_census
 from tests.integration.doors import operations
 from tests.integration.example import Example
@@ -60,6 +62,13 @@ def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.transfer_orders.road._LOSSES_PER_STEP", 1)
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A code of an app is right, and a token that was ended is known as good, for a long time."""
+    monkeypatch.setattr("shared.users.totp._DRIFT", 500)
+    monkeypatch.setattr(directory, "_clock", lambda: 0.0)
+
+
 def test_every_write_route_has_an_example() -> None:
     assert sorted(EXAMPLES) == WRITES
 
@@ -71,6 +80,7 @@ class _Order:
     route: str
     erp: Erp
     path: str
+    body: Mapping[str, Any] | Form | None
     before: Census
     events_before: int
 
@@ -80,7 +90,7 @@ class _Order:
 
     def send(self) -> Response:
         method = self.route.partition(" ")[0]
-        return self.erp.send(method, self.path, self.example.body, key="order-1")
+        return self.erp.send(method, self.path, self.body, key="order-1")
 
     def insist(self, clock: Clock) -> Response:
         """Repeat for as long as the answer says to come back later."""
@@ -97,11 +107,12 @@ def _orders(route: str, stack: Stack) -> Iterator[_Order]:
     """The request, time and again, each time to a tenant as it was when the first was placed."""
     example = EXAMPLES[route]
     values = example.prepared(stack.erp())
-    path = route.partition(" ")[2].format(**values)
+    path, body = route.partition(" ")[2].format(**values), example.filled(values)
     before, events_before = take_census(stack), len(stack.events())
     as_prepared = stack.keep()
     for _ in range(_MOST_REQUESTS):
-        yield _Order(route, stack.erp(), path, before, events_before)
+        erp = example.sender(stack.erp(), values)
+        yield _Order(route, erp, path, body, before, events_before)
         as_prepared()
     pytest.fail(f"{route} makes too many calls")
 

@@ -37,13 +37,17 @@ def _play(route: str, stack: Stack) -> None:
     erp = stack.erp()
     example = EXAMPLES[route]
     values = example.prepared(erp)
-    target = path.format(**values)
-    answer = erp.send(method, target, example.body, key="first")
+    target, body, sender = (
+        path.format(**values),
+        example.filled(values),
+        example.sender(erp, values),
+    )
+    answer = sender.send(method, target, body, key="first")
     assert answer.status == example.status, answer.text
-    assert erp.send(method, target, example.body, key="first").text == answer.text
-    erp.send(method, target, example.body, key="second")
-    erp.send(method, target, {"item_code": 5}, key="third")
-    erp.send(method, path.format(**{**values, "id": 999}), example.body, key="fourth")
+    assert sender.send(method, target, body, key="first").text == answer.text
+    sender.send(method, target, body, key="second")
+    sender.send(method, target, {"item_code": 5}, key="third")
+    erp.send(method, path.format(**{**values, "id": 999}), body, key="fourth")
 
 
 def _read(path: str, stack: Stack) -> None:

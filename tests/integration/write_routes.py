@@ -12,6 +12,7 @@ from tests.gateway import Erp, Response
 from tests.integration.example import Example, Values
 from tests.integration.write_imports import import_examples
 from tests.integration.write_transfers import transfer_examples
+from tests.integration.write_users import user_examples
 from tests.integration.write_waves import wave_examples
 from tests.integration.write_webhooks import webhook_examples
 
@@ -24,8 +25,9 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
     if "id" not in shown:
         return path, shown
-    # How a file is to be sent, and what a subscription is signed with, is told once.
-    shown = {name: value for name, value in shown.items() if name not in {"upload", "secret"}}
+    # How a file is to be sent, what a subscription is signed with, a password: told once.
+    once = {"upload", "secret", "password"}
+    shown = {name: value for name, value in shown.items() if name not in once}
     location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
     named = location.endswith(f"/{shown['id']}")
     return location if named else f"/{path.split('/')[1]}/{shown['id']}", shown
@@ -360,5 +362,6 @@ EXAMPLES: Mapping[str, Example] = {
     **wave_examples(_counted),
     **import_examples(),
     **webhook_examples(),
+    **user_examples(),
 }
 """`METHOD /path` → its example."""

@@ -1,0 +1,96 @@
+"""The routes of users and roles: an example of each."""
+
+import base64
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from shared.users import totp
+from tests.gateway import Erp
+from tests.integration.example import Example, Values
+
+PASSWORD = "eleven green bottles"
+
+PACKERS = {
+    "name": "Packers",
+    "description": "Pick and pack.",
+    "permissions": ["exits.manage", "inventory.manage"],
+}
+MARIA = {
+    "username": "maria.lopez",
+    "name": "María López",
+    "email": "maria@talleres.example",
+    "roles": [1],
+}
+_MOVED = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
+_NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
+
+
+def _role(erp: Erp) -> Values:
+    answer = erp.post("/roles", PACKERS)
+    assert answer.status == 201, answer.text
+    return {"id": answer.data["id"]}
+
+
+def _user(erp: Erp) -> Values:
+    _role(erp)
+    assert erp.post("/roles", {"name": "Office", "permissions": []}).status == 201
+    answer = erp.post("/users", {**MARIA, "password": PASSWORD})
+    assert answer.status == 201, answer.text
+    return {"id": answer.data["id"]}
+
+
+def _enrolled(erp: Erp) -> Values:
+    values = _user(erp)
+    answer = erp.post(f"/users/{values['id']}/totp")
+    assert answer.status == 200, answer.text
+    return {**values, "secret": answer.data["secret"]}
+
+
+def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
+    """Code that an app shows for the `secret` of an enrolment, or has shown periods ago."""
+    secret = base64.b32decode(values["secret"])
+    return totp.code_at(secret, int(time.time()) // totp.PERIOD - periods)
+
+
+def _two_step(erp: Erp) -> Values:
+    values = _enrolled(erp)
+    body = {"code": code_of(values)}
+    answer = erp.post(f"/users/{values['id']}/totp/confirm", body)
+    assert answer.status == 200, answer.text
+    return values
+
+
+def user_examples() -> Mapping[str, Example]:
+    """`METHOD /path` → its example."""
+    audited = {"audit": 1}
+    return {
+        "POST /roles": Example(201, body=PACKERS, grows={"role": 1, **audited}),
+        "PATCH /roles/{id}": Example(
+            200,
+            body={"name": "Pickers", "permissions": ["exits.manage"]},
+            prepare=_role,
+            grows=audited,
+        ),
+        "DELETE /roles/{id}": Example(
+            200, prepare=_role, grows={"role": -1, **audited}, afterwards=410
+        ),
+        "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
+        "PATCH /users/{id}": Example(200, body=_MOVED, prepare=_user, grows=audited),
+        "DELETE /users/{id}": Example(
+            200, prepare=_user, grows={"user": -1, **audited}, afterwards=410
+        ),
+        "POST /users/{id}/reset-password": Example(200, prepare=_user, grows=audited),
+        "POST /users/{id}/password": Example(
+            200, body=_NEW_PASSWORD, prepare=_user, grows=audited, own=True
+        ),
+        "POST /users/{id}/totp": Example(200, prepare=_user, afterwards=405),
+        "POST /users/{id}/totp/confirm": Example(
+            200,
+            body={"code": "000000"},
+            prepare=_enrolled,
+            grows=audited,
+            fill=lambda values: {"code": code_of(values)},
+        ),
+        "DELETE /users/{id}/totp": Example(200, prepare=_two_step, grows=audited),
+    }
