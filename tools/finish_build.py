@@ -31,6 +31,7 @@ PYTHON = (3, 13)
 
 UNUSED = (
     "aws_lambda_powertools/event_handler",  # the doors route by themselves
+    "aws_lambda_powertools/metrics/provider/datadog",
     "aws_lambda_powertools/utilities/auth_alpha",
     "aws_lambda_powertools/utilities/circuit_breaker",
     "aws_lambda_powertools/utilities/data_masking",
@@ -40,10 +41,18 @@ UNUSED = (
     "aws_lambda_powertools/utilities/parameters",
     "aws_lambda_powertools/utilities/parser",
     "aws_lambda_powertools/utilities/streaming",
+    "aws_lambda_powertools/utilities/validation",
     "bin",
+    "botocore/stub.py",
     "cffi",  # cryptography needs the compiled _cffi_backend alone
+    "cryptography/fernet.py",
+    "dateutil/easter.py",
+    "dateutil/rrule.py",
+    "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
     "pycparser",
+    "pydantic/color.py",
+    "pydantic/experimental",
     "pydantic/mypy.py",
     "pydantic/v1",
     "urllib3/contrib/emscripten",
