@@ -43,6 +43,7 @@ def list_users(store: Store, request: Request) -> ListAnswer[User]:
     body=UserCreate,
     collects_problems=True,
     shows_secret=True,
+    takes_secret=True,
     statuses=(201,),
     description="Users log in as `username@tenant`. Without `password` the service makes one and"
     " shows it this once. A password has 12 to 256 characters.",
@@ -104,6 +105,7 @@ def delete_user(tx: Transaction, request: Request) -> Answer:
     body=PasswordReset,
     collects_problems=True,
     shows_secret=True,
+    takes_secret=True,
     description="Without `password` the service makes one and shows it this once. Tokens and"
     " sessions end within 10 s; two-step verification stays on.",
     **_ONE,
@@ -121,7 +123,7 @@ def reset_password(tx: Transaction, request: Request) -> Answer:
     answer=User,
     body=PasswordChange,
     collects_problems=True,
-    shows_secret=True,
+    takes_secret=True,
     description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
     " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
     " of that field; after 10 tries in a minute the answer is 429.",

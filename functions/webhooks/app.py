@@ -52,6 +52,7 @@ def list_webhooks(store: Store, request: Request) -> ListAnswer[StoredWebhook]:
     body=WebhookCreate,
     collects_problems=True,
     shows_secret=True,
+    takes_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
     description="`url` must be https, on port 443 or 8443, and its name must lead to public"
@@ -115,6 +116,7 @@ def delete_webhook(tx: Transaction, request: Request) -> Answer:
     answer=NewWebhook,
     body=SecretRotation,
     shows_secret=True,
+    takes_secret=True,
     description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
     " (24 unless given): until then each delivery bears both signatures.",
     **_ONE,

@@ -212,7 +212,7 @@ class Door:
                 operation.method,
                 _path(event),
                 raw,
-                guarded_by=f"{tenant.slug} {key}" if operation.shows_secret else None,
+                guarded_by=f"{tenant.slug} {key}" if operation.takes_secret else None,
             ),
             run=run,
             refusal=lambda error: _refusal(error, event),

@@ -109,6 +109,8 @@ class Operation:
     """A user may do it to themselves (`{id}` is their own, or `me`), without the permission."""
     shows_secret: bool = False
     """Its answer must not be stored in the clear: it shows a secret, this once."""
+    takes_secret: bool = False
+    """What is kept of its body must not help anybody to guess: it may carry a password."""
     description: str = ""
 
     @property
