@@ -7,10 +7,10 @@ from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
 from shared.users import credentials, service, views
 from shared.users.models import (
-    TotpConfirmation,
     NewUser,
     PasswordChange,
     PasswordReset,
+    TotpConfirmation,
     TotpEnrolment,
     User,
     UserChange,
