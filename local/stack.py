@@ -121,9 +121,13 @@ def _show() -> None:
     stack = _read()
     acme = stack["tenants"]["acme"]
     # Plain print: a terminal's width must not break what is meant to be copied.
-    print(f"\n{'tenant':10} {'plan':12} {'client_id':29} client_secret")
-    for slug, tenant in stack["tenants"].items():
-        print(f"{slug:10} {tenant['plan']:12} {tenant['client_id']:29} {tenant['client_secret']}")
+    shown = ("plan", "client_id", "client_secret", "username", "password")
+    rows = [["tenant", *shown]]
+    rows += [[slug, *(known[name] for name in shown)] for slug, known in stack["tenants"].items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print()
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
     print(f"\nBase address  {stack['base_url']}")
     print(f"All of this   {STACK_FILE}\n\nTry it:\n")
     print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")
