@@ -1,0 +1,234 @@
+"""Exporting a tenant: all that the company has, nothing secret, whatever was there before."""
+
+import gc
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.auth.operating import rotate_client
+from shared.db import items
+from shared.db.collection import Collection
+from shared.errors import Conflict, NotFound
+from shared.tenancy import overview, provisioning
+from shared.tenancy.deleting import delete_tenant
+from shared.tenancy.exporting import FILES, export_tenant
+from tests.clock import Clock
+from tests.faults import Answer, Call, Forward, Killed, Wire, kill_after
+from tests.integration import write_routes
+from tests.integration.doors import doors
+from tests.integration.leaving.company import FILES as KEYS
+from tests.integration.leaving.company import Company
+from tests.webhook_desk import URL
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    """Content of a file of JSON lines."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def everything(to: Path) -> dict[str, bytes]:
+    """Every file of an export."""
+    return {
+        path.relative_to(to).as_posix(): path.read_bytes()
+        for path in sorted(to.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_it_holds_what_the_lists_show(company: Company, tmp_path: Path) -> None:
+    erp = company.stack.erp()
+    write_routes.EXAMPLES["POST /receipts"].prepared(erp)
+    manifest = export_tenant("acme", tmp_path)
+    for path, name in (
+        ("/products", "products"),
+        ("/warehouses", "warehouses"),
+        ("/warehouse-positions", "warehouse-positions"),
+        ("/entry-documents", "entry-documents"),
+    ):
+        exported = {line["id"] for line in lines(tmp_path / f"{name}.jsonl")}
+        assert exported == {row["id"] for row in erp.walk(path)}, name
+        assert manifest["counts"][f"{name}.jsonl"] == len(exported) > 0
+    (order,) = lines(tmp_path / "entry-documents.jsonl")[:1]
+    assert order["lines"]
+    assert manifest["complete"] is True
+    assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
+
+
+def test_every_kind_of_thing_has_a_file() -> None:
+    """Whoever adds a collection says what becomes of it here."""
+    assert doors()
+    kinds = {each.kind for each in gc.get_objects() if isinstance(each, Collection)}
+    assert {kind for kind in kinds if not kind.startswith("crate")} <= FILES.keys()
+
+
+def test_the_tenant_is_described_without_secrets(company: Company, tmp_path: Path) -> None:
+    export_tenant("acme", tmp_path)
+    described = json.loads((tmp_path / "tenant.json").read_text())
+    assert described["plan"] == "enterprise"
+    assert described["timezone"] == "UTC"
+    assert described["settings"]["pick_substitution"] == "none"
+    (api_client,) = described["api_clients"]
+    assert set(api_client) == {"client_id", "kind", "name", "active", "scopes", "created_at"}
+    assert company.stack.tenant().slug == described["tenant"]
+
+
+def test_nothing_secret_is_in_it(company: Company, tmp_path: Path) -> None:
+    erp = company.stack.erp()
+    body = {"url": URL, "events": ["product.created"]}
+    webhook = erp.post("/webhooks", body, key="0b6f7c3e-6f0b-4d8e-9a0e-0d2f5c1b7a11").data
+    (api_client,) = json.loads(_exported(tmp_path / "0", "tenant.json"))["api_clients"]
+    secret = rotate_client(api_client["client_id"]).client_secret
+    stored = str(company.stack.items())
+    assert webhook["secret"] not in stored
+    export_tenant("acme", tmp_path / "1")
+    text = b"\n".join(everything(tmp_path / "1").values()).decode()
+    (exported,) = lines(tmp_path / "1" / "webhooks.jsonl")
+    assert exported["url"] == webhook["url"]
+    assert "secrets" not in exported
+    for hidden in (webhook["secret"], secret, "sealed", "idempotency#", "hash"):
+        assert hidden not in text
+
+
+def _exported(to: Path, name: str) -> str:
+    export_tenant("acme", to)
+    return (to / name).read_text()
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entities need several items from a few hundred bytes on."""
+    monkeypatch.setattr(items, "PART_SIZE", 100)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_large_entity_is_put_together(company: Company, tmp_path: Path) -> None:
+    erp = company.stack.erp()
+    write_routes.EXAMPLES["POST /entry-documents"].prepared(erp)
+    assert erp.post("/entry-documents", write_routes.PURCHASE, key="large").status == 201
+    heads = {one["PK"]["S"]: one for one in company.stack.items() if "parts" in one}
+    assert int(heads[f"entry#{1:012d}"]["parts"]["N"]) > 1
+    export_tenant("acme", tmp_path)
+    (order,) = lines(tmp_path / "entry-documents.jsonl")
+    assert order["external_ref"] == write_routes.PURCHASE["external_ref"]
+    assert [line["qty"] for line in order["lines"]] == [250, "0.5"]
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("name", ["Cable", "C" + "abcdefghij" * 15])
+def test_what_changes_while_it_is_read_is_read_again(
+    company: Company, wire: Wire, tmp_path: Path, name: str
+) -> None:
+    """A product is replaced, and another deleted, between the scan and the reading of parts."""
+    erp = company.stack.erp()
+    for number in (2, 3):
+        body = {"item_code": f"P-{number}", "name": "Reel " * 40, "type": "item"}
+        assert erp.post("/products", body).status == 201
+    changed = False
+
+    def change_after_the_scan(call: Call, forward: Forward) -> Answer:
+        nonlocal changed
+        answer = forward()
+        if call.operation == "Scan" and not changed:
+            changed = True
+            assert erp.patch("/products/2", {"name": name}).status == 200
+            assert erp.delete("/products/3").status == 200
+        return answer
+
+    with wire.faulty(change_after_the_scan):
+        export_tenant("acme", tmp_path)
+    exported = {line["id"]: line["name"] for line in lines(tmp_path / "products.jsonl")}
+    assert exported == {1: "Cable", 2: name}
+
+
+def test_files_are_copied_under_safe_names(company: Company, tmp_path: Path) -> None:
+    to = tmp_path / "acme"
+    export_tenant("acme", to)
+    listed = lines(to / "files.jsonl")
+    assert sorted(line["key"] for line in listed) == sorted(
+        key.removeprefix("acme/") for key in KEYS * 2
+    )
+    assert {line["bucket"] for line in listed} == {"import", "work"}
+    for line in listed:
+        copied = to / line["file"]
+        assert copied.read_bytes() == f"acme/{line['key']}".encode()
+        assert copied.resolve().parent == (to / "files").resolve()
+        assert line["size"] == copied.stat().st_size
+    assert [path.name for path in tmp_path.iterdir()] == ["acme"]
+    assert len(list((to / "files").iterdir())) == len(listed)
+    assert company.files("beta")
+
+
+def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_path: Path) -> None:
+    export_tenant("acme", tmp_path)
+    erp = company.stack.erp()
+    assert erp.delete("/products/1").status == 200
+    export_tenant("acme", tmp_path)
+    assert not (tmp_path / "products.jsonl").exists()
+    again = everything(tmp_path)
+    export_tenant("acme", tmp_path)
+    repeated = everything(tmp_path)
+    for name in ("manifest.json", "audit-log.jsonl"):
+        again.pop(name, None)
+        repeated.pop(name, None)
+    assert repeated == again
+
+
+def test_one_that_was_cut_off_is_known_and_repeated(
+    company: Company, wire: Wire, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole"
+    export_tenant("acme", whole)
+    with wire.recorded() as seen:
+        export_tenant("acme", tmp_path / "counted")
+    for call in range(len(seen.calls) - 1):
+        to = tmp_path / str(call)
+        with wire.faulty(kill_after(call)), pytest.raises(Killed):
+            export_tenant("acme", to)
+        if (to / "manifest.json").exists():
+            assert json.loads((to / "manifest.json").read_text())["complete"] is False
+        export_tenant("acme", to)
+        got, wanted = everything(to), everything(whole)
+        assert got.pop("manifest.json") != wanted.pop("manifest.json")
+        assert got == wanted
+    assert company.files("acme")
+
+
+@pytest.mark.parametrize(
+    "manifest", [None, "", "{", "[]", '"acme"', "{}", '{"tenant": "beta"}', '{"tenant": null}']
+)
+def test_a_directory_with_something_else_is_left_alone(
+    company: Company, tmp_path: Path, manifest: str | None
+) -> None:
+    assert company
+    (tmp_path / "products.jsonl").write_text("mine")
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    before = everything(tmp_path)
+    with pytest.raises(Conflict, match="holds no export of acme"):
+        export_tenant("acme", tmp_path)
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("state", ["suspended", "cancelled"])
+def test_one_that_is_not_served_can_take_its_data_along(
+    company: Company, tmp_path: Path, state: Any
+) -> None:
+    provisioning.set_state("acme", state)
+    assert export_tenant("acme", tmp_path)["counts"]["products.jsonl"] == 1
+    assert json.loads((tmp_path / "tenant.json").read_text())["state"] == state
+    assert overview.show("acme").state == state
+    assert company.stack.tenant("beta").state == "active"
+
+
+def test_one_that_is_not_there_leaves_no_directory(
+    company: Company, clock: Clock, tmp_path: Path
+) -> None:
+    assert clock
+    company.cancel()
+    delete_tenant("acme")
+    for slug in ("acme", "nobody"):
+        with pytest.raises(NotFound):
+            export_tenant(slug, tmp_path / slug)
+    assert list(tmp_path.iterdir()) == []
