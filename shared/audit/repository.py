@@ -21,7 +21,7 @@ def _facets(entry: StoredEntry) -> Facets:
     }
 
 
-_LOG = Collection(
+AUDIT = Collection(
     kind="audit",
     noun="Audit entry",
     model=StoredEntry,
@@ -34,12 +34,12 @@ _LOG = Collection(
 
 def reserve(tx: Transaction) -> None:
     """Draw the id of one entry."""
-    tx.reserve(_LOG.kind, 1)
+    tx.reserve(AUDIT.kind, 1)
 
 
 def add(tx: Transaction, entry: StoredEntry) -> None:
     """Stage an entry under the next id."""
-    _LOG.insert(tx, tx.next_id(_LOG.kind), entry)
+    AUDIT.insert(tx, tx.next_id(AUDIT.kind), entry)
 
 
 def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
@@ -58,4 +58,4 @@ def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Pa
         },
         between={"created_at": (low, high)} if low or high else None,
     )
-    return read_page(store, _LOG, query)
+    return read_page(store, AUDIT, query)

@@ -148,6 +148,16 @@ IMPLIED: Mapping[str, Promise] = _read("""
     GET     /webhooks/{id}/deliveries         webhooks:manage   users.manage
     GET     /webhooks/{id}/deliveries/{delivery}  webhooks:manage  users.manage
     POST    /webhooks/{id}/deliveries/{delivery}/redeliver  webhooks:manage  users.manage
+    GET     /settings                         settings:manage   users.manage
+    PATCH   /settings                         settings:manage   users.manage
+    GET     /api-clients                      settings:manage   users.manage
+    POST    /api-clients                      settings:manage   users.manage
+    GET     /api-clients/{id}                 settings:manage   users.manage
+    PATCH   /api-clients/{id}                 settings:manage   users.manage
+    DELETE  /api-clients/{id}                 settings:manage   users.manage
+    POST    /api-clients/{id}/rotate-secret   settings:manage   users.manage
+    DELETE  /api-clients/{id}/previous-secret  settings:manage  users.manage
+    GET     /audit-log                        settings:manage   users.manage
 """)
 """Operations that the table leaves out and the rest of the interface needs."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shared.audit import service as audit
 from shared.db.collection import Collection
 from shared.db.store import Store
 from shared.db.transaction import Transaction
@@ -150,6 +151,11 @@ def _movement(store: Store) -> int:
     return plant(store, MOVEMENTS, MOVEMENT)
 
 
+def _audit_entry(store: Store) -> int:
+    perform(store, lambda tx: audit.record(tx, "client.rotated", "client", "stw_acme_1"))
+    return 1
+
+
 PLANTED: Mapping[str, Plant] = {
     "/receipts": receipt,
     "/pickings": picking,
@@ -158,17 +164,18 @@ PLANTED: Mapping[str, Plant] = {
     "/stocks": _stock_row,
     "/stock-levels": _level,
     "/stock-movements": _movement,
+    "/audit-log": _audit_entry,
 }
 """Path of a list → what writes one more row of it."""
 
 
-def one_of(collection: str, erp: Erp, store: Store) -> int:
+def one_of(collection: str, erp: Erp, store: Store) -> int | str:
     """Bring about one entity of the list at the path `collection` and return its id."""
     if collection in PLANTED:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
     example.prepared(erp)
-    created: int = erp.post(collection, example.body, key="created").data["id"]
+    created: int | str = erp.post(collection, example.body, key="created").data["id"]
     return created
 
 
@@ -179,6 +186,8 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
         return path.format(**example.prepared(erp))
     if "{kind}" in path:
         return path.format(kind="products")
+    if path == "/settings":
+        return path
     number = one_of(path.partition("/{")[0], erp, store)
     published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")
     if published and not path.endswith("{id}"):  # a part of the resource

@@ -55,7 +55,7 @@ def _read(path: str, stack: Stack) -> None:
     address = address_of(path, erp, stack.store())
     assert erp.get(address).status == 200
     if "{id}" in path:
-        missing = re.sub("^(/[^/]+)/[0-9]+", r"\1/999", address)
+        missing = re.sub("^(/[^/]+)/[^/.]+", r"\1/999", address)
         assert erp.get(missing).status == 404
     if operations()[f"GET {path}"].is_list:
         erp.get(address, query={"per_page": 1, "page": 2})

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from tests.gateway import Erp, Response
 from tests.integration.example import Example, Values
 from tests.integration.write_imports import import_examples
+from tests.integration.write_settings import settings_examples
 from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_users import user_examples
 from tests.integration.write_waves import wave_examples
@@ -26,7 +27,7 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     if "id" not in shown:
         return path, shown
     # How a file is to be sent, what a subscription is signed with, a password: told once.
-    once = {"upload", "secret", "password"}
+    once = {"upload", "secret", "password", "client_secret"}
     shown = {name: value for name, value in shown.items() if name not in once}
     location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
     named = location.endswith(f"/{shown['id']}")
@@ -323,7 +324,7 @@ EXAMPLES: Mapping[str, Example] = {
         201,
         body=FOUND,
         prepare=_stocked_hall,
-        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1},
+        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1, "audit": 1},
         events=["stock.updated"],
         afterwards=405,
     ),
@@ -362,6 +363,7 @@ EXAMPLES: Mapping[str, Example] = {
     **wave_examples(_counted),
     **import_examples(),
     **webhook_examples(),
+    **settings_examples(),
     **user_examples(),
 }
 """`METHOD /path` → its example."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tests.lists.audit import AUDIT_LIST
 from tests.lists.description import Listed
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.imports import IMPORT_LIST
@@ -38,12 +39,14 @@ LISTS: Mapping[str, Listed] = {
         LEVEL_LIST,
         TOTAL_LIST,
         MOVEMENT_LIST,
+        AUDIT_LIST,
     )
 }
 """Name → description, in the order of the interface."""
 
 WINDOWS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
+    "/api-clients": "tests/integration/settings/test_list_of_clients.py",
 }
-"""Path of a list that shows the newest of something instead of all of it, so that it has neither
-totals to keep nor rows to index → the tests of its pages, orders and filters."""
+"""Path of a list that is short, or shows the newest of something instead of all of it, so that it
+has neither totals to keep nor rows to index → the tests of its pages, orders and filters."""

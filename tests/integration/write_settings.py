@@ -1,0 +1,46 @@
+"""The routes of settings and API clients: an example of each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.gateway import Erp
+from tests.integration.example import Example, Values
+
+ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
+APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}
+NEW_WAYS: Mapping[str, Any] = {
+    "timezone": "Europe/Madrid",
+    "modules": {"waves": False, "bulk_import": True},
+    "receipt_tolerance": 2.5,
+    "pick_substitution": "batch",
+    "commit_drops": True,
+}
+
+
+def _client(erp: Erp) -> Values:
+    answer = erp.post("/api-clients", ERP)
+    assert answer.status == 201, answer.text
+    return {"id": answer.data["id"]}
+
+
+def _rotated(erp: Erp) -> Values:
+    values = _client(erp)
+    assert erp.post(f"/api-clients/{values['id']}/rotate-secret").status == 200
+    return values
+
+
+def settings_examples() -> Mapping[str, Example]:
+    """`METHOD /path` → its example."""
+    audited = {"audit": 1}
+    return {
+        "PATCH /settings": Example(200, body=NEW_WAYS, grows=audited),
+        "POST /api-clients": Example(201, body=ERP, grows=audited),
+        "PATCH /api-clients/{id}": Example(
+            200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
+        ),
+        "DELETE /api-clients/{id}": Example(200, prepare=_client, grows=audited, afterwards=410),
+        "POST /api-clients/{id}/rotate-secret": Example(
+            200, body={"keep_previous": False}, prepare=_client, grows=audited
+        ),
+        "DELETE /api-clients/{id}/previous-secret": Example(200, prepare=_rotated, grows=audited),
+    }

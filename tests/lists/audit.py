@@ -1,0 +1,103 @@
+"""The audit log."""
+
+from shared.audit.models import StoredEntry
+from shared.audit.repository import AUDIT
+from tests.lists.description import NO_TEXT, Filter, Listed, Row, Times, among, by, fields, unless
+
+_ACTIONS = (
+    "client.created", "client.changed", "client.rotated", "client.revoked",
+    "user.created", "user.changed", "user.disabled", "user.enabled", "user.deleted",
+    "user.password_reset", "user.password_changed", "user.totp_enrolled", "user.totp_removed",
+    "role.created", "role.changed", "role.deleted",
+    "session.reused",
+    "settings.changed",
+    "tenant.created", "tenant.changed", "tenant.suspended", "tenant.resumed",
+    "tenant.cancelled", "tenant.moved", "tenant.exported",
+    "stock.adjusted",
+)  # fmt: skip
+_ACTORS = ("client", "user", "operator")
+_TARGETS = ("client", "user", "role", "session", "settings", "tenant", "stock_movement")
+_WRONG = ("", "nobody", "Client")
+
+
+def _actor_id(number: int) -> str | None:
+    # An operator, each third one, has no id.
+    return None if number % 3 == 2 else f"stw_acme_{number // 8:024x}"
+
+
+def _target_id(number: int) -> str:
+    return str(number // 5)
+
+
+def _entry(number: int, times: Times) -> StoredEntry:
+    return StoredEntry.model_validate(
+        {
+            "action": _ACTIONS[number % len(_ACTIONS)],
+            "actor": {
+                "type": _ACTORS[number % 3],
+                "id": _actor_id(number),
+                "name": unless(number, 2, "marta"),
+            },
+            "target": {"type": _TARGETS[number % 7], "id": unless(number, 4, _target_id(number))},
+            "changes": '{"qty":{"from":2,"to":2.000001}}',
+            "details": '{"item_code":"BOLT-M8"}',
+            "reason": unless(number, 2, "Cycle count"),
+            "request_id": unless(number, 3, f"6ad12d2b-0000-4000-8000-{number:012d}"),
+            "created_at": times.created(number),
+        }
+    )
+
+
+def _type(part: str, types: tuple[str, ...]) -> Filter:
+    def holds(row: Row, value: str) -> bool:
+        return bool(row[part]["type"] == value)
+
+    return Filter(lambda _: types, holds, _WRONG)
+
+
+AUDIT_LIST = Listed(
+    path="/audit-log",
+    collection=AUDIT,
+    make=_entry,
+    period=True,
+    never_changes=True,
+    fields=fields("""
+        id integer
+        action string
+        actor object
+        actor.type string
+        actor.id string?
+        actor.name string?
+        target object
+        target.type string
+        target.id string?
+        changes object
+        changes.qty object
+        changes.qty.from number
+        changes.qty.to number
+        details object
+        details.item_code string
+        reason string?
+        request_id string?
+        created_at date-time
+    """),
+    filters={
+        "action": among("action", _ACTIONS, wrong=("", "client", "client.*"), narrow=True),
+        "actor_type": _type("actor", _ACTORS),
+        "actor": Filter(
+            lambda count: (_actor_id(count // 2 // 3 * 3 or 3) or "", "nobody"),
+            lambda row, asked: row["actor"]["id"] == asked,
+            NO_TEXT,
+            narrow=True,
+        ),
+        "target_type": _type("target", _TARGETS),
+        "target": Filter(
+            lambda count: (_target_id(count // 2 | 1), "nothing"),
+            lambda row, asked: row["target"]["id"] == asked,
+            NO_TEXT,
+            narrow=True,
+        ),
+    },
+    sorts={"created_at": by("created_at")},
+    default_sort="-created_at",
+)
