@@ -11,6 +11,7 @@ from cli.leaving import delete, export
 from cli.operator import Operator
 from cli.output import Output
 from cli.tenants import tenant
+from cli.users import role, user
 
 
 @click.group(
@@ -57,5 +58,7 @@ tenant.add_command(delete)
 main.add_command(tenant)
 main.add_command(domain)
 main.add_command(client)
+main.add_command(user)
+main.add_command(role)
 main.add_command(audit)
 main.add_command(events)

@@ -50,8 +50,8 @@ def change_role(
     if set(before.permissions) - set(after.permissions):
         revocations.stage(tx, f"role:{number}")
         after = after.model_copy(update={"tokens_from": revocations.tokens_from(tx)})
-    changed = rules.changes(before, after)
-    audit(tx, "role.changed", "role", number, changes=changed, details={"name": before.name})
+    if changed := rules.changes(before, after):
+        audit(tx, "role.changed", "role", number, changes=changed, details={"name": before.name})
     return ROLES.replace(tx, record, after)
 
 

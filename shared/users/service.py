@@ -77,8 +77,9 @@ def change_user(
     if disabled or -1 in moved.values():
         login = account.login.without_sessions() if disabled else account.login
         end_tokens(tx, account.login, login)
-    act = rules.act(before, after)
-    audit(tx, act, "user", number, changes=rules.changes(before, after), details=_who(before))
+    if changed := rules.changes(before, after):
+        act = rules.act(before, after)
+        audit(tx, act, "user", number, changes=changed, details=_who(before))
     return USERS.replace(tx, account.record, after)
 
 
