@@ -3,11 +3,11 @@
 from shared.auth import client_changes, client_views
 from shared.auth.client_models import (
     ApiClient,
-    ClientChange,
-    ClientDraft,
-    ClientParameters,
+    ApiClientChange,
+    ApiClientDraft,
+    ApiClientParameters,
+    ApiClientRotation,
     NewApiClient,
-    SecretRotation,
 )
 from shared.auth.clients import Client
 from shared.db.store import Store
@@ -26,11 +26,11 @@ _ONE = {**_ALL, "answer": ApiClient, "errors": ("gone",)}
     "/api-clients",
     "List API clients",
     answer=ApiClient,
-    parameters=ClientParameters,
+    parameters=ApiClientParameters,
     description="Integration clients and mobile applications that are not revoked.",
     **_ALL,
 )
-def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
+def list_api_clients(store: Store, request: Request) -> ListAnswer[Client]:
     """Page through the clients."""
     page = client_changes.list_clients(store, request.parameters)
     return ListAnswer(page, lambda record: client_views.client(record.entity))
@@ -41,7 +41,7 @@ def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
     "/api-clients",
     "Create an API client",
     answer=NewApiClient,
-    body=ClientDraft,
+    body=ApiClientDraft,
     collects_problems=True,
     shows_secret=True,
     statuses=(201,),
@@ -51,14 +51,14 @@ def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
     " of integration clients; there are 10 mobile applications at most.",
     **_ALL,
 )
-def create_client(tx: Transaction, request: Request) -> Answer:
+def create_api_client(tx: Transaction, request: Request) -> Answer:
     """Create an integration client or a mobile application."""
     made, secret = client_changes.create_client(tx, request.body, request.problems)
     return Answer(client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}")
 
 
 @routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
-def get_client(store: Store, request: Request) -> Answer:
+def get_api_client(store: Store, request: Request) -> Answer:
     """Read one client."""
     return Answer(client_views.client(client_changes.get_client(store, _id(request))))
 
@@ -67,13 +67,13 @@ def get_client(store: Store, request: Request) -> Answer:
     "PATCH",
     "/api-clients/{id}",
     "Change an API client",
-    body=ClientChange,
+    body=ApiClientChange,
     collects_problems=True,
     description="Only the fields sent change. A scope that is taken away ends the client's tokens"
     " within 10 s; it asks for new ones.",
     **_ONE,
 )
-def change_client(tx: Transaction, request: Request) -> Answer:
+def change_api_client(tx: Transaction, request: Request) -> Answer:
     """Change the name or the scopes of a client."""
     changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
     return Answer(client_views.client(changed))
@@ -86,7 +86,7 @@ def change_client(tx: Transaction, request: Request) -> Answer:
     description="For good: its secrets end at once, its tokens within 10 s.",
     **_ONE,
 )
-def revoke_client(tx: Transaction, request: Request) -> Answer:
+def revoke_api_client(tx: Transaction, request: Request) -> Answer:
     """Revoke a client; answers it as it was."""
     return Answer(client_views.client(client_changes.revoke_client(tx, _id(request))))
 
@@ -95,14 +95,14 @@ def revoke_client(tx: Transaction, request: Request) -> Answer:
     "POST",
     "/api-clients/{id}/rotate-secret",
     "Rotate the secret",
-    body=SecretRotation,
+    body=ApiClientRotation,
     shows_secret=True,
     description="The new secret is shown this once. The one before works, too, until the next"
     " rotation or until it is ended; with `keep_previous` false it ends at once, and all tokens"
     " of the client within 10 s.",
     **{**_ONE, "answer": NewApiClient, "errors": ("gone", "conflict")},
 )
-def rotate_secret(tx: Transaction, request: Request) -> Answer:
+def rotate_client_secret(tx: Transaction, request: Request) -> Answer:
     """Give a client a new secret."""
     keep = request.body.keep_previous
     changed, secret = client_changes.rotate_secret(tx, _id(request), keep_previous=keep)

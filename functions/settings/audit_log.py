@@ -20,7 +20,7 @@ routes = Routes("settings")
     description="Who did what to credentials, users, roles, settings and stock. An entry is written"
     " together with the change that it tells of; nothing changes or removes one.",
 )
-def list_entries(store: Store, request: Request) -> ListAnswer[StoredEntry]:
+def list_audit_log(store: Store, request: Request) -> ListAnswer[StoredEntry]:
     """Page through the audit log."""
     page = service.list_entries(store, request.parameters, request.tenant.timezone)
     return ListAnswer(page, views.entry)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.audit import service as audit
-from shared.auth.client_models import ClientChange, ClientDraft, ClientParameters
+from shared.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
 from shared.auth.client_secrets import new_secret, secret_hash
 from shared.auth.clients import (
     PREFIXES,
@@ -83,7 +83,7 @@ def all_clients(store: Store) -> list[Client]:
     return [client_of(item) for page in pages for item in page["Items"]]
 
 
-def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
+def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
     """Read a page of the clients that work. A tenant has few, so each page reads them all."""
     since = parameters.updated_since or ""
     by_name = parameters.sort.removeprefix("-") == "name"
@@ -115,7 +115,7 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
 
 
 def create_client(
-    tx: Transaction, draft: ClientDraft, problems: Sequence[Problem] = ()
+    tx: Transaction, draft: ApiClientDraft, problems: Sequence[Problem] = ()
 ) -> tuple[Client, str | None]:
     """Create a client within the limits of the tenant's plan.
 
@@ -155,7 +155,7 @@ def create_client(
     return made, secret
 
 
-def _scope_problems(draft: ClientDraft, known: Sequence[Problem]) -> list[Problem]:
+def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Problem]:
     if any(problem.field.partition(".")[0] in {"kind", "scopes"} for problem in known):
         return []
     if draft.kind == "mobile":
@@ -194,7 +194,7 @@ def _count_one_more(tx: Transaction, kind: str) -> None:
 
 
 def change_client(
-    tx: Transaction, client_id: str, change: ClientChange, problems: Sequence[Problem] = ()
+    tx: Transaction, client_id: str, change: ApiClientChange, problems: Sequence[Problem] = ()
 ) -> Client:
     """Change the fields sent; a scope that is taken away ends the tokens of the client.
 

@@ -19,7 +19,7 @@ type _Scopes = Annotated[
 ]
 
 
-class ClientDraft(Input):
+class ApiClientDraft(Input):
     """A new client. An integration client needs scopes; a mobile application has none."""
 
     name: _Name
@@ -29,7 +29,7 @@ class ClientDraft(Input):
     )
 
 
-class ClientChange(Input):
+class ApiClientChange(Input):
     """What may change of a client; only the fields sent do."""
 
     name: _Name = ""
@@ -39,7 +39,7 @@ class ClientChange(Input):
     )
 
 
-class SecretRotation(Input):
+class ApiClientRotation(Input):
     """A new secret, and whether the one before goes on working."""
 
     keep_previous: bool = Field(
@@ -48,7 +48,7 @@ class SecretRotation(Input):
     )
 
 
-class ClientSecret(Stored):
+class ApiClientSecret(Stored):
     """A secret that works; what it says is shown nowhere."""
 
     created_at: Timestamp
@@ -61,7 +61,7 @@ class ApiClient(Stored):
     kind: ClientKind
     name: str
     scopes: list[Scope]
-    secrets: list[ClientSecret] = Field(description="Those that work, the newest first.")
+    secrets: list[ApiClientSecret] = Field(description="Those that work, the newest first.")
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -72,7 +72,7 @@ class NewApiClient(ApiClient):
     client_secret: str | None = Field(description="Null of a mobile application: it has none.")
 
 
-class ClientParameters(ListParameters):
+class ApiClientParameters(ListParameters):
     """Parameters of the list of clients."""
 
     sort: Literal["created_at", "-created_at", "name", "-name"] = "created_at"

@@ -1,6 +1,6 @@
 """API clients as the interface shows them."""
 
-from shared.auth.client_models import ApiClient, ClientSecret, NewApiClient
+from shared.auth.client_models import ApiClient, ApiClientSecret, NewApiClient
 from shared.auth.clients import Client
 
 
@@ -20,7 +20,7 @@ def _fields(one: Client) -> dict[str, object]:
         "kind": one.kind,
         "name": one.name,
         "scopes": sorted(one.scopes),
-        "secrets": [ClientSecret(created_at=each.created_at) for each in one.secrets],
+        "secrets": [ApiClientSecret(created_at=each.created_at) for each in one.secrets],
         "created_at": one.created_at,
         "updated_at": one.updated_at,
     }

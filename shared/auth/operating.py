@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from shared.auth import client_changes
-from shared.auth.client_models import ClientChange, ClientDraft
+from shared.auth.client_models import ApiClientChange, ApiClientDraft
 from shared.auth.clients import Client, ClientKind, slug_of
 from shared.auth.scopes import SCOPES
 from shared.db.transaction import Transaction
@@ -40,8 +40,8 @@ def _create(
     raw: dict[str, object] = {"name": name, "kind": kind}
     if kind == "integration":
         raw["scopes"] = list(scopes)
-    draft, problems = check(ClientDraft, raw)
-    wanted = draft or what_is_valid(ClientDraft, raw)
+    draft, problems = check(ApiClientDraft, raw)
+    wanted = draft or what_is_valid(ApiClientDraft, raw)
     return perform(store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems))
 
 
@@ -62,7 +62,7 @@ def change_client(
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
-    change, problems = check(ClientChange, raw)
+    change, problems = check(ApiClientChange, raw)
     if change is None:
         raise ValidationFailed(problems)
     return _perform(client_id, lambda tx: client_changes.change_client(tx, client_id, change))
