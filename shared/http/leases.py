@@ -5,6 +5,9 @@ asks for it takes some more along, and then answers as many requests without a w
 environment has taken along is missing where another one needs it, so at any moment at most
 `budget` of the limit's tokens may be taken along and unspent: no more than that can be refused
 although it was within the limit. More than the limit is never given.
+
+Each environment takes along an equal share of the budget, by how many they are; whoever is alone
+takes all of it.
 """
 
 from collections.abc import Callable
@@ -19,6 +22,8 @@ class Tally:
     """Tokens that environments have taken; at most the limit."""
     spare: int = 0
     """Those of them that were taken along and are not known to be spent."""
+    environments: int = 0
+    """How many environments have taken some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,8 @@ class Ask:
     """Tokens to take along."""
     returned: int
     """Tokens taken along before, all spent by now."""
+    is_first: bool
+    """It is the environment's first in the window."""
 
     @property
     def tokens(self) -> int:
@@ -57,7 +64,11 @@ class Outcome:
 
 type Lease = Callable[[Ask], Outcome]
 """Grants an ask when the item has at most `most_leased` leased and, where something is taken
-along, at most `most_spare` spare: then both grow by what is asked for, less what is returned."""
+along, at most `most_spare` spare; an item that is not there yet grants any. Then both grow by
+what is asked for, spare less what is returned."""
+
+_SOME = 2
+"""Environments that are expected where nothing is known: most credentials have one or two."""
 
 
 def budget(limit: int) -> int:
@@ -69,16 +80,25 @@ class Account:
     """What one execution environment knows of one credential in one window.
 
     An environment answers one request at a time.
+
+    Args:
+        window: Number of the window.
+        expected: How many environments will answer in it, by the window before; 0: unknown.
     """
 
-    __slots__ = ("_alone", "_carried", "_left", "_tally", "window")
+    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_tally", "window")
 
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: int, expected: int = 0) -> None:
         self.window = window
+        self._expected = expected
         self._tally = Tally()
+        self._is_new = True
         self._left = 0
         self._carried = 0
-        self._alone = False
+
+    def next(self, window: int) -> "Account":
+        """Begin another window, in which as many environments are expected as now."""
+        return Account(window, self._tally.environments or self._expected)
 
     def take(self, limit: int, lease: Lease) -> bool:
         """Take the token of one request; whether there was one.
@@ -92,7 +112,7 @@ class Account:
         for extra in (self._extra(limit), 0):
             if self._tally.leased >= limit:
                 return False
-            if self._ask(Ask(limit, extra, self._carried), lease):
+            if self._ask(limit, extra, lease):
                 return True
         return False
 
@@ -103,20 +123,22 @@ class Account:
         """
         return max(0, limit - self._tally.leased + self._left)
 
-    def _ask(self, ask: Ask, lease: Lease) -> bool:
-        before, self._carried = self._tally, 0
+    def _ask(self, limit: int, extra: int, lease: Lease) -> bool:
+        ask = Ask(limit, extra, self._carried, is_first=self._is_new)
+        self._carried = 0
         outcome = lease(ask)
         self._tally = outcome.tally
         if not outcome.granted:
             self._carried += ask.returned
             return False
-        self._alone = outcome.tally.leased == before.leased + ask.tokens
-        self._left += ask.extra
-        self._carried += ask.extra
+        self._is_new = False
+        self._left += extra
+        self._carried += extra
         return True
 
     def _extra(self, limit: int) -> int:
-        """How much to take along: half of what is free, all of it while nobody else asks."""
+        """How much to take along: an equal share of the budget, as far as it is free."""
         free = budget(limit) - max(0, self._tally.spare - self._carried)
-        wanted = free if self._alone else free // 2
-        return max(0, min(wanted, limit - self._tally.leased - 1))
+        environments = max(self._tally.environments, self._expected) or _SOME
+        share = -(-budget(limit) // environments)
+        return max(0, min(share, free, limit - self._tally.leased - 1))

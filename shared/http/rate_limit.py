@@ -94,7 +94,8 @@ class RateLimiter:
         with self._lock:
             account = self._accounts.get(key)
             if account is None or account.window != window:
-                account = self._accounts[key] = Account(window)
+                account = account.next(window) if account else Account(window)
+                self._accounts[key] = account
             self._accounts.move_to_end(key)
             if len(self._accounts) > _CAPACITY:
                 self._accounts.popitem(last=False)
@@ -122,6 +123,7 @@ def _lease(store: Store, subject: str, window: int, ask: Ask) -> Outcome:
     values: Mapping[str, Any] = {
         ":tokens": ask.tokens,
         ":spare": ask.extra - ask.returned,
+        ":newcomers": int(ask.is_first),
         ":most_leased": ask.most_leased,
         ":expiry": (began + WINDOW_MS + _KEPT_MS) // 1000,
     }
@@ -132,7 +134,9 @@ def _lease(store: Store, subject: str, window: int, ask: Ask) -> Outcome:
         answer = store.client.update_item(
             TableName=store.table,
             Key=key_attributes(key),
-            UpdateExpression="ADD leased :tokens, spare :spare SET #expiry = :expiry",
+            UpdateExpression=(
+                "ADD leased :tokens, spare :spare, environments :newcomers SET #expiry = :expiry"
+            ),
             ConditionExpression=f"attribute_not_exists(leased) OR ({room})",
             ExpressionAttributeNames={"#expiry": EXPIRY},
             ExpressionAttributeValues={name: encode(value) for name, value in values.items()},
@@ -146,7 +150,7 @@ def _lease(store: Store, subject: str, window: int, ask: Ask) -> Outcome:
 
 
 def _tally(item: Mapping[str, Any]) -> Tally:
-    return Tally(item["leased"], item["spare"])
+    return Tally(item["leased"], item["spare"], item["environments"])
 
 
 limiter = RateLimiter()

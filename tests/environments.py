@@ -1,0 +1,148 @@
+"""Execution environments that answer the requests of one credential in one window."""
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shared.http.leases import Account, Ask, Lease, Outcome, Tally
+
+ENVIRONMENTS = 20
+
+
+@dataclass(slots=True)
+class Item:
+    """The item of a window, as the table would keep it.
+
+    `meanwhile` is called before each ask is decided: what others do in that moment.
+    """
+
+    tally: Tally = field(default_factory=Tally)
+    asks: int = 0
+    meanwhile: Callable[[], None] = lambda: None
+
+    def lease(self, ask: Ask) -> Outcome:
+        """Decide an ask, as `shared.http.leases.Lease` has it."""
+        self.meanwhile()
+        self.asks += 1
+        now = self.tally
+        fits = now.leased <= ask.most_leased and (not ask.extra or now.spare <= ask.most_spare)
+        if now.leased and not fits:
+            return Outcome(granted=False, tally=now)
+        self.tally = Tally(
+            now.leased + ask.tokens,
+            now.spare + ask.extra - ask.returned,
+            now.environments + ask.is_first,
+        )
+        return Outcome(granted=True, tally=self.tally)
+
+
+@dataclass(slots=True)
+class Crowd:
+    """Environments at work, each with what it knows, and what became of the requests."""
+
+    limit: int
+    lease: Lease
+    size: int = ENVIRONMENTS
+    admitted: int = 0
+    refused: int = 0
+    refused_early: int = 0
+    """Requests that were refused although fewer than the limit had been answered before."""
+    _accounts: list[Account] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._accounts = [Account(0) for _ in range(self.size)]
+
+    def begin(self) -> None:
+        """Begin another window."""
+        self.admitted = self.refused = self.refused_early = 0
+        self._accounts = [account.next(account.window + 1) for account in self._accounts]
+
+    def send(self, environment: int) -> bool:
+        """Send a request that this environment answers; whether it was admitted."""
+        within = self.admitted + self.refused < self.limit
+        admitted = self._accounts[environment].take(self.limit, self.lease)
+        if admitted:
+            self.admitted += 1
+        else:
+            self.refused += 1
+            self.refused_early += within
+        return admitted
+
+    def serve(self, order: Iterable[int]) -> None:
+        """Send requests, one after the other, to these environments."""
+        for environment in order:
+            self.send(environment)
+
+
+type Pattern = Callable[[int, random.Random], Sequence[int]]
+"""(limit, chance) → who answers each request; half as many again as the limit allows."""
+
+
+def _one(limit: int, _: random.Random) -> Sequence[int]:
+    return [0] * (limit * 3 // 2)
+
+
+def _in_turn(limit: int, _: random.Random) -> Sequence[int]:
+    return [number % ENVIRONMENTS for number in range(limit * 3 // 2)]
+
+
+def _idle_but_one(limit: int, chance: random.Random) -> Sequence[int]:
+    """Every one takes something along, and then only one has work."""
+    everyone = chance.sample(range(ENVIRONMENTS), ENVIRONMENTS)
+    return [*everyone, *([everyone[-1]] * (limit * 3 // 2))]
+
+
+def _bursts(limit: int, chance: random.Random) -> Sequence[int]:
+    order: list[int] = []
+    while len(order) < limit * 3 // 2:
+        order += [chance.randrange(ENVIRONMENTS)] * chance.randint(1, max(2, limit // 8))
+    return order
+
+
+def _at_random(limit: int, chance: random.Random) -> Sequence[int]:
+    return chance.choices(range(ENVIRONMENTS), k=limit * 3 // 2)
+
+
+def _a_few_busy(limit: int, chance: random.Random) -> Sequence[int]:
+    weights = [2.0**-number for number in range(ENVIRONMENTS)]
+    return chance.choices(range(ENVIRONMENTS), weights, k=limit * 3 // 2)
+
+
+def _joining(limit: int, chance: random.Random) -> Sequence[int]:
+    """One alone at first, then more and more."""
+    length = limit * 3 // 2
+    return [chance.randrange(1 + ENVIRONMENTS * at // (length + 1)) for at in range(length)]
+
+
+PATTERNS: Mapping[str, Pattern] = {
+    "one alone": _one,
+    "all in turn": _in_turn,
+    "all idle but one": _idle_but_one,
+    "bursts": _bursts,
+    "at random": _at_random,
+    "a few busy": _a_few_busy,
+    "one alone, then all": _joining,
+}
+
+
+def all_at_once(crowd: Crowd, item: Item, order: Sequence[int], chance: random.Random) -> None:
+    """Serve requests that meet: while one environment asks, others go on, as chance has it."""
+    waiting = list(reversed(order))
+    busy: set[int] = set()
+
+    def next_one() -> None:
+        environment = waiting.pop()
+        if environment in busy:  # it answers one request at a time
+            waiting.insert(chance.randint(0, len(waiting)), environment)
+            return
+        busy.add(environment)
+        crowd.send(environment)
+        busy.discard(environment)
+
+    def meanwhile() -> None:
+        while waiting and len(busy) < crowd.size and chance.random() < 0.6:
+            next_one()
+
+    item.meanwhile = meanwhile
+    while waiting:
+        next_one()

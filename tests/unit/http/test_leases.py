@@ -1,0 +1,223 @@
+"""Leases of the rate limit: never too many, hardly any too early, however requests come in."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.http.leases import Account, Ask, Outcome, Tally, budget
+from tests.environments import PATTERNS, Crowd, Item, all_at_once
+
+LIMITS = (120, 300, 1_200)
+SEEDS = range(5)
+
+
+def at_random(seed: int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - the seed replays it
+
+
+def alone() -> tuple[Item, Account]:
+    return Item(), Account(0)
+
+
+@pytest.mark.parametrize(("limit", "tokens"), [(120, 6), (300, 15), (1_200, 60), (19, 0), (1, 0)])
+def test_a_twentieth_may_be_taken_along(limit: int, tokens: int) -> None:
+    assert budget(limit) == tokens
+
+
+def test_whoever_comes_first_leaves_half_to_others() -> None:
+    item, account = alone()
+
+    assert account.take(120, item.lease)
+
+    assert (item.tally.leased, item.tally.spare) == (1 + 3, 3)
+    assert account.remaining(120) == 119
+
+
+def test_whoever_is_alone_takes_all_that_may_be_taken() -> None:
+    item, account = alone()
+
+    taken = [account.take(120, item.lease) for _ in range(5)]
+
+    assert taken == [True] * 5
+    assert item.asks == 2
+    assert (item.tally.leased, item.tally.spare) == (4 + 1 + 6, 6)
+    assert account.remaining(120) == 115
+
+
+def test_each_of_several_takes_an_equal_share() -> None:
+    item, accounts = Item(), [Account(0, expected=3) for _ in range(3)]
+
+    assert all(account.take(300, item.lease) for account in accounts)
+    assert item.tally == Tally(3 * (1 + 5), 3 * 5, 3)
+
+    other = Account(0)
+    assert other.take(300, item.lease), "nothing is free for a fourth, but its own token"
+    assert item.tally == Tally(3 * (1 + 5) + 1, 3 * 5, 4)
+    assert all(accounts[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
+    assert item.tally.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
+
+
+def test_in_the_next_window_as_many_are_expected() -> None:
+    item, account = alone()
+    account.take(120, item.lease)
+
+    following = Item()
+    assert account.next(1).take(120, following.lease)
+    assert following.tally == Tally(1 + 6, 6, 1)
+
+
+def test_who_finds_nothing_to_take_along_gets_a_token_for_its_request() -> None:
+    item, accounts = Item(), [Account(0) for _ in range(20)]
+
+    assert all(account.take(120, item.lease) for account in accounts)
+
+    assert item.tally.spare == budget(120)
+    assert item.tally.leased == 20 + budget(120)
+
+
+def test_an_environment_remembers_that_nothing_is_left() -> None:
+    item, account = alone()
+    assert all(account.take(19, item.lease) for _ in range(19))
+    asked = item.asks
+
+    assert not any(account.take(19, item.lease) for _ in range(100))
+
+    assert (item.asks, account.remaining(19)) == (asked, 0)
+
+
+def test_a_higher_limit_counts_at_once() -> None:
+    item, account = alone()
+    for _ in range(20):
+        account.take(19, item.lease)
+
+    assert account.take(120, item.lease)
+    assert account.remaining(120) == 100
+
+
+def test_a_lower_limit_counts_at_once() -> None:
+    item, account, other = Item(), Account(0), Account(0)
+    for _ in range(40):
+        account.take(120, item.lease)
+
+    assert not other.take(20, item.lease)
+    assert other.remaining(20) == 0
+
+
+def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
+    item, account, other = Item(), Account(0), Account(0)
+    account.take(1_200, item.lease)
+
+    assert other.take(300, item.lease)
+
+
+def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
+    item, account = alone()
+
+    def lost(ask: Ask) -> Outcome:
+        item.lease(ask)
+        raise ConnectionError
+
+    for _ in range(2):
+        with pytest.raises(ConnectionError):
+            account.take(120, lost)
+
+    assert account.take(120, item.lease)
+    assert item.tally.leased == 4 + 4 + 1
+    assert item.tally.spare == 3 + 3, "what may never be spent counts as spare"
+
+
+# Twenty environments
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
+    limit: int, pattern: str, seed: int
+) -> None:
+    item, chance = Item(), at_random(seed)
+    crowd = Crowd(limit, item.lease)
+    for _ in range(3):
+        crowd.serve(PATTERNS[pattern](limit, chance))
+
+        assert limit - budget(limit) <= crowd.admitted <= limit
+        assert crowd.refused_early <= budget(limit)
+        item.tally = Tally()
+        crowd.begin()
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_environments_that_ask_at_the_same_time_do_so_too(
+    limit: int, pattern: str, seed: int
+) -> None:
+    item, chance = Item(), at_random(seed)
+    crowd = Crowd(limit, item.lease)
+
+    all_at_once(crowd, item, PATTERNS[pattern](limit, chance), chance)
+
+    assert crowd.admitted + crowd.refused >= limit * 3 // 2
+    assert limit - budget(limit) <= crowd.admitted <= limit
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> None:
+    item = Item()
+    crowd = Crowd(limit, item.lease)
+
+    crowd.serve([0] * (limit * 2))
+
+    assert (crowd.admitted, crowd.refused_early) == (limit, 0)
+    assert item.asks <= 2 + limit / (1 + budget(limit))
+
+
+@given(
+    limit=st.integers(1, 400),
+    size=st.integers(1, 25),
+    order=st.lists(st.integers(0, 24), max_size=600),
+    failing=st.sets(st.integers(0, 200), max_size=20),
+    applied=st.booleans(),
+)
+def test_never_is_more_given_than_the_limit(
+    limit: int, size: int, order: list[int], failing: set[int], *, applied: bool
+) -> None:
+    item, accounts = Item(), [Account(0) for _ in range(size)]
+    given_out = 0
+
+    def lease(ask: Ask) -> Outcome:
+        if item.asks in failing:
+            failing.discard(item.asks)
+            if applied:
+                item.lease(ask)
+            raise ConnectionError
+        return item.lease(ask)
+
+    for one in order:
+        try:
+            given_out += accounts[one % size].take(limit, lease)
+        except ConnectionError:
+            continue
+
+    assert given_out <= item.tally.leased <= limit
+    assert item.tally.spare <= budget(limit)
+
+
+@given(
+    limit=st.integers(1, 400),
+    size=st.integers(1, 25),
+    order=st.lists(st.integers(0, 24), min_size=1),
+    seed=st.integers(0, 1_000),
+)
+def test_whatever_comes_at_most_a_twentieth_is_refused_early(
+    limit: int, size: int, order: list[int], seed: int
+) -> None:
+    item, chance = Item(), at_random(seed)
+    crowd = Crowd(limit, item.lease, size=size)
+    many = [one % size for one in order] * (1 + 2 * limit // len(order))
+
+    all_at_once(crowd, item, many, chance)
+
+    assert limit - budget(limit) <= crowd.admitted <= limit
