@@ -105,6 +105,18 @@ def test_every_code_has_its_status_and_an_example(
         assert "404" in responses
 
 
+def test_answers_tell_the_limit_where_requests_are_counted(document: dict[str, Any]) -> None:
+    told = {f"RateLimit-{name}" for name in ("Limit", "Remaining", "Reset")}
+    counted = {(operation.path, operation.method.lower()) for operation in OPERATIONS.values()}
+    for path, methods in document["paths"].items():
+        for method, shown in methods.items():
+            for answer in shown["responses"].values():
+                headers = resolve(document, answer)["headers"].keys()
+                assert told & headers == (told if (path, method) in counted else set())
+                refused = {"$ref": "#/components/responses/RateLimited"}
+                assert answer != refused or "Retry-After" in headers
+
+
 def _contents(document: dict[str, Any], node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every media type object below a node, with where it stands."""
     if isinstance(node, dict):

@@ -1,6 +1,6 @@
 """Answers of the document: the two wrappers, the error envelope, headers, one per status."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -109,6 +109,19 @@ HEADERS: Mapping[str, Schema] = {
         "description": "Seconds to wait before the same request is sent again.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
+    "RateLimit-Limit": {
+        "description": "Requests that the client or user may send per minute. Answers have this"
+        " header and the two beside it as soon as the token was accepted.",
+        "schema": {"type": "string", "pattern": "^[1-9][0-9]*$"},
+    },
+    "RateLimit-Remaining": {
+        "description": "About how many of them are left in this minute.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    },
+    "RateLimit-Reset": {
+        "description": "Seconds until the next minute begins, and all may be sent again.",
+        "schema": {"type": "string", "pattern": "^([1-9]|[1-5][0-9]|60)$"},
+    },
     "WWW-Authenticate": {
         "description": "How clients authenticate.",
         "required": True,
@@ -121,6 +134,11 @@ HEADERS: Mapping[str, Schema] = {
 def headers(*names: str) -> Schema:
     """Refer to response headers; every answer has X-Request-Id."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *names)}
+
+
+def counted(*names: str) -> Schema:
+    """Refer to response headers of a route that asks for a token, whose requests are counted."""
+    return headers(*names, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 def body(schema: Schema, example: Any) -> Schema:
@@ -225,34 +243,46 @@ class Refusals:
         self.components: dict[str, Schema] = {}
 
     def by_status(
-        self, codes: Iterable[str], other_statuses: Mapping[str, Sequence[int]] = _OWN_STATUSES
+        self,
+        codes: Iterable[str],
+        other_statuses: Mapping[str, Sequence[int]] = _OWN_STATUSES,
+        *,
+        is_open: bool = False,
     ) -> dict[str, Schema]:
         """Make an operation's error answers: status → reference.
 
-        `other_statuses`: of codes that do not come under their own.
+        Args:
+            codes: What it may answer.
+            other_statuses: Of codes that do not come under their own.
+            is_open: It asks for no token, so its requests are not counted.
         """
         together: dict[int, list[str]] = {}
         for code in sorted(codes, key=list(CODES).index):
             for status in other_statuses.get(code, (CODES[code].status,)):
                 together.setdefault(status, []).append(code)
-        return {str(status): self._refer(status, together[status]) for status in sorted(together)}
+        return {
+            str(status): self._refer(status, together[status], is_open=is_open)
+            for status in sorted(together)
+        }
 
-    def _refer(self, status: int, codes: Sequence[str]) -> Schema:
+    def _refer(self, status: int, codes: Sequence[str], *, is_open: bool) -> Schema:
         name = "Or".join("".join(part.title() for part in code.split("_")) for code in codes)
         if any(CODES[code].status != status for code in codes):
             name += str(status)
+        if is_open:
+            name += "OfOpenRoute"
         if name not in self.components:
-            self.components[name] = _refusal(status, codes)
+            self.components[name] = _refusal(status, codes, headers if is_open else counted)
         return {"$ref": f"#/components/responses/{name}"}
 
 
-def _refusal(status: int, codes: Sequence[str]) -> Schema:
+def _refusal(status: int, codes: Sequence[str], headers_of: Callable[..., Schema]) -> Schema:
     with_wait = {"duplicate_in_flight", "rate_limited", "service_unavailable"} & set(codes)
     lines = [f"- `{code}`: {CODES[code].meaning} {CODES[code].action}" for code in codes]
     narrowed = {"properties": {"error": {"properties": {"code": {"enum": list(codes)}}}}}
     return {
         "description": "\n".join([HTTPStatus(status).phrase, "", *lines]),
-        "headers": headers(*(["Retry-After"] if with_wait else [])),
+        "headers": headers_of(*(["Retry-After"] if with_wait else [])),
         "content": {
             "application/json": {
                 "schema": {"allOf": [ref("Error"), narrowed]},

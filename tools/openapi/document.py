@@ -22,7 +22,7 @@ from tools.openapi.answers import (
     Refusals,
     all_made,
     body,
-    headers,
+    counted,
     page,
     single,
 )
@@ -266,12 +266,12 @@ def _path_parameter(name: str) -> Schema:
 
 def _success(operation: Operation, status: int) -> Schema:
     if status == HTTPStatus.FOUND:
-        return {"description": _MEANINGS[status], "headers": headers("Location")}
+        return {"description": _MEANINGS[status], "headers": counted("Location")}
     sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
     content = _content(operation)
-    return {"description": _MEANINGS[status], "headers": headers(*sent), "content": content}
+    return {"description": _MEANINGS[status], "headers": counted(*sent), "content": content}
 
 
 def _content(operation: Operation) -> Schema:
@@ -297,5 +297,5 @@ _MEANINGS = {
 def _not_modified() -> Schema:
     return {
         "description": "Nothing has changed since the answer that If-None-Match names.",
-        "headers": headers("ETag"),
+        "headers": counted("ETag"),
     }

@@ -136,14 +136,19 @@ def paths(refusals: Refusals) -> dict[str, Schema]:
         "/oauth/token": {"post": _token(refusals)},
         "/oauth/revoke": {"post": _revoke(refusals)},
         "/.well-known/jwks.json": {
-            "get": _read("get_keys", "Get the public keys", "KeySet", refusals.by_status(_ALWAYS))
+            "get": _read(
+                "get_keys",
+                "Get the public keys",
+                "KeySet",
+                refusals.by_status(_ALWAYS, is_open=True),
+            )
         },
         "/.well-known/oauth-authorization-server": {
             "get": _read(
                 "get_server_metadata",
                 "Get the addresses of the token routes",
                 "ServerMetadata",
-                refusals.by_status(("not_found", *_ALWAYS)),
+                refusals.by_status(("not_found", *_ALWAYS), is_open=True),
             )
         },
         "/openapi.json": {
@@ -214,7 +219,7 @@ def _refused(refusals: Refusals) -> dict[str, Schema]:
             ),
         }
         for status, code in codes.items()
-    } | refusals.by_status((*_OF_CLIENTS, *_ALWAYS))
+    } | refusals.by_status((*_OF_CLIENTS, *_ALWAYS), is_open=True)
 
 
 def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -> Schema:

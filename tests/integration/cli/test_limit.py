@@ -1,0 +1,69 @@
+"""`tenant limit`, as an operator types it."""
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.main import main
+from tests.integration.cli.test_cli import deploy_stack
+from tests.stack import Stack
+
+
+@pytest.fixture(autouse=True)
+def deployed(stack: Stack) -> None:
+    """A stack that the command line finds, with a company of its own."""
+    assert stack
+    deploy_stack()
+    assert run("tenant", "create", "mini").exit_code == 0
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(mix_stderr=False).invoke(main, ["--json", *arguments])
+
+
+def shown(*arguments: str) -> Any:
+    result = run("tenant", "limit", "mini", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_limit_is_agreed_kept_and_given_up() -> None:
+    of_plan = {
+        "tenant": "mini",
+        "plan": "essentials",
+        "requests_per_minute": 120,
+        "agreed": False,
+    }
+    agreed = of_plan | {"requests_per_minute": 2_000, "agreed": True}
+    assert shown() == of_plan
+    for _ in range(2):
+        assert shown("--requests-per-minute", "2000") == agreed
+    assert run("tenant", "plan", "mini", "professional").exit_code == 0
+    assert shown() == agreed | {"plan": "professional"}
+    for _ in range(2):
+        assert shown("--plan") == of_plan | {"plan": "professional", "requests_per_minute": 300}
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1000001"])
+def test_a_limit_that_cannot_be_is_refused(number: str) -> None:
+    refused = run("tenant", "limit", "mini", "--requests-per-minute", number)
+
+    assert refused.exit_code == 1
+    assert "from 1 to 1000000" in refused.stderr
+    assert shown()["requests_per_minute"] == 120
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["mini", "--plan", "--requests-per-minute", "5"], 2),
+        (["mini", "--requests-per-minute", "many"], 2),
+        (["nobody", "--requests-per-minute", "5"], 1),
+        (["nobody"], 1),
+    ],
+)
+def test_what_makes_no_sense_changes_nothing(arguments: list[str], code: int) -> None:
+    assert run("tenant", "limit", *arguments).exit_code == code
+    assert shown()["agreed"] is False
