@@ -7,6 +7,7 @@ be run again after any failure, and by two at once.
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from shared.audit.models import AuditAction
 from shared.auth.clients import Client
 from shared.auth.operating import (
     Credentials,
@@ -19,11 +20,11 @@ from shared.aws import client, failed_conditions
 from shared.clock import instant, now_ms
 from shared.config import config
 from shared.db.unit_of_work import perform
-from shared.errors import Conflict, NotFound
+from shared.errors import Conflict
 from shared.tenancy.access import store_for
+from shared.tenancy.changing import Claim, change, show_tenant
 from shared.tenancy.configuring import configure
 from shared.tenancy.directory import (
-    NOT_THERE,
     SHARED_ADDRESS_KEY,
     host_key,
     read,
@@ -59,12 +60,11 @@ __all__ = [
 ]
 
 
-_NOT_THERE_VALUES = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
-_IS_THERE = f"NOT #state IN ({', '.join(_NOT_THERE_VALUES)})"
-_REASONS = {
-    "creating": "whose creation was not finished (create it again)",
-    "deleting": "whose deletion was not finished (delete it again)",
-    "deleted": "which was deleted",
+_ACTIONS: Mapping[State, AuditAction] = {
+    "active": "tenant.resumed",
+    "suspended": "tenant.suspended",
+    "cancelled": "tenant.cancelled",
+    "moved": "tenant.moved",
 }
 
 
@@ -148,8 +148,14 @@ def _claim_address(slug: str, address: str, host: str | None) -> dict[str, Any]:
     """Transaction item: the host for this tenant, or the address of all that have no host."""
     table = config().control_table
     if host is None:
-        shared = {"pk": {"S": SHARED_ADDRESS_KEY}, "base_url": {"S": address}}
-        return {"Put": {"TableName": table, "Item": shared}}
+        return {
+            "Update": {
+                "TableName": table,
+                "Key": {"pk": {"S": SHARED_ADDRESS_KEY}},
+                "UpdateExpression": "SET base_url = :address",
+                "ExpressionAttributeValues": {":address": {"S": address}},
+            }
+        }
     return {
         "Update": {  # what `shared.tenancy.domains` keeps there stays
             "TableName": table,
@@ -185,21 +191,6 @@ def _finish(slug: str) -> None:
         return  # it was finished before, and may have been suspended since: that stays
 
 
-def show_tenant(slug: str) -> Tenant:
-    """Read a tenant as it is at this moment.
-
-    Raises:
-        NotFound: There is none, none yet, or none any more.
-    """
-    item = read(tenant_key(slug))
-    if item is None:
-        raise NotFound(f"The tenant {slug}")
-    tenant = tenant_of(item)
-    if tenant is None:
-        raise NotFound(f"The tenant {slug}, {_REASONS[item['state']['S']]},")
-    return tenant
-
-
 def list_tenants() -> list[Tenant]:
     """All tenants by slug, without those that are not there yet, or no more."""
     found = [tenant_of(item) for item in scan(tenant_key(""))]
@@ -219,10 +210,8 @@ def set_state(slug: str, state: State, *, moved_to: str | None = None) -> Tenant
         ValidationFailed: The address is missing, or given with another state.
     """
     check_moved_to(state, moved_to)
-    if moved_to is None:
-        return _change(slug, "SET #field = :value REMOVE moved_to", "state", {"S": state})
-    values = {":moved_to": {"S": moved_to}}
-    return _change(slug, "SET #field = :value, moved_to = :moved_to", "state", {"S": state}, values)
+    wanted = {"state": {"S": state}, "moved_to": {"S": moved_to} if moved_to else None}
+    return change(slug, _ACTIONS[state], wanted)
 
 
 def set_plan(slug: str, plan: str) -> Tenant:
@@ -233,7 +222,7 @@ def set_plan(slug: str, plan: str) -> Tenant:
         ValidationFailed: There is no such plan.
     """
     check_plan(plan)
-    return _change(slug, "SET #field = :value", "plan", {"S": plan})
+    return change(slug, "tenant.changed", {"plan": {"S": plan}})
 
 
 def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
@@ -245,10 +234,10 @@ def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: The number cannot be.
     """
-    if number is None:
-        return _change(slug, "REMOVE #field", "requests_per_minute")
-    check_requests_per_minute(number)
-    return _change(slug, "SET #field = :value", "requests_per_minute", {"N": str(number)})
+    if number is not None:
+        check_requests_per_minute(number)
+    value = None if number is None else {"N": str(number)}
+    return change(slug, "tenant.changed", {"requests_per_minute": value})
 
 
 def set_modules(slug: str, modules: Collection[str]) -> Tenant:
@@ -287,60 +276,8 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
     current = show_tenant(slug)
     wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    dynamodb = client("dynamodb")
-    table = config().control_table
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                _claim_address(slug, wanted.address, host),
-                {
-                    "Update": {
-                        "TableName": table,
-                        "Key": {"pk": {"S": tenant_key(slug)}},
-                        "UpdateExpression": "SET base_url = :address",
-                        "ConditionExpression": f"attribute_exists(pk) AND {_IS_THERE}",
-                        "ExpressionAttributeNames": {"#state": "state"},
-                        "ExpressionAttributeValues": {
-                            ":address": {"S": wanted.address},
-                            **_NOT_THERE_VALUES,
-                        },
-                    }
-                },
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        host_taken, gone = failed_conditions(error)
-        if host_taken:
-            raise Conflict(f"The host {host} belongs to another tenant.") from error
-        if not gone:
-            raise
-    return show_tenant(slug)
-
-
-def _change(
-    slug: str,
-    expression: str,
-    field: str,
-    value: Mapping[str, Any] | None = None,
-    more: Mapping[str, Any] | None = None,
-) -> Tenant:
-    dynamodb = client("dynamodb")
-    values = {**_NOT_THERE_VALUES, **(more or {})}
-    if value is not None:
-        values[":value"] = value
-    try:
-        answer = dynamodb.update_item(
-            TableName=config().control_table,
-            Key={"pk": {"S": tenant_key(slug)}},
-            UpdateExpression=expression,
-            ConditionExpression=f"attribute_exists(pk) AND {_IS_THERE}",
-            ExpressionAttributeNames={"#field": field, "#state": "state"},
-            ExpressionAttributeValues=values,
-            ReturnValues="ALL_NEW",
-        )
-    except dynamodb.exceptions.ConditionalCheckFailedException:
-        return show_tenant(slug)  # raises: it is not there
-    changed = tenant_of(answer["Attributes"])
-    if changed is None:
-        raise NotFound(f"The tenant {slug}")
-    return changed
+    claim = Claim(
+        _claim_address(slug, wanted.address, host)["Update"],
+        lambda: Conflict(f"The host {host} belongs to another tenant."),
+    )
+    return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)
