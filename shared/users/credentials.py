@@ -8,7 +8,7 @@ from shared.db.collection import Record
 from shared.db.transaction import Transaction
 from shared.errors import Conflict, Problem, ServiceError, ValidationFailed
 from shared.users import attempts, logins, passwords, second_factor, totp
-from shared.users.models import TotpConfirmation, PasswordChange, TotpEnrolment, User
+from shared.users.models import PasswordChange, TotpConfirmation, TotpEnrolment, User
 from shared.users.repository import USERS
 from shared.users.service import bad_password, end_tokens, opened
 

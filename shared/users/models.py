@@ -18,8 +18,9 @@ _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 def folded_username(text: str) -> str:
-    """A user name as it is stored: phones write the first letter of a word in upper case."""
-    return text.strip().lower()
+    """A user name as it is stored: telephones write the first letter in upper case."""
+    plain = text.strip()
+    return plain.lower() if plain.isascii() else plain  # no sign of another script becomes one
 
 
 def is_username(text: str) -> bool:

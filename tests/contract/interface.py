@@ -148,6 +148,21 @@ IMPLIED: Mapping[str, Promise] = _read("""
     GET     /webhooks/{id}/deliveries         webhooks:manage   users.manage
     GET     /webhooks/{id}/deliveries/{delivery}  webhooks:manage  users.manage
     POST    /webhooks/{id}/deliveries/{delivery}/redeliver  webhooks:manage  users.manage
+    GET     /users                            settings:manage   users.manage
+    POST    /users                            settings:manage   users.manage
+    GET     /users/{id}                       settings:manage   users.manage
+    PATCH   /users/{id}                       settings:manage   users.manage
+    DELETE  /users/{id}                       settings:manage   users.manage
+    POST    /users/{id}/reset-password        settings:manage   users.manage
+    POST    /users/{id}/password              settings:manage   users.manage
+    POST    /users/{id}/totp                  settings:manage   users.manage
+    POST    /users/{id}/totp/confirm          settings:manage   users.manage
+    DELETE  /users/{id}/totp                  settings:manage   users.manage
+    GET     /roles                            settings:manage   users.manage
+    POST    /roles                            settings:manage   users.manage
+    GET     /roles/{id}                       settings:manage   users.manage
+    PATCH   /roles/{id}                       settings:manage   users.manage
+    DELETE  /roles/{id}                       settings:manage   users.manage
     GET     /settings                         settings:manage   users.manage
     PATCH   /settings                         settings:manage   users.manage
     GET     /api-clients                      settings:manage   users.manage

@@ -26,7 +26,7 @@ def test_pages_are_cut_out_of_that_order(house: House, name: str) -> None:
 def test_the_orders_that_are_tried_have_ties_and_differ(house: House, name: str) -> None:
     """Without this the tests above might see one order only."""
     with house.shelf(LISTS[name], 250) as shelf:
-        unique = {"id", "item_code", "whs_code"}
+        unique = {"id", "item_code", "username", "whs_code"}
         for sort, value in shelf.listed.sorts.items():
             values = [value(row) for row in shelf.rows.values()]
             assert len(set(values)) > 3, sort

@@ -11,6 +11,7 @@ from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
 from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
 from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
+from tests.lists.users import ROLE_LIST, USER_LIST
 from tests.lists.warehouses import POSITION_LIST, WAREHOUSE_LIST
 from tests.lists.waves import WAVE_LIST
 from tests.lists.webhooks import WEBHOOK_LIST
@@ -35,6 +36,8 @@ LISTS: Mapping[str, Listed] = {
         WAVE_LIST,
         IMPORT_LIST,
         WEBHOOK_LIST,
+        USER_LIST,
+        ROLE_LIST,
         STOCK_LIST,
         LEVEL_LIST,
         TOTAL_LIST,

@@ -1,0 +1,126 @@
+"""The lists of users and of roles."""
+
+from shared.auth.scopes import PERMISSIONS
+from shared.users.models import StoredRole, User
+from shared.users.repository import ROLES, USERS
+from tests.lists.description import (
+    NO_ID,
+    Filter,
+    Listed,
+    Times,
+    by,
+    by_plain,
+    fields,
+    part_of,
+    unless,
+)
+
+_NAMES = ("Ana Ruiz", "ÁNGEL Peña", "angela Brindley", "Zoë Ñuñez", "Björn Berg")
+_ROLES = ("Packers", "ÁREA manager", "area clerk", "Receiving", "Zealous readers")
+_PER_ADDRESS = 3
+_ALL = tuple(PERMISSIONS)
+
+
+def _username(number: int) -> str:
+    return f"{('ana', 'angel', 'bjorn', 'zoe', 'maria')[number % 5]}.{number:06d}"
+
+
+def _email(number: int) -> str:
+    return f"Team.{number // _PER_ADDRESS}@Acme.example"
+
+
+def _user(number: int, times: Times) -> User:
+    return User(
+        id=number,
+        username=_username(number),
+        name=f"{_NAMES[number % 5]} {number % 31}",
+        email=unless(number, 5, _email(number)),
+        roles=[] if number % 7 == 0 else [number % 4 + 1, number % 11 + 5],
+        is_active=number % 6 != 0,
+        two_step=number % 4 == 0,
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+def _role(number: int, times: Times) -> StoredRole:
+    return StoredRole(
+        id=number,
+        name=f"{_ROLES[number % 5]} {number % 31}",
+        description=unless(number, 3, "Pick\nand pack."),
+        permissions=[_ALL[number % 7], _ALL[(number + 3) % 7]],
+        created_at=times.created(number),
+        updated_at=times.updated(number),
+    )
+
+
+_FLAGS = ("", "perhaps", "2")
+_SORTS = {
+    "id": by("id"),
+    "name": by_plain("name"),
+    "created_at": by("created_at"),
+    "updated_at": by("updated_at"),
+}
+USER_LIST = Listed(
+    path="/users",
+    collection=USERS,
+    make=_user,
+    fields=fields("""
+        id integer
+        username string
+        name string
+        email string?
+        roles array
+        is_active boolean
+        two_step boolean
+        created_at date-time
+        updated_at date-time
+    """),
+    filters={
+        "search": part_of("username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody")),
+        "username": Filter(
+            lambda count: (_username(count // 2), _username(count).upper(), "nobody"),
+            lambda row, value: row["username"] == value.lower(),
+            ("", "ana ruiz", "x" * 65),
+            narrow=True,
+        ),
+        "email": Filter(
+            lambda count: (_email(count // 2).lower(), _email(count).upper(), "no@acme.example"),
+            lambda row, value: (row["email"] or "").lower() == value.lower(),
+            ("nobody", "a@b", ""),
+            narrow=True,
+        ),
+        "is_active": Filter(
+            lambda _: ("true", "false"),
+            lambda row, value: row["is_active"] is (value == "true"),
+            _FLAGS,
+        ),
+        "two_step": Filter(
+            lambda _: ("true", "false"),
+            lambda row, value: row["two_step"] is (value == "true"),
+            _FLAGS,
+        ),
+        "role": Filter(
+            lambda _: ("1", "15", "77"), lambda row, value: int(value) in row["roles"], NO_ID
+        ),
+    },
+    sorts={**_SORTS, "username": by("username")},
+    default_sort="id",
+)
+
+ROLE_LIST = Listed(
+    path="/roles",
+    collection=ROLES,
+    make=_role,
+    fields=fields("""
+        id integer
+        name string
+        description string?
+        permissions array
+        created_at date-time
+        updated_at date-time
+    """),
+    filters={"search": part_of("name", values=("area", "PACK", "receiving 1", "nothing"))},
+    sorts=_SORTS,
+    default_sort="id",
+)

@@ -1,0 +1,130 @@
+"""Passwords: which may be chosen, how they are kept, how they are compared."""
+
+import re
+import statistics
+import time
+
+import pytest
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+from shared.users import passwords
+
+_GOOD = "eleven green bottles"
+
+
+def _problem(password: str) -> str | None:
+    return passwords.problem(password, username="maria.lopez-diaz", tenant="talleres-norte")
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        _GOOD,
+        "x1" * 6,
+        "x1" * 128,
+        "contraseña ñandú",
+        "密码密码一二三四五六七八",
+        " leading and trailing ",
+    ],
+)
+def test_a_password_may_be_anything_of_some_length(password: str) -> None:
+    assert _problem(password) is None
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ("", "12 to 256"),
+        ("x1x1x1x1x1x", "12 to 256"),
+        ("x1" * 128 + "x", "12 to 256"),
+        ("ﬃ" * 86, "12 to 256"),
+        ("eleven\ngreen bottles", "control"),
+        ("eleven\x00green bottles", "control"),
+        ("eleven \ud800 bottles", "control"),
+        ("maria.lopez-diaz", "name"),
+        ("MARIA.Lopez-Diaz", "name"),
+        ("Talleres-Norte", "name"),
+        ("maria.lopez-diaz@talleres-norte", "name"),
+        ("\uff4daria.lopez-diaz", "name"),
+        ("password1234", "first"),
+        ("QwertyUIOP12", "first"),
+        ("aaaaaaaaaaaaaaaa", "first"),
+        ("AaAaAaAaAaAaAa", "first"),
+    ],
+)
+def test_what_anybody_would_try_is_refused(password: str, why: str) -> None:
+    assert why in str(_problem(password))
+
+
+def test_every_common_password_could_otherwise_be_chosen() -> None:
+    assert all(
+        len(one) >= passwords.SHORTEST and one == one.casefold() for one in passwords._COMMONEST
+    )
+
+
+def test_a_password_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:
+    first, second = passwords.hash_password(_GOOD), passwords.hash_password(_GOOD)
+
+    assert first != second
+    assert _GOOD not in first
+    assert re.fullmatch(
+        r"\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}", first
+    )
+    assert passwords.verify(_GOOD, first)
+    assert passwords.verify(_GOOD, second)
+
+
+@pytest.mark.parametrize(
+    "password", ["", _GOOD + " ", _GOOD.upper(), _GOOD[:-1], _GOOD + "x" * 5_000_000, "\ud800"]
+)
+def test_another_password_is_not_it(password: str) -> None:
+    assert not passwords.verify(password, passwords.hash_password(_GOOD))
+
+
+def test_it_is_the_same_password_on_another_keyboard() -> None:
+    composed, decomposed, wide = (
+        "contraseña larga",
+        "contrasen\u0303a larga",
+        "\uff43ontraseña larga",
+    )
+    kept = passwords.hash_password(composed)
+    assert composed != decomposed
+    assert passwords.verify(decomposed, kept)
+    assert passwords.verify(wide, kept)
+    assert not passwords.verify("contrasena larga", kept)
+
+
+def test_nobody_has_no_password() -> None:
+    for password in ("", _GOOD, "A" * 22):
+        assert not passwords.verify(password, None)
+
+
+def test_nobody_takes_as_long_as_somebody() -> None:
+    kept = passwords.hash_password(_GOOD)
+
+    def seconds(stored: str | None) -> float:
+        began = time.thread_time()
+        passwords.verify("wrong", stored)
+        return time.thread_time() - began
+
+    known, unknown = (statistics.median(seconds(one) for _ in range(9)) for one in (kept, None))
+
+    assert known / 2 < unknown < known * 2
+
+
+def test_a_hash_of_other_costs_is_made_anew() -> None:
+    cheap = Argon2id(salt=b"s" * 16, length=32, iterations=1, lanes=1, memory_cost=8_192)
+    old = cheap.derive_phc_encoded(_GOOD.encode())
+
+    assert passwords.verify(_GOOD, old)
+    assert passwords.needs_rehash(old)
+    assert not passwords.needs_rehash(passwords.hash_password(_GOOD))
+
+
+def test_a_made_password_can_be_chosen_typed_and_is_never_the_same() -> None:
+    made = [passwords.new_password() for _ in range(200)]
+
+    assert len(set(made)) == 200
+    for one in made:
+        assert re.fullmatch(r"([0-9a-hjkmnp-tv-z]{4}-){4}[0-9a-hjkmnp-tv-z]{4}", one), one
+        assert _problem(one) is None

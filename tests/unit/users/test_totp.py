@@ -1,0 +1,105 @@
+"""Codes of authenticator apps, held against the test vectors of RFC 6238 and RFC 4226."""
+
+import base64
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.users import totp
+
+_RFC_SECRET = b"12345678901234567890"
+_NOW = 1_234_567_890
+_STEP = _NOW // 30
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code"),
+    [
+        (59, "94287082"),
+        (1_111_111_109, "07081804"),
+        (1_111_111_111, "14050471"),
+        (1_234_567_890, "89005924"),
+        (2_000_000_000, "69279037"),
+        (20_000_000_000, "65353130"),
+    ],
+)
+def test_codes_are_those_of_rfc_6238(seconds: int, code: str) -> None:
+    # the vectors have eight digits, of which apps show the last six
+    assert totp.code_at(_RFC_SECRET, seconds // 30) == code[-6:]
+
+
+def test_codes_are_those_of_rfc_4226() -> None:
+    codes = [totp.code_at(_RFC_SECRET, counter) for counter in range(10)]
+    assert codes == [
+        "755224", "287082", "359152", "969429", "338314",
+        "254676", "287922", "162583", "399871", "520489",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("off", [-1, 0, 1])
+def test_a_clock_may_be_one_period_off(off: int) -> None:
+    code = totp.code_at(_RFC_SECRET, _STEP + off)
+    assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) == _STEP + off
+
+
+@pytest.mark.parametrize("off", [-100, -2, 2, 100])
+def test_a_clock_may_not_be_more_off(off: int) -> None:
+    code = totp.code_at(_RFC_SECRET, _STEP + off)
+    assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) is None
+
+
+def test_a_code_is_not_taken_again_nor_one_before_it() -> None:
+    current, before = totp.code_at(_RFC_SECRET, _STEP), totp.code_at(_RFC_SECRET, _STEP - 1)
+    following = totp.code_at(_RFC_SECRET, _STEP + 1)
+
+    assert totp.accepted_step(_RFC_SECRET, current, _NOW, _STEP) is None
+    assert totp.accepted_step(_RFC_SECRET, before, _NOW, _STEP) is None
+    assert totp.accepted_step(_RFC_SECRET, following, _NOW, _STEP) == _STEP + 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "89005",
+        "0890059",
+        "89005924",
+        "\u0660\u0661\u0662\u0663\u0664\u0665",
+        "\ud800",
+        "x" * 100_000,
+    ],
+)
+def test_what_is_no_code_is_refused(code: str) -> None:
+    assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) is None
+
+
+@given(st.binary(min_size=20, max_size=20), st.integers(0, 2**40))
+def test_a_code_has_six_digits(secret: bytes, step: int) -> None:
+    code = totp.code_at(secret, step)
+    assert len(code) == 6
+    assert code.isascii()
+    assert code.isdigit()
+
+
+def test_a_secret_is_new_each_time_and_long_enough() -> None:
+    assert len({totp.new_secret() for _ in range(100)}) == 100
+    assert len(totp.new_secret()) * 8 == 160
+    assert base64.b32decode(totp.as_text(_RFC_SECRET)) == _RFC_SECRET
+    assert "=" not in totp.as_text(_RFC_SECRET)
+
+
+def test_the_address_tells_an_app_everything() -> None:
+    address = urlsplit(totp.otpauth_uri(_RFC_SECRET, "maria.lopez@acme"))
+
+    assert (address.scheme, address.netloc) == ("otpauth", "totp")
+    assert address.path == "/Stowage:maria.lopez%40acme"
+    assert unquote(address.path) == "/Stowage:maria.lopez@acme"
+    assert parse_qs(address.query) == {
+        "secret": ["GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"],
+        "issuer": ["Stowage"],
+        "algorithm": ["SHA1"],
+        "digits": ["6"],
+        "period": ["30"],
+    }
