@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from botocore.endpoint import Endpoint
+from moto.kms.models import kms_backends
 
 from tests import gateway
 from tests.iam import Access
@@ -72,6 +73,11 @@ class Arns:
     def key(self, number: str) -> str:
         """ARN of a KMS key."""
         return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
+
+    def tags_of_key(self, number: str) -> Mapping[str, str]:
+        """Tags of a KMS key, asked for without a call that would be noted."""
+        tags = kms_backends[self.account][self.region].list_resource_tags(number)["Tags"]
+        return {tag["TagKey"]: tag["TagValue"] for tag in tags}
 
 
 @dataclass(slots=True)
@@ -166,8 +172,12 @@ def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) 
         case "sqs", "SendMessage" | "SendMessageBatch":
             yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
         case "kms", _:
-            context = body.get("EncryptionContext", {})
-            yield Access(f"kms:{operation}", arns.key(body["KeyId"]), encryption_context=context)
+            yield Access(
+                f"kms:{operation}",
+                arns.key(body["KeyId"]),
+                encryption_context=body.get("EncryptionContext", {}),
+                tags=arns.tags_of_key(body["KeyId"]),
+            )
         case "sts", "AssumeRole":
             yield Access("sts:AssumeRole", body["RoleArn"])
         case _:

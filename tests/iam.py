@@ -1,7 +1,8 @@
 """What IAM policies allow, evaluated as far as this service's policies go.
 
 Understood are Allow statements with wildcards in actions and resources, and conditions on
-`dynamodb:LeadingKeys`, on `dynamodb:Attributes` and on entries of KMS's encryption context.
+`dynamodb:LeadingKeys`, on `dynamodb:Attributes`, on entries of KMS's encryption context and on
+tags of the resource.
 Whatever else a policy says fails the evaluation: it is better to extend it here than to guess.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 _LEADING_KEYS = "dynamodb:LeadingKeys"
 _ATTRIBUTES = "dynamodb:Attributes"
 _ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
+_TAG = "aws:ResourceTag/"
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
@@ -30,6 +32,8 @@ class Access:
     """What a call of KMS says that the text belongs to."""
     attributes: Sequence[str] = ()
     """Attributes of an item that a write names, also in its condition."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Of the resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,11 @@ class Condition:
             return _all_hold(self.operator, self.values, access.leading_keys)
         if self.key == _ATTRIBUTES:
             return _all_hold(self.operator, self.values, access.attributes)
-        assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
         assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
-        # What the call does not have equals nothing, as in IAM.
+        # What the call or the resource does not have equals nothing, as in IAM.
+        if self.key.startswith(_TAG):
+            return access.tags.get(self.key.removeprefix(_TAG)) in self.values
+        assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
         found = access.encryption_context.get(self.key.removeprefix(_ENCRYPTION_CONTEXT))
         return found in self.values
 

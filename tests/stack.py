@@ -15,7 +15,7 @@ from moto.s3.models import s3_backends
 from moto.sqs.models import sqs_backends
 
 from shared import aws
-from shared.auth import signing, tokens
+from shared.auth import keys, signing, tokens
 from shared.auth.scopes import SCOPES
 from shared.clock import now_ms
 from shared.config import config
@@ -63,7 +63,7 @@ def _forget_the_stack() -> None:
     Clients are dear, and the same in every test but for what they may still try again.
     """
     config.cache_clear()
-    signing.key_ids.cache_clear()
+    keys.key_ring.forget()
     signing.public_key.cache_clear()
     directory.directory.forget()
     limiter.forget()
@@ -164,6 +164,10 @@ class Stack:
         """Every item of a tenant's table but the counts of its requests, in no order."""
         items = quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith("rate#"))
+
+    def control(self) -> list[dict[str, Any]]:
+        """Every item of the control table, in DynamoDB's JSON."""
+        return list(quick_moto.stored(ACCOUNT, REGION, config().control_table))
 
     def told(self) -> int:
         """How many events of all tenants are in the outbox."""
@@ -282,7 +286,12 @@ def _create() -> Template:
         aws.client("dynamodb").create_table(TableName=names[table], **arguments)
     for key, properties in declared.resources("AWS::KMS::Key").items():
         made = aws.client("kms").create_key(
-            KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
+            KeySpec=properties["KeySpec"],
+            KeyUsage=properties["KeyUsage"],
+            Tags=[
+                {"TagKey": tag["Key"], "TagValue": Template(names).text(tag["Value"])}
+                for tag in properties.get("Tags", ())
+            ],
         )
         names[key] = made["KeyMetadata"]["KeyId"]
     for bucket in _buckets():

@@ -1,6 +1,6 @@
 """Routes of tokens, all open to callers without one.
 
-POST /oauth/token                              client_credentials
+POST /oauth/token                              client_credentials, password, refresh_token
 POST /oauth/revoke                             RFC 7009
 GET  /.well-known/jwks.json                    public keys
 GET  /.well-known/oauth-authorization-server   RFC 8414
@@ -13,17 +13,26 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from functions.oauth.request import host_of, origin_of, read_credentials, read_form
+from functions.oauth.request import (
+    host_of,
+    origin_of,
+    read_client,
+    read_credentials,
+    read_form,
+)
 from shared.auth import grants, signing, tokens
-from shared.auth.grants import OAuthError
+from shared.auth.grants import Granted, OAuthError
+from shared.auth.keys import key_ring
 from shared.auth.scopes import SCOPES
 from shared.config import config
 from shared.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
 from shared.http.envelope import error_body
 from shared.observability import bind, count, flush, logger, span
 from shared.tenancy.directory import directory
+from shared.users import sessions, signing_in
 
-_CLIENT_METHODS = ["client_secret_basic", "client_secret_post"]
+_CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+"""`none`: applications that users sign in by have no secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +42,80 @@ class _Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+type _Form = Mapping[str, str]
+type _Grant = Callable[[Mapping[str, Any], _Form], Granted]
+
+
+def _client_credentials(event: Mapping[str, Any], form: _Form) -> Granted:
+    presented = read_credentials(event, form)
+    return grants.client_credentials(presented, form.get("scope", ""), origin_of(event))
+
+
+def _password(event: Mapping[str, Any], form: _Form) -> Granted:
+    _ensure_sent(form, "username", "password")
+    _ensure_no_scope(form)
+    credentials = signing_in.Credentials(form["username"], form["password"], form.get("otp"))
+    return signing_in.sign_in(credentials, read_client(event, form), origin_of(event))
+
+
+def _refresh_token(event: Mapping[str, Any], form: _Form) -> Granted:
+    _ensure_sent(form, "refresh_token")
+    _ensure_no_scope(form)
+    return signing_in.renew(form["refresh_token"], read_client(event, form), origin_of(event))
+
+
+_GRANTS: Mapping[str, _Grant] = {
+    "client_credentials": _client_credentials,
+    "password": _password,
+    "refresh_token": _refresh_token,
+}
+
+
+def _ensure_sent(form: _Form, *names: str) -> None:
+    missing = [name for name in names if name not in form]
+    if missing:
+        raise OAuthError("invalid_request", f"Missing: {', '.join(missing)}.")
+
+
+def _ensure_no_scope(form: _Form) -> None:
+    if form.get("scope", "").strip(" "):
+        raise OAuthError("invalid_scope", "What users may do comes from their roles; send none.")
+
+
 def _token(event: Mapping[str, Any]) -> _Reply:
     form = read_form(event)
-    match form.get("grant_type"):
-        case "client_credentials":
-            presented = read_credentials(event, form)
-            scope = form.get("scope", "")
-            granted = grants.client_credentials(presented, scope, origin_of(event))
-        case None:
-            raise OAuthError("invalid_request", "grant_type is missing.")
-        case _:
-            raise OAuthError("unsupported_grant_type", "Only client_credentials is supported.")
-    return _Reply(
-        {
-            "access_token": granted.access_token,
-            "token_type": "Bearer",
-            "expires_in": tokens.LIFETIME,
-            "scope": " ".join(sorted(granted.scopes)),
-        }
-    )
+    _ensure_sent(form, "grant_type")
+    if form["grant_type"] not in _GRANTS:
+        raise OAuthError("unsupported_grant_type", f"Supported: {', '.join(_GRANTS)}.")
+    granted = _GRANTS[form["grant_type"]](event, form)
+    body = {
+        "access_token": granted.access_token,
+        "token_type": "Bearer",
+        "expires_in": tokens.LIFETIME,
+        "scope": " ".join(sorted(granted.scopes)),
+    }
+    return _Reply(body | _refresh_token_of(granted))
+
+
+def _refresh_token_of(granted: Granted) -> dict[str, str]:
+    return {"refresh_token": granted.refresh_token} if granted.refresh_token else {}
 
 
 def _revoke(event: Mapping[str, Any]) -> _Reply:
     form = read_form(event)
-    presented = read_credentials(event, form)
-    if "token" not in form:
-        raise OAuthError("invalid_request", "token is missing.")
-    grants.revoke_token(presented, form["token"], origin_of(event))
+    presented = read_client(event, form)
+    _ensure_sent(form, "token")
+    token = form["token"]
+    # no refresh token is an integration client's
+    if presented and presented.secret and not sessions.parse(token):
+        grants.revoke_token(presented, token, origin_of(event))
+    else:
+        signing_in.sign_out(token, presented, origin_of(event))
     return _Reply(None)
 
 
 def _keys(_event: Mapping[str, Any]) -> _Reply:
-    return _Reply(signing.key_set())
+    return _Reply(signing.key_set(key.kms_key for key in key_ring.in_use()))
 
 
 def _metadata(event: Mapping[str, Any]) -> _Reply:
@@ -79,7 +130,7 @@ def _metadata(event: Mapping[str, Any]) -> _Reply:
             "token_endpoint": f"{address}/oauth/token",
             "revocation_endpoint": f"{address}/oauth/revoke",
             "jwks_uri": f"{address}/.well-known/jwks.json",
-            "grant_types_supported": ["client_credentials"],
+            "grant_types_supported": list(_GRANTS),
             "response_types_supported": [],
             "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
             "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,

@@ -44,11 +44,26 @@ def read_credentials(event: Mapping[str, Any], form: Mapping[str, str]) -> Prese
     Raises:
         OAuthError: invalid_request, or invalid_client when there are none.
     """
+    presented = read_client(event, form)
+    # an empty secret in Basic is judged like any other wrong one
+    if presented is None or not (presented.secret or header(event, "authorization")):
+        raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
+    return presented
+
+
+def read_client(event: Mapping[str, Any], form: Mapping[str, str]) -> Presented | None:
+    """Find which client is used, where it may be a public one, or none at all.
+
+    Raises:
+        OAuthError: invalid_request, or invalid_client for a secret without a client.
+    """
     authorization = header(event, "authorization")
     if not authorization:
-        if "client_id" not in form or "client_secret" not in form:
+        if "client_id" in form:
+            return Presented(form["client_id"], form.get("client_secret", ""))
+        if "client_secret" in form:
             raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
-        return Presented(form["client_id"], form["client_secret"])
+        return None
     basic = _basic(authorization)
     if "client_secret" in form or form.get("client_id", basic.client_id) != basic.client_id:
         raise OAuthError("invalid_request", "Send the credentials once: in Basic or in the body.")

@@ -12,11 +12,12 @@ from typing import Any, Literal
 
 from shared.clock import Instant
 from shared.tenancy.directory import read
+from shared.tenancy.tenant import SLUG
 
 type ClientKind = Literal["integration", "mobile"]
 
 PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
-_ID = re.compile(r"st[wm]_([a-z][a-z0-9-]{1,30}[a-z0-9])_[0-9a-f]{24}", re.ASCII)
+_ID = re.compile(rf"st[wm]_({SLUG})_[0-9a-f]{{24}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

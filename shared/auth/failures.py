@@ -1,8 +1,13 @@
-"""Limits on failed attempts at the token routes.
+"""Limits on failed attempts to prove who one is.
 
-Secrets of 256 bits cannot be guessed; what the limits protect is the quota of KMS, which every
-attempt draws on and which the honest clients need. Counted is per minute, per network address,
-and per client id at an address: counted per client id alone, a stranger could lock out an ERP.
+Client secrets of 256 bits cannot be guessed; what their limits protect is the quota of KMS, which
+every attempt draws on and which the honest clients need. Passwords and codes can be guessed: their
+attempts are counted before they are judged, so that no number of them at once passes a limit,
+and taken back when they were right.
+
+Counted is per minute, per network address, and per client id or user name at an address; for
+user names also over all addresses, in a longer window. Counted per client id alone, a stranger
+could lock out an ERP.
 """
 
 import hashlib
@@ -13,28 +18,41 @@ from typing import Any
 
 from shared.aws import client
 from shared.config import config
+from shared.db.parallel import each
 from shared.errors import ServiceError
 
 WINDOW = 60
+LONG_WINDOW = 15 * 60
 """Seconds."""
 
 PER_CLIENT = 10
+PER_USER = 10
 PER_ADDRESS = 100
-"""Failed attempts per window."""
+"""Failed attempts per window: with a client id or a user name at an address, and there in all."""
+
+PER_USER_EVERYWHERE = 50
+"""Failed attempts per long window with a user name, from all addresses together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Failed attempts of one kind in one window: an item of the control table."""
+
+    key: str
+    limit: int
+    ends: int
+    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """The counters that an attempt belongs to."""
 
-    client_key: str
-    address_key: str
-    window_ends: int
-    """Seconds since the epoch."""
+    counters: tuple[Counter, ...]
 
     @classmethod
-    def of(cls, client_id: str, address: str, now: float) -> "Attempts":
-        """Find the counters of an attempt.
+    def of_client(cls, client_id: str, address: str, now: float) -> "Attempts":
+        """Find the counters of an attempt with a client's secret.
 
         Args:
             client_id: Whatever was presented as client id.
@@ -43,13 +61,44 @@ class Attempts:
             now: Seconds since the epoch.
         """
         network = _network(address)
-        window = int(now) // WINDOW
-        pair = hashlib.sha256(f"{client_id}\0{network}".encode(errors="surrogatepass"))
         return cls(
-            client_key=f"FAILURES#{window}#client#{pair.hexdigest()}",
-            address_key=f"FAILURES#{window}#address#{network}",
-            window_ends=(window + 1) * WINDOW,
+            (
+                _counter("client", _digest(client_id, network), PER_CLIENT, WINDOW, now),
+                _counter("address", network, PER_ADDRESS, WINDOW, now),
+            )
         )
+
+    @classmethod
+    def of_user(
+        cls, tenant: str, username: str, now: float, *, address: str | None = None
+    ) -> "Attempts":
+        """Find the counters of an attempt with a user's password or code.
+
+        Args:
+            tenant: Whatever was presented as the tenant's name.
+            username: Whatever was presented as user name.
+            now: Seconds since the epoch.
+            address: Network address of the caller; None for one who has a token already.
+        """
+        network = _network(address) if address else "-"
+        place = _digest(tenant, username, network)
+        counters = (
+            _counter("user", place, PER_USER, WINDOW, now),
+            _counter("name", _digest(tenant, username), PER_USER_EVERYWHERE, LONG_WINDOW, now),
+        )
+        if address is None:
+            return cls(counters)
+        return cls((*counters, _counter("address", network, PER_ADDRESS, WINDOW, now)))
+
+    @classmethod
+    def of_address(cls, address: str, now: float) -> "Attempts":
+        """Find the counter of attempts with what cannot be guessed, by network address."""
+        return cls((_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the counters in the control table."""
+        return [counter.key for counter in self.counters]
 
     def ensure_allowed(self, items: Mapping[str, Mapping[str, Any]], now: float) -> None:
         """Refuse the attempt when too many failed before it.
@@ -61,27 +110,83 @@ class Attempts:
         Raises:
             ServiceError: rate_limited, with Retry-After.
         """
-        limits = {self.client_key: PER_CLIENT, self.address_key: PER_ADDRESS}
-        for key, limit in limits.items():
-            if key in items and int(items[key]["failures"]["N"]) >= limit:
-                raise ServiceError(
-                    "Too many failed attempts; wait the seconds in Retry-After.",
-                    "rate_limited",
-                    headers={"Retry-After": str(max(1, self.window_ends - int(now)))},
-                )
+        _ensure_none(
+            [
+                counter
+                for counter in self.counters
+                if counter.key in items
+                and int(items[counter.key]["failures"]["N"]) >= counter.limit
+            ],
+            now,
+        )
 
     def record_failure(self) -> None:
         """Count one more failure."""
-        for key in (self.client_key, self.address_key):
-            client("dynamodb").update_item(
-                TableName=config().control_table,
-                Key={"pk": {"S": key}},
-                UpdateExpression="ADD failures :one SET expires_at = :ends",
-                ExpressionAttributeValues={
-                    ":one": {"N": "1"},
-                    ":ends": {"N": str(self.window_ends)},
-                },
-            )
+        each(_add_one, list(self.counters))
+
+    def begin(self, now: float) -> None:
+        """Count the attempt before it is judged; whoever proves to be right withdraws it.
+
+        Raises:
+            ServiceError: rate_limited, with Retry-After; the attempt must not be judged.
+        """
+        counts = each(_add_one, list(self.counters))
+        over = [
+            counter
+            for counter, count in zip(self.counters, counts, strict=True)
+            if count > counter.limit
+        ]
+        if over:
+            self.withdraw()  # what is not judged is no failure
+        _ensure_none(over, now)
+
+    def withdraw(self) -> None:
+        """Take the attempt back."""
+        each(_take_one, list(self.counters))
+
+
+def _counter(kind: str, whose: str, limit: int, window: int, now: float) -> Counter:
+    number = int(now) // window
+    return Counter(f"FAILURES#{number}#{kind}#{whose}", limit, (number + 1) * window)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
+
+
+def _ensure_none(over: list[Counter], now: float) -> None:
+    if over:
+        wait = max(counter.ends for counter in over) - int(now)
+        raise ServiceError(
+            "Too many failed attempts; wait the seconds in Retry-After.",
+            "rate_limited",
+            headers={"Retry-After": str(max(1, wait))},
+        )
+
+
+def _add_one(counter: Counter) -> int:
+    answer = client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": counter.key}},
+        UpdateExpression="ADD failures :one SET expires_at = :ends",
+        ExpressionAttributeValues={":one": {"N": "1"}, ":ends": {"N": str(counter.ends)}},
+        ReturnValues="UPDATED_NEW",
+    )
+    return int(answer["Attributes"]["failures"]["N"])
+
+
+def _take_one(counter: Counter) -> None:
+    dynamodb = client("dynamodb")
+    try:
+        dynamodb.update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": counter.key}},
+            UpdateExpression="ADD failures :minus_one",
+            ConditionExpression="attribute_exists(pk)",
+            ExpressionAttributeValues={":minus_one": {"N": "-1"}},
+        )
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return  # its window has ended
 
 
 def _network(address: str) -> str:

@@ -2,11 +2,11 @@
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shared.aws import client
-from shared.config import config
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
@@ -20,22 +20,17 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+@cache
 def kid_of(kms_key: str) -> str:
     """Name of a key in token headers and in the key set: a digest, since KMS ids are internal."""
     return base64url(hashlib.sha256(kms_key.encode()).digest()[:12])
 
 
-@cache
-def key_ids() -> dict[str, str]:
-    """Kid → KMS key id; the first one signs, all verify."""
-    return {kid_of(key): key for key in config().signing_keys}
-
-
-def sign(kid: str, message: bytes) -> bytes:
+def sign(kms_key: str, message: bytes) -> bytes:
     """Sign with ES256.
 
     Args:
-        kid: One of `key_ids()`.
+        kms_key: Id of the key in KMS.
         message: At most 4096 bytes, the most that KMS hashes by itself.
 
     Returns:
@@ -46,7 +41,7 @@ def sign(kid: str, message: bytes) -> bytes:
     )
 
     answer = client("kms").sign(
-        KeyId=key_ids()[kid],
+        KeyId=kms_key,
         Message=message,
         MessageType="RAW",
         SigningAlgorithm="ECDSA_SHA_256",
@@ -57,8 +52,8 @@ def sign(kid: str, message: bytes) -> bytes:
 
 
 @cache
-def public_key(kid: str) -> "EllipticCurvePublicKey":
-    """Public half of a key of `key_ids()`, fetched once per execution environment."""
+def public_key(kms_key: str) -> "EllipticCurvePublicKey":
+    """Public half of a key of KMS, fetched once per execution environment."""
     from cryptography.hazmat.primitives.asymmetric.ec import (  # noqa: PLC0415  cold start
         EllipticCurvePublicKey,
     )
@@ -66,26 +61,26 @@ def public_key(kid: str) -> "EllipticCurvePublicKey":
         load_der_public_key,
     )
 
-    key = load_der_public_key(client("kms").get_public_key(KeyId=key_ids()[kid])["PublicKey"])
+    key = load_der_public_key(client("kms").get_public_key(KeyId=kms_key)["PublicKey"])
     if not isinstance(key, EllipticCurvePublicKey):
-        raise TypeError(f"The signing key {kid} is not on an elliptic curve.")
+        raise TypeError(f"The signing key {kms_key} is not on an elliptic curve.")
     return key
 
 
-def key_set() -> dict[str, list[dict[str, Any]]]:
+def key_set(kms_keys: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Public keys as a JSON Web Key Set (RFC 7517)."""
-    return {"keys": [_jwk(kid) for kid in key_ids()]}
+    return {"keys": [_jwk(kms_key) for kms_key in kms_keys]}
 
 
-def _jwk(kid: str) -> dict[str, Any]:
-    numbers = public_key(kid).public_numbers()
+def _jwk(kms_key: str) -> dict[str, Any]:
+    numbers = public_key(kms_key).public_numbers()
     half = SIGNATURE_BYTES // 2
     return {
         "kty": "EC",
         "crv": "P-256",
         "use": "sig",
         "alg": "ES256",
-        "kid": kid,
+        "kid": kid_of(kms_key),
         "x": base64url(numbers.x.to_bytes(half)),
         "y": base64url(numbers.y.to_bytes(half)),
     }

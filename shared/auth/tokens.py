@@ -10,11 +10,13 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from shared.auth import signing
 from shared.auth.caller import Caller
+from shared.auth.keys import key_ring
 from shared.tenancy.tenant import Tenant
 
 LIFETIME = 3600
@@ -36,6 +38,21 @@ class InvalidToken(Exception):
     """Not a token of this service, or no longer valid; the text is for logs, not for callers."""
 
 
+@dataclass(frozen=True, slots=True)
+class UserGrant:
+    """What a user's token says of the user."""
+
+    user_id: int
+    application: str | None
+    """Client id of the mobile application that they signed in by, None without one."""
+    session: str
+    permissions: frozenset[str]
+    roles: Sequence[int]
+    """Ids of the roles that the permissions come from."""
+    second_factor: bool
+    """False: two-step verification is on, and no code was given."""
+
+
 def issue(
     tenant: Tenant, client_id: str, scopes: frozenset[str], *, now: float | None = None
 ) -> str:
@@ -47,28 +64,54 @@ def issue(
         scopes: What the token allows.
         now: Seconds since the epoch; the clock's when left out.
     """
-    issued_at = int(time.time() if now is None else now)
     return sign_claims(
         {
-            "iss": tenant.base_url,
-            "aud": tenant.base_url,
-            "sub": client_id,
+            **_claims(tenant, client_id, now),
             "client_id": client_id,
-            "iat": issued_at,
-            "exp": issued_at + LIFETIME,
-            "jti": uuid.uuid4().hex,
             "scope": " ".join(sorted(scopes)),
-            "tenant": tenant.slug,
             "kind": "client",
         }
     )
 
 
+def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None) -> str:
+    """Issue the token of a user, or of the mobile application that they use.
+
+    Args:
+        tenant: The user's tenant; its base address is issuer and audience.
+        grant: Who the user is and what they may do.
+        now: Seconds since the epoch; the clock's when left out.
+    """
+    claims = {
+        **_claims(tenant, str(grant.user_id), now),
+        "scope": "",
+        "kind": "mobile" if grant.application else "user",
+        "sid": grant.session,
+        "permissions": " ".join(sorted(grant.permissions)),
+        "roles": " ".join(map(str, sorted(grant.roles))),
+        "second_factor": grant.second_factor,
+    }
+    return sign_claims({**claims, "client_id": grant.application} if grant.application else claims)
+
+
+def _claims(tenant: Tenant, subject: str, now: float | None) -> dict[str, Any]:
+    issued_at = int(time.time() if now is None else now)
+    return {
+        "iss": tenant.base_url,
+        "aud": tenant.base_url,
+        "sub": subject,
+        "iat": issued_at,
+        "exp": issued_at + LIFETIME,
+        "jti": uuid.uuid4().hex,
+        "tenant": tenant.slug,
+    }
+
+
 def sign_claims(claims: Mapping[str, Any]) -> str:
-    """Write the token of these claims, signed with the first key."""
-    kid = next(iter(signing.key_ids()))
-    signed = f"{_part({'alg': 'ES256', 'typ': _TYPE, 'kid': kid})}.{_part(claims)}"
-    return f"{signed}.{signing.base64url(signing.sign(kid, signed.encode()))}"
+    """Write the token of these claims, signed with the key whose turn it is."""
+    key = key_ring.signer()
+    signed = f"{_part({'alg': 'ES256', 'typ': _TYPE, 'kid': key.kid})}.{_part(claims)}"
+    return f"{signed}.{signing.base64url(signing.sign(key.kms_key, signed.encode()))}"
 
 
 def _part(content: Mapping[str, Any]) -> str:
@@ -97,13 +140,15 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
         raise InvalidToken("form")
     header, claims = _json(form[1]), _json(form[2])
     kid = header.get("kid")
-    if not isinstance(kid, str) or kid not in signing.key_ids():
-        raise InvalidToken("kid")
-    if header != {"alg": "ES256", "typ": _TYPE, "kid": kid}:
+    if not isinstance(kid, str) or header != {"alg": "ES256", "typ": _TYPE, "kid": kid}:
         raise InvalidToken("header")
     _check_claims(claims, time.time() if now is None else now)
-    _check_signature(token, kid, claims["aud"])
-    return _caller(claims), claims["iss"]
+    caller = _caller(claims)
+    key = key_ring.find(kid)
+    if key is None:
+        raise InvalidToken("kid")
+    _check_signature(token, key.kms_key, claims["aud"])
+    return caller, claims["iss"]
 
 
 def _json(part: str) -> dict[str, Any]:
@@ -136,13 +181,13 @@ def _check_claims(claims: Mapping[str, Any], now: float) -> None:
         raise InvalidToken("claims")
 
 
-def _check_signature(token: str, kid: str, audience: str) -> None:
+def _check_signature(token: str, kms_key: str, audience: str) -> None:
     import jwt  # noqa: PLC0415  20 ms, and only for tokens that have our form
 
     try:
         jwt.decode(
             token,
-            signing.public_key(kid),
+            signing.public_key(kms_key),
             algorithms=["ES256"],
             audience=audience,
             issuer=audience,
@@ -159,13 +204,16 @@ def _check_signature(token: str, kid: str, audience: str) -> None:
 
 
 def _caller(claims: Mapping[str, Any]) -> Caller:
-    client_id, second_factor = claims.get("client_id"), claims.get("second_factor")
-    permissions = claims.get("permissions", "")
+    client_id, session = claims.get("client_id"), claims.get("sid")
+    permissions, roles = claims.get("permissions", ""), claims.get("roles", "")
+    second_factor = claims.get("second_factor")
     if claims["kind"] == "client":
         second_factor = True  # there is none to ask a client for
     if (
         not isinstance(client_id, str | None)
+        or not isinstance(session, str | None)
         or not isinstance(permissions, str)
+        or not isinstance(roles, str)
         or not isinstance(second_factor, bool)
     ):
         raise InvalidToken("claims")
@@ -179,4 +227,6 @@ def _caller(claims: Mapping[str, Any]) -> Caller:
         second_factor=second_factor,
         token_id=claims["jti"],
         expires_at=claims["exp"],
+        session=session,
+        roles=frozenset(roles.split()),
     )

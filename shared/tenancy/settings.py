@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from shared.errors import Problem, ValidationFailed
-from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, PlanName, Settings
+from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, PlanName, Settings, is_slug
 
-_SLUG = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]", re.ASCII)
 _HOST = re.compile(
     r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])",
     re.ASCII,
@@ -136,7 +135,7 @@ def _raise(problems: Collection[Problem] | Iterator[Problem]) -> None:
 
 
 def _slug_problems(slug: str) -> Iterator[Problem]:
-    if not _SLUG.fullmatch(slug):
+    if not is_slug(slug):
         yield Problem(
             "slug",
             "3 to 32 lower-case letters, digits and hyphens are needed, beginning with a letter "

@@ -1,5 +1,6 @@
 """A tenant (one company), its plan, and what both allow."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,6 +28,15 @@ WEBHOOKS = "webhooks.enabled"
 
 MODULES = frozenset({"waves", "transfer_orders", "bulk_import"})
 """Functions that are switched on and off per tenant, whatever the plan."""
+
+
+SLUG = r"[a-z][a-z0-9-]{1,30}[a-z0-9]"
+"""Form of a tenant's name, as a regular expression; it is a label of host names."""
+
+
+def is_slug(text: str) -> bool:
+    """Tell whether a text can be the name of a tenant."""
+    return re.fullmatch(SLUG, text, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field, replace
 from shared.db.items import Item, Key
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Otherwise, Transaction
+from shared.tenancy.tenant import SLUG
 
 LIFETIME = 30 * 24 * 3600
 """Seconds from its last use until a session has ended."""
 
 _TEXT = re.compile(
-    r"str_([a-z][a-z0-9-]{1,30}[a-z0-9])\.(([1-9][0-9]{0,11})-[0-9a-f]{24})\."
+    rf"str_({SLUG})\.(([1-9][0-9]{{0,11}})-[0-9a-f]{{24}})\."
     r"([A-Za-z0-9_-]{22})([A-Za-z0-9_-]{43})",
     re.ASCII,
 )

@@ -5,7 +5,6 @@ password and a wrong code get one answer, after the same work.
 """
 
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +14,6 @@ from botocore.exceptions import ClientError
 from shared.audit.models import Actor
 from shared.audit.service import record as audit
 from shared.auth import tokens
-from shared.auth.caller import Caller
 from shared.auth.clients import Client
 from shared.auth.failures import Attempts
 from shared.auth.grants import (
@@ -29,24 +27,25 @@ from shared.auth.grants import (
     readable_key,
 )
 from shared.auth.tokens import UserGrant
-from shared.db.items import Item, Key
 from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
+from shared.sealing import unseal
 from shared.tenancy import revocations
 from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
-from shared.tenancy.settings import is_slug
-from shared.tenancy.tenant import Tenant, ensure_open
+from shared.tenancy.tenant import Tenant, ensure_open, is_slug
 from shared.users import logins, passwords, second_factor, sessions
 from shared.users.logins import Login, login_key
 from shared.users.models import folded_username
-from shared.users.repository import USERS, Account, find_by_name, read_account, rights_of
+from shared.users.repository import USERS, Account, find_by_name, rights_of
 from shared.users.sessions import RefreshToken, Session
 
 _LONGEST_CODE = 64
 """Characters of a code that are looked at; the longest, a recovery code, has 19."""
+_SEALED_BYTES = 180
+"""About what KMS makes of a secret of 20 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,23 @@ class Credentials:
     password: str = field(repr=False)
     code: str | None = field(default=None, repr=False)
     """Of the authenticator app, or a recovery code; None where none was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Where and when tokens are asked for, and by what."""
+
+    tenant: Tenant
+    store: Store
+    application: Client | None
+    """The mobile application that the user uses, None without one."""
+    now: float
+    """Seconds since the epoch, from before anything was read."""
+
+    @property
+    def client_id(self) -> str | None:
+        """Id of the application."""
+        return self.application.client_id if self.application else None
 
 
 class _Reused(Exception):
@@ -101,19 +117,22 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
     account, _ = together(
         lambda: find_by_name(store, name) if store else None, partial(attempts.begin, now)
     )
+    login = _proven(slug, account, credentials, now)
+    if not tenant or not store or not account or not login:
+        raise _wrong_credentials()
+    attempts.withdraw()
+    ensure_open(tenant)
+    request = _Request(tenant, store, application, now)
     tries = 0
     while True:
-        login = _proven(slug, account, credentials, now)
-        if not tenant or not store or not account or not login:
-            raise _wrong_credentials()
         try:
-            granted = _begin(tenant, store, account, login, application, now)
+            return _begin(request, account, login)
         except Overtaken:  # the login has changed meanwhile, perhaps by this very code
             tries = store.pause(tries)
-            account = find_by_name(store, name)
-        else:
-            attempts.withdraw()
-            return granted
+        account = find_by_name(store, name)
+        login = _proven(slug, account, credentials, now)
+        if not account or not login:
+            raise _wrong_credentials()
 
 
 def _who(username: str, origin: Origin) -> tuple[str, str]:
@@ -170,22 +189,14 @@ def _proven(
 def _take_as_long_as_a_code(slug: str) -> None:
     """Ask KMS what it is asked about a code: the answer must not come sooner without one."""
     with suppress(ClientError):
-        second_factor.unsealed(slug, 0, bytes(184))
+        unseal(bytes(_SEALED_BYTES), "totp", slug, "nobody")
 
 
-def _begin(
-    tenant: Tenant,
-    store: Store,
-    account: Account,
-    login: Login,
-    application: Client | None,
-    now: float,
-) -> Granted:
+def _begin(request: _Request, account: Account, login: Login) -> Granted:
     """Begin a session and issue its first tokens; raises Overtaken when the login has changed."""
-    ensure_open(tenant)
-    first = sessions.new_token(tenant.slug, login.user_id)
+    first = sessions.new_token(request.tenant.slug, login.user_id)
     given = login != account.login
-    tx = Transaction(store)
+    tx = Transaction(request.store)
     if given:
         logins.stage(tx, account.login, login)
     else:
@@ -193,42 +204,36 @@ def _begin(
     sessions.begin(
         tx,
         first,
-        client_id=application.client_id if application else None,
+        client_id=request.client_id,
         second_factor=given,
         epoch=login.epoch,
-        now=int(now),
+        now=int(request.now),
     )
     # the signature first: what fails after the commit would spend the code for nothing
-    token = _token(tenant, store, account, first.session, application, proven=given, now=now)
+    token = _access_token(request, account, first.session, proven=given)
     tx.commit()
     return Granted(token, refresh_token=first.text)
 
 
-def _token(  # noqa: PLR0913  what a token is made of
-    tenant: Tenant,
-    store: Store,
-    account: Account,
-    session: str,
-    application: Client | None,
-    *,
-    proven: bool,
-    now: float,
-) -> str:
-    """Issue an access token with the rights that the user has now."""
-    user, login = account.record.entity, account.login
-    rights = rights_of(store, user.roles)
-    stopped_before = [login.tokens_from, rights.tokens_from]
-    if application:
-        stopped_before.append(application.tokens_from)
+def _access_token(request: _Request, account: Account, session: str, *, proven: bool) -> str:
+    """Issue an access token with the rights that the user has now.
+
+    It counts from before anything was read: what ends the user's tokens meanwhile ends it, too.
+    """
+    user, login, application = account.record.entity, account.login, request.application
+    rights = rights_of(request.store, user.roles)
+    counts_from = max(
+        login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
+    )
     grant = UserGrant(
         user_id=user.id,
-        application=application.client_id if application else None,
+        application=request.client_id,
         session=session,
         permissions=rights.permissions,
         roles=user.roles,
         second_factor=proven or not login.two_step,
     )
-    return tokens.issue_to_user(tenant, grant, now=max(now, *stopped_before))
+    return tokens.issue_to_user(request.tenant, grant, now=max(request.now, counts_from))
 
 
 # By refresh token
@@ -263,25 +268,120 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
     if session is None or not session.knows(token):
         attempts.record_failure()
         raise _wrong_token()
-    if session.client_id != (application.client_id if application else None):
+    request = _Request(tenant, store, application, now)
+    if session.client_id != request.client_id:
+        raise _wrong_token()
+    if not session.is_current(token):
+        _end(tenant, session, reused=True)
         raise _wrong_token()
     ensure_open(tenant)
-    if not session.is_current(token):
-        end_family(tenant, token)
-        raise _wrong_token()
     if account is None or not _goes_on(session, account, now):
         raise _wrong_token()
     new = token.next()
     # the signature first: what fails after the rotation would cost the session
-    access = _token(
-        tenant, store, account, session.id, application, proven=session.second_factor, now=now
-    )
+    access = _access_token(request, account, session.id, proven=session.second_factor)
     try:
         perform(
             store,
             lambda tx: sessions.rotate(tx, session, new, now=int(now), otherwise=_Reused),
         )
     except _Reused as error:
-        end_family(tenant, token)
+        _end(tenant, session, reused=True)
         raise _wrong_token() from error
     return Granted(access, refresh_token=new.text)
+
+
+def _read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:
+    """Read the session that a token names, and its user, in one call."""
+    number = token.user_id
+    key = sessions.session_key(token.session)
+    found = store.get_many([key, USERS.key(number), login_key(number)])
+    record, login = USERS.among(found, number), logins.login_among(found, number)
+    account = Account(record, login) if record and login else None
+    return sessions.session_of(found.get(key)), account
+
+
+def _goes_on(session: Session, account: Account, now: float) -> bool:
+    """Tell whether a session may still be used; DynamoDB removes old ones late."""
+    return (
+        now < session.expires_at
+        and account.record.entity.is_active
+        and account.login.admits(session.id, session.epoch)
+    )
+
+
+# The end of it
+
+
+def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
+    """Revoke a token of a user (RFC 7009): having it is enough.
+
+    A refresh token ends its session, with every token that came from it; an access token ends
+    alone. Doors refuse them within 10 s. What is no valid token needs no revoking.
+
+    Args:
+        text: The token, of either kind.
+        presented: The mobile application that it was issued to, if it says so.
+        origin: Where the request came from.
+
+    Raises:
+        OAuthError: unauthorized_client: it was issued to another application; invalid_client:
+            there is no such application, or the token is an integration client's.
+        ServiceError: rate_limited, or service_unavailable: too many revocations at once.
+    """
+    now = time.time()
+    ensure_public(presented, origin)
+    application = _application(
+        presented, None, origin, now, Attempts.of_address(origin.address, now)
+    )
+    refresh = sessions.parse(text)
+    if refresh:
+        _revoke_refresh_token(refresh, application, origin)
+    else:
+        _revoke_access_token(text, application, origin)
+
+
+def _revoke_refresh_token(token: RefreshToken, application: Client | None, origin: Origin) -> None:
+    tenant = _tenant(token.tenant, origin)
+    if tenant is None:
+        return
+    session, _ = _read_session(store_for(tenant.slug), token)
+    if session and session.knows(token):
+        _ensure_issued_to(session.client_id, application)
+        _end(tenant, session)
+
+
+def _revoke_access_token(text: str, application: Client | None, origin: Origin) -> None:
+    try:
+        holder, _ = tokens.verify(text)
+    except tokens.InvalidToken:
+        return
+    if _tenant(holder.tenant, origin) is None:
+        return
+    if holder.kind == "client":
+        raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
+    _ensure_issued_to(holder.client_id, application)
+    revocations.revoke(holder.tenant, f"token:{holder.token_id}", until=holder.expires_at)
+
+
+def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
+    if application and application.client_id != client_id:
+        raise OAuthError("unauthorized_client", "The token was issued to another client.")
+
+
+def _end(tenant: Tenant, session: Session, *, reused: bool = False) -> None:
+    """End a session and the access tokens that came from it; nothing when it has ended."""
+    crowded = len(tenant.revoked) >= revocations.CAPACITY
+    # there are no more marks of users than users, however many sessions somebody wastes
+    mark = f"user:{session.user_id}" if crowded else f"session:{session.id}"
+
+    def use_case(tx: Transaction) -> None:
+        if tx.store.get(sessions.session_key(session.id)) is None:
+            return
+        sessions.end(tx, session.id)
+        revocations.stage(tx, mark)
+        if reused:
+            actor = Actor(type="user", id=str(session.user_id))
+            audit(tx, "session.reused", "session", session.id, actor=actor)
+
+    perform(store_for(tenant.slug), use_case)

@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from shared.auth import tokens
+from shared.auth.keys import key_ring
 from shared.auth.operating import Credentials
 from shared.auth.scopes import SCOPES
-from shared.auth.signing import base64url, key_ids
+from shared.auth.signing import base64url
 from shared.tenancy import provisioning
 from tests.e2e.answers import data, refused
 from tests.e2e.conftest import TIMEOUT, Deployed
@@ -167,7 +168,7 @@ def _with_header(header: Mapping[str, Any], claims: Mapping[str, Any], signature
 
 
 def _kid() -> str:
-    return next(iter(key_ids()))
+    return key_ring.signer().kid
 
 
 def _without_signature(claims: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from botocore.session import Session
 from moto import mock_aws
 
 from shared import aws
-from shared.auth import signing
+from shared.auth import keys, signing
 from shared.config import config
 from shared.tenancy import access, directory
 from tests import quick_moto
@@ -115,7 +115,7 @@ def _listen(session: Session) -> None:
 def forget_everything() -> None:
     """What a new execution environment knows: nothing."""
     config.cache_clear()
-    signing.key_ids.cache_clear()
+    keys.key_ring.forget()
     signing.public_key.cache_clear()
     directory.directory.forget()
     access.access.forget()

@@ -122,8 +122,13 @@ class Roles:
 
 
 def is_about(access: Access, lacking: str) -> bool:
-    """Tell whether an access needs the action, leading key or encryption context."""
-    named = {access.action, *access.encryption_context.values(), *access.attributes}
+    """Tell whether an access needs the action, leading key, encryption context or tag."""
+    named = {
+        access.action,
+        *access.encryption_context.values(),
+        *access.attributes,
+        *access.tags.values(),
+    }
     return lacking in named or any(like(lacking, key) for key in access.leading_keys)
 
 

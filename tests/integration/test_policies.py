@@ -162,6 +162,7 @@ _NEEDED: Sequence[tuple[str, _Deeds, Sequence[str]]] = (
     (OAUTH, _token_routes, (
         "kms:Sign", "kms:GenerateMac", "kms:GetPublicKey", "dynamodb:BatchGetItem",
         "dynamodb:UpdateItem", "dynamodb:GetItem", "CLIENT#*", "TENANT#*", "FAILURES#*", "HOST#*",
+        "KEYS", "signing",
     )),
 )  # fmt: skip
 

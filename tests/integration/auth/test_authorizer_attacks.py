@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from functions.authorizer.app import lambda_handler
 from shared.auth import signing, tokens
 from shared.auth.tokens import sign_claims
+from shared.config import config
 from tests.integration.auth.conftest import with_tenants
 from tests.integration.control_plane import ADDRESS, Wire
 
@@ -48,7 +49,12 @@ def claims(**changes: Any) -> dict[str, Any]:
 class Forge:
     """Builds tokens as an attacker with any amount of access to our signature would."""
 
-    kid: str
+    key: str
+    """Id in KMS of the key that signs."""
+
+    @property
+    def kid(self) -> str:
+        return signing.kid_of(self.key)
 
     def header(self, **changes: Any) -> dict[str, Any]:
         good = {"alg": "ES256", "typ": "at+jwt", "kid": self.kid}
@@ -57,7 +63,7 @@ class Forge:
     def signed(self, header: str, payload: str) -> str:
         """Text of header and payload, as they are, with a true signature of our key."""
         text = f"{b64(header.encode())}.{b64(payload.encode())}"
-        return f"{text}.{b64(signing.sign(self.kid, text.encode()))}"
+        return f"{text}.{b64(signing.sign(self.key, text.encode()))}"
 
     def with_header(self, **changes: Any) -> str:
         return self.signed(json.dumps(self.header(**changes)), json.dumps(claims()))
@@ -76,12 +82,12 @@ class Forge:
         return f"{text}.{b64(hmac.digest(key, text.encode(), hashlib.sha256))}"
 
     def pem(self) -> bytes:
-        return signing.public_key(self.kid).public_bytes(
+        return signing.public_key(self.key).public_bytes(
             Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
         )
 
     def jwk(self) -> dict[str, Any]:
-        return signing.key_set()["keys"][0]
+        return signing.key_set([self.key])["keys"][0]
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +100,7 @@ def wire() -> Iterator[Wire]:
 @pytest.fixture
 def forge(wire: Wire) -> Forge:
     assert wire
-    return Forge(next(iter(signing.key_ids())))
+    return Forge(config().signing_keys[0])
 
 
 def ask(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
@@ -135,7 +141,7 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
     "signature of other claims": lambda f: (
         f.unsigned(f.header()) + "." + f.with_claims(tenant="beta").rpartition(".")[2]
     ),
-    "signed by the other key": lambda f: Forge(list(signing.key_ids())[1]).signed(
+    "signed by the other key": lambda f: Forge(config().signing_keys[1]).signed(
         json.dumps(f.header()), json.dumps(claims())
     ),
     # headers
@@ -278,7 +284,7 @@ def test_no_line_of_the_log_carries_the_token(forge: Forge, log: io.StringIO) ->
 
 
 def test_a_token_of_the_older_key_is_still_accepted(forge: Forge) -> None:
-    older = Forge(list(signing.key_ids())[1])
+    older = Forge(config().signing_keys[1])
     assert ask(older.with_claims())["context"]["jti"] == "j1"
     assert ask(sign_claims(claims()))["context"]["jti"] == "j1"
     assert forge.kid != older.kid

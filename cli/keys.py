@@ -1,0 +1,88 @@
+"""`stowage key …`."""
+
+import time
+from typing import Any
+
+import click
+
+from cli.operator import Operator, command
+from shared.auth import key_rotation
+from shared.auth.key_rotation import KnownKey
+from shared.clock import Instant, instant
+
+_COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
+
+
+def _row(known: KnownKey) -> dict[str, Any]:
+    return {
+        "kid": known.key.kid,
+        "state": known.state,
+        "signs_from": _when(known.key.signs_from),
+        "retires_from": _when(known.retires_from),
+        "retired_at": _when(known.key.retired_at),
+        "kms_key": known.key.kms_key,
+    }
+
+
+def _when(second: int | None) -> Instant | None:
+    return instant(second * 1000) if second else None
+
+
+@click.group()
+def key() -> None:
+    """Keys that sign access tokens; they live in KMS and never leave it."""
+
+
+@key.command("list")
+@command
+def list_(operator: Operator) -> None:
+    """List the keys, the retired ones too.
+
+    One signs; others verify what they signed before, or wait for their turn. `retires from`
+    tells since when no token needs a key any more.
+    """
+    operator.output.many([_row(each) for each in key_rotation.list_keys()], _COLUMNS)
+
+
+@key.command()
+@command
+def rotate(operator: Operator) -> None:
+    """Make a new key, which signs some seconds later; no token ends because of it.
+
+    One that failed half-way goes on with the same key when it is run again.
+
+    \b
+    Examples:
+      stowage key rotate
+      stowage key list
+    """  # noqa: D301  click reads the backspace
+    with operator.output.progress() as progress:
+        new = key_rotation.rotate(progress)
+    (row,) = (_row(each) for each in key_rotation.list_keys() if each.key == new)
+    operator.output.one(row)
+    wait = new.signs_from - int(time.time())
+    if wait > 0:
+        operator.output.say(f"It verifies now and signs in {wait} s.")
+    operator.output.say("Retire the key before it once its tokens have expired, in an hour.")
+
+
+@key.command()
+@click.argument("kid")
+@click.option(
+    "--now", is_flag=True, help="Also while tokens live that it has signed, as after a leak."
+)
+@command
+def retire(operator: Operator, *, kid: str, now: bool) -> None:
+    """Accept no more what KID has signed, and let KMS delete it after seven days.
+
+    It is refused for the key that signs, and until the last token of another has expired. With
+    --now every token that it has signed ends within minutes, and whoever has one must ask for
+    another.
+
+    \b
+    Examples:
+      stowage key retire 20G01nkNWBHfenYe
+      stowage key rotate && stowage key retire 20G01nkNWBHfenYe --now
+    """  # noqa: D301  click reads the backspace
+    key_rotation.retire(kid, now=now)
+    operator.output.say(f"{kid} is retired.")
