@@ -72,7 +72,12 @@ def create(
 @click.argument("tenant")
 @command
 def list_(operator: Operator, *, tenant: str) -> None:
-    """List the clients of TENANT, the revoked ones too."""
+    """List the clients of TENANT, the revoked ones too.
+
+    \b
+    Example:
+      stowage client list acme
+    """  # noqa: D301  click reads the backspace
     show_tenant(tenant)
     operator.output.many([_row(each) for each in operating.list_clients(tenant)], _COLUMNS)
 
@@ -81,7 +86,12 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @click.argument("client_id")
 @command
 def show(operator: Operator, *, client_id: str) -> None:
-    """Show CLIENT_ID; its secrets are stored nowhere."""
+    """Show CLIENT_ID; its secrets are stored nowhere.
+
+    \b
+    Example:
+      stowage client show stw_acme_0123456789abcdef01234567
+    """  # noqa: D301  click reads the backspace
     operator.output.one(_row(operating.show_client(client_id)))
 
 
@@ -132,6 +142,11 @@ def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
 @click.argument("client_id")
 @command
 def revoke(operator: Operator, *, client_id: str) -> None:
-    """Revoke CLIENT_ID for good; its tokens end within 10 s."""
+    """Revoke CLIENT_ID for good; its tokens end within 10 s.
+
+    \b
+    Example:
+      stowage client revoke stw_acme_0123456789abcdef01234567
+    """  # noqa: D301  click reads the backspace
     operating.revoke_client(client_id)
     operator.output.say(f"{client_id} is revoked.")

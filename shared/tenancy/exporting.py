@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from shared.audit import service as audit
 from shared.auth.clients import client_key, client_of
 from shared.aws import client
 from shared.clock import Deadline, instant, now_ms
@@ -22,12 +23,13 @@ from shared.db.collection import HEAD, tail_keys
 from shared.db.items import Item, from_attributes, unpack
 from shared.db.store import Store
 from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.db.unit_of_work import perform
 from shared.errors import Conflict, ServiceUnavailable
 from shared.json_text import dumps, loads
 from shared.tenancy.access import s3_for, store_for
+from shared.tenancy.changing import show_tenant
 from shared.tenancy.directory import read_all_of
 from shared.tenancy.overview import Overview, show
-from shared.tenancy.provisioning import show_tenant
 from shared.tenancy.tenant import Tenant
 
 FILES = {
@@ -77,7 +79,9 @@ type Progress = Callable[[str], None]
 
 
 def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -> dict[str, Any]:
-    """Write everything that a tenant has into a directory. Safe to repeat.
+    """Write everything that a tenant has into a directory, and note it in its audit log.
+
+    Safe to repeat.
 
     Each item is written as it was when it was read: for a picture of one moment, suspend the
     tenant before. The manifest is written last; one without `complete` tells of an export
@@ -100,6 +104,7 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
     """
     tenant = show_tenant(slug)
     _prepare(slug, to)
+    perform(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     manifest: dict[str, Any] = {
         "tenant": slug,
         "complete": False,

@@ -212,7 +212,7 @@ def test_what_can_be_a_name(company: Company, slug: str) -> None:
 
 def test_every_command_explains_itself_with_an_example() -> None:
     def commands(group: Any, path: list[str]) -> list[list[str]]:
-        found = []
+        found: list[list[str]] = []
         for name, each in group.commands.items():
             inner = [*path, name]
             found += commands(each, inner) if hasattr(each, "commands") else [inner]

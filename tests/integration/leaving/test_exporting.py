@@ -170,9 +170,18 @@ def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_pa
     export_tenant("acme", tmp_path)
     repeated = everything(tmp_path)
     for name in ("manifest.json", "audit-log.jsonl"):
-        again.pop(name, None)
-        repeated.pop(name, None)
+        assert again.pop(name) != repeated.pop(name)
     assert repeated == again
+
+
+def test_each_is_in_the_audit_log(company: Company, tmp_path: Path) -> None:
+    for _ in range(2):
+        export_tenant("acme", tmp_path)
+    told = [line for line in lines(tmp_path / "audit-log.jsonl") if line["target"]["id"] == "acme"]
+    assert [line["action"] for line in told] == ["tenant.exported", "tenant.exported"]
+    assert told[0]["actor"]["type"] == "operator"
+    assert told[0]["changes"] == {}
+    assert company.stack.tenant().state == "active"
 
 
 def test_one_that_was_cut_off_is_known_and_repeated(
@@ -190,7 +199,8 @@ def test_one_that_was_cut_off_is_known_and_repeated(
             assert json.loads((to / "manifest.json").read_text())["complete"] is False
         export_tenant("acme", to)
         got, wanted = everything(to), everything(whole)
-        assert got.pop("manifest.json") != wanted.pop("manifest.json")
+        for name in ("manifest.json", "audit-log.jsonl"):
+            assert got.pop(name) != wanted.pop(name)
         assert got == wanted
     assert company.files("acme")
 
