@@ -38,11 +38,8 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
-    target, body, sender = (
-        path.format(**values),
-        example.filled(values),
-        example.sender(erp, values),
-    )
+    target, body = path.format(**values), example.filled(values)
+    sender = example.sender(erp, values)
 
     answer = sender.send(method, target, body, key="once")
     again = sender.send(method, target, body, key="once")

@@ -37,14 +37,13 @@ def _play(route: str, stack: Stack) -> None:
     erp = stack.erp()
     example = EXAMPLES[route]
     values = example.prepared(erp)
-    target, body, sender = (
-        path.format(**values),
-        example.filled(values),
-        example.sender(erp, values),
-    )
+    target, body = path.format(**values), example.filled(values)
+    sender = example.sender(erp, values)
     answer = sender.send(method, target, body, key="first")
     assert answer.status == example.status, answer.text
-    assert sender.send(method, target, body, key="first").text == answer.text
+    again = sender.send(method, target, body, key="first")
+    # A user's own change may have ended the token that it was made with.
+    assert again.text == answer.text or (example.own and again.status == 401)
     sender.send(method, target, body, key="second")
     sender.send(method, target, {"item_code": 5}, key="third")
     erp.send(method, path.format(**{**values, "id": 999}), body, key="fourth")
