@@ -28,6 +28,7 @@ from tests.bench import (
     import_reading,
     import_work,
     lists,
+    rate_limit,
     round_trips,
     size,
 )
@@ -38,6 +39,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "cold-start": cold_start.measure,
     "size": size.measure,
     "round-trips": round_trips.measure,
+    "rate-limit": rate_limit.measure,
     "floor": floor.measure,
     "lists": lists.measure,
     "imports": import_reading.measure,

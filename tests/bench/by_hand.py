@@ -36,6 +36,10 @@ _FREE_OR_RUN_OUT = "attribute_not_exists(PK) OR #expiry < :seconds OR lease_unti
 _SHARDS = 16
 _DAY = 24 * 3600
 _MOST = 999_999_999
+_LIMIT = 1_000_000
+"""Requests per minute that the tenants of the stack may send."""
+_sent: dict[tuple[str, int], int] = {}
+"""(client, minute) → its requests."""
 
 
 class ByHand:
@@ -281,5 +285,17 @@ def _answer(
         "Content-Type": "application/json",
         "Cache-Control": "no-store",
         "X-Request-Id": request_id,
+        **_limit(event["requestContext"]["authorizer"]["subject"]),
     }
     return {"statusCode": status, "headers": {**common, **(headers or {})}, "body": body}
+
+
+def _limit(client: str) -> dict[str, str]:
+    """Count a request, and tell what is left of the minute."""
+    minute, second = divmod(int(time.time()), 60)
+    sent = _sent[client, minute] = _sent.get((client, minute), 0) + 1
+    return {
+        "RateLimit-Limit": str(_LIMIT),
+        "RateLimit-Remaining": str(_LIMIT - sent),
+        "RateLimit-Reset": str(60 - second),
+    }

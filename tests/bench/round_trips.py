@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from shared.http.operations import Operation
+from shared.http.rate_limit import limiter
 from shared.tenancy.directory import directory
 from shared.tenancy.provisioning import create_client
 from tests import faults
@@ -24,7 +25,7 @@ from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
-GET, LIST, CREATE_DOCUMENT, AUTHORIZER = 1, 2, 4, 0
+GET, LIST, CREATE_DOCUMENT, CHECKS, LEASE = 1, 2, 4, 0, 1
 """Round trips at most."""
 
 _LATENCY = 0.03
@@ -104,9 +105,17 @@ class _Bench:
     wire: Wire
 
     def open_routes(self) -> list[Row]:
-        """Measure what stands before every route: the authorizer, and the token route."""
+        """Measure what stands before every route: what all of them check, and the token route."""
         erp = self.stack.erp()
-        authorizer = self._cost(erp, lambda: erp.get("/no-such-route"), 404)
+
+        def wrong_way() -> Response:
+            return erp.delete("/products")
+
+        warm = self._cost(erp, wrong_way, 405)
+        limiter.forget()
+        with self._recorded() as recording, metered(self.wire) as units:
+            assert wrong_way().status == 405
+        first = _Cost(len(recording.calls), recording.round_trips, units)
         basic = base64.b64encode(":".join(create_client("acme", "ERP")).encode()).decode()
         headers = {
             "Authorization": f"Basic {basic}",
@@ -120,7 +129,8 @@ class _Bench:
         assert fetch().status == 200
         token = self._cost(erp, fetch, 200)
         return [
-            authorizer.row("authorizer, and an unknown route", AUTHORIZER),
+            warm.row("authorizer, state, revocation, rate limit: a method that is none", CHECKS),
+            first.row("the same, as a client's first request in a minute", LEASE),
             token.row("POST /oauth/token", None),
         ]
 

@@ -4,6 +4,7 @@ import importlib
 
 import pytest
 
+from shared.http.rate_limit import limiter
 from tests.faults import Recording, Wire
 from tests.gateway import Erp
 from tests.integration.doors import operations
@@ -71,3 +72,18 @@ def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, wire: Wire) -> N
         assert authorizer(event, None)["context"]["tenant"] == "acme"
 
     assert seen.calls == []
+
+
+def test_the_first_request_of_a_minute_leases_and_the_next_ones_do_not(
+    erp: Erp, wire: Wire
+) -> None:
+    assert erp.delete("/products").status == 405
+    with wire.recorded() as warm:
+        assert erp.delete("/products").status == 405
+    limiter.forget()
+
+    with wire.recorded() as first:
+        assert erp.delete("/products").status == 405
+
+    assert warm.calls == []
+    assert first.operations == ["UpdateItem"]

@@ -1,0 +1,145 @@
+"""What the limit of requests costs, and how exact it is when twenty environments share it."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from shared.auth.caller import Caller
+from shared.db.store import Store
+from shared.errors import ServiceError
+from shared.http.rate_limit import WINDOW_MS, RateLimiter
+from shared.tenancy import provisioning
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import PLANS, Tenant
+from tests import faults
+from tests.bench.report import Row, Table, at_most
+from tests.environments import ENVIRONMENTS, PATTERNS, Pattern
+from tests.faults import Wire
+from tests.stack import ADDRESS, Stack, deployed
+
+_WINDOWS, _QUICK_WINDOWS = 3, 1
+_ALONE: Mapping[str, int] = {"essentials": 160, "professional": 70, "enterprise": 20}
+"""Leases per 1 000 requests at most: one for each twentieth of the limit, and the first."""
+_SHARE = 0.05
+"""Of the limit: what may be refused too early."""
+_CALLER = Caller(
+    "mini", "erp", "client", "erp", frozenset(), frozenset(), second_factor=True, token_id="t"
+)
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Let one environment use up each plan's minutes, and then twenty."""
+    windows = _QUICK_WINDOWS if quick else _WINDOWS
+    alone = Table(
+        "Rate limit: what it costs",
+        ["plan", "requests per minute", "calls of AWS per 1 000 requests"],
+        "One environment answers as many requests as the plan allows, minute after minute. A call"
+        " is a conditional write of an item of less than 1 kB; requests that need none wait for"
+        " none.",
+    )
+    crowd = Table(
+        "Rate limit: how exact it is",
+        [
+            "requests per minute, and who answers",
+            "admitted, of the limit",
+            "refused too early, of the limit",
+            "calls per 1 000 requests",
+        ],
+        f"{ENVIRONMENTS} environments answer half as many requests again as are allowed, for"
+        f" {windows} minutes; the worst minute counts, of calls the mean. Too early is refused what"
+        " came when fewer than the limit had been answered.",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            bench = _Bench(stack, wire, windows)
+            for plan in PLANS:
+                limit, minutes = bench.serve(plan, lambda limit, _: [0] * limit)
+                cells = [plan, f"{limit}", f"{_calls(limit, minutes):.0f}"]
+                alone.rows.append(Row(cells, *at_most(_calls(limit, minutes), _ALONE[plan])))
+            for plan in PLANS:
+                for name, pattern in PATTERNS.items():
+                    limit, minutes = bench.serve(plan, pattern)
+                    crowd.rows.append(_row(f"{limit}, {name}", limit, minutes))
+    return [alone, crowd]
+
+
+@dataclass(slots=True)
+class _Minute:
+    """What became of the requests of one window."""
+
+    admitted: int = 0
+    answered: int = 0
+    early: int = 0
+    calls: int = 0
+
+
+def _calls(limit: int, minutes: Sequence[_Minute]) -> float:
+    """Calls of AWS per thousand requests that the limit allows."""
+    return sum(one.calls for one in minutes) / (limit * len(minutes)) * 1_000
+
+
+def _row(title: str, limit: int, minutes: Sequence[_Minute]) -> Row:
+    most, least = (choose(one.admitted for one in minutes) / limit for choose in (max, min))
+    early = max(one.early for one in minutes) / limit
+    cells = [
+        title,
+        f"{least:.1%} … {most:.1%}" if least < most else f"{most:.1%}",
+        f"{early:.1%}",
+        f"{_calls(limit, minutes):.0f}",
+    ]
+    return Row(cells, f"≤ 100 %, early ≤ {_SHARE:.0%}", most <= 1 and early <= _SHARE)
+
+
+@dataclass(slots=True)
+class _Bench:
+    stack: Stack
+    wire: Wire
+    windows: int
+    _now: int = 0
+
+    def serve(self, plan: str, pattern: Pattern) -> tuple[int, list[_Minute]]:
+        """Serve a pattern, window after window; the limit, and what became of each window."""
+        provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
+        tenant = provisioning.set_plan("mini", plan)
+        limit = tenant.limits["requests_per_minute"]
+        environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENTS)]
+        store = self.stack.store("mini")
+        chance = random.Random(plan)  # noqa: S311 - the same requests each time
+        minutes = []
+        for _ in range(self.windows):
+            self._now += WINDOW_MS
+            order = pattern(limit, chance)
+            with self.wire.recorded() as seen:
+                minute = _serve(order, [_gate(one, store, tenant) for one in environments], limit)
+            minute.calls = len(seen.calls)
+            minutes.append(minute)
+        provisioning.set_plan("mini", "essentials")
+        return limit, minutes
+
+    def _clock(self) -> int:
+        return self._now
+
+
+def _gate(environment: RateLimiter, store: Store, tenant: Tenant) -> Callable[[], bool]:
+    def is_admitted() -> bool:
+        try:
+            environment.admit(store, tenant, _CALLER)
+        except ServiceError:
+            return False
+        return True
+
+    return is_admitted
+
+
+def _serve(order: Sequence[int], gates: Sequence[Callable[[], bool]], limit: int) -> _Minute:
+    minute = _Minute()
+    for environment in order:
+        if gates[environment]():
+            minute.admitted += 1
+        else:
+            minute.early += minute.answered < limit
+        minute.answered += 1
+    return minute
