@@ -23,6 +23,7 @@ from shared.db import bookmarks, counters
 from shared.db.store import Store
 from shared.http.rate_limit import limiter
 from shared.tenancy import access, directory, provisioning
+from shared.tenancy.directory import tenant_key
 from shared.tenancy.settings import MOST_REQUESTS, TenantSettings
 from shared.tenancy.tenant import MODULES, Tenant
 from shared.webhooks import delivering
