@@ -57,7 +57,8 @@ class ApiClientSecret(Stored):
 class ApiClient(Stored):
     """What may ask for tokens, as answered."""
 
-    id: str = Field(description="The client_id of requests for tokens.")
+    id: str
+    client_id: str = Field(description="What requests for tokens name; the same as `id`.")
     kind: ClientKind
     name: str
     scopes: list[Scope]

@@ -17,6 +17,7 @@ def new_client(one: Client, secret: str | None) -> NewApiClient:
 def _fields(one: Client) -> dict[str, object]:
     return {
         "id": one.client_id,
+        "client_id": one.client_id,
         "kind": one.kind,
         "name": one.name,
         "scopes": sorted(one.scopes),
