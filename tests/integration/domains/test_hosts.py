@@ -1,0 +1,123 @@
+"""The host decides which tenant is meant; where it belongs to nobody, the token does."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+
+from shared.auth.operating import Credentials, create_client
+from shared.tenancy import provisioning
+from shared.tenancy.directory import directory
+from tests.gateway import Erp, Gateway, Response
+from tests.stack import ADDRESS, HOST, Stack
+
+ACME_HOST, BETA_HOST = "wms.acme.test", "wms.beta.test"
+
+type At = Callable[[str], Gateway]
+
+
+@pytest.fixture
+def at(stack: Stack) -> At:
+    """The API at a host; acme and beta each have one of their own, base path included."""
+    provisioning.set_address("acme", host=ACME_HOST)
+    provisioning.set_address("beta", host=BETA_HOST)
+    directory.forget()
+
+    def gateway(host: str) -> Gateway:
+        return Gateway(stack.template, host, "" if host == HOST else "/api")
+
+    return gateway
+
+
+def ask_for_token(gateway: Gateway, credentials: Credentials) -> Response:
+    form = {"grant_type": "client_credentials", **credentials._asdict()}
+    return gateway.request(
+        "POST",
+        "/v1/oauth/token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        body=urlencode(form),
+    )
+
+
+def test_a_tenant_answers_at_its_host(stack: Stack, at: At) -> None:
+    acme = Erp(at(ACME_HOST), stack.token("acme"))
+    created = acme.post("/products", {"item_code": "P-1", "name": "Cable"})
+    assert created.status == 201
+    base = f"https://{ACME_HOST}/api/v1"
+    assert created.headers["Location"] == f"{base}/products/1"
+    page = acme.get("/products", query={"per_page": 1}).json()
+    assert page["links"]["first"].startswith(f"{base}/products?")
+    assert acme.follow(page["links"]["first"]).json()["meta"]["total"] == 1
+
+
+def test_anothers_token_is_refused_there(stack: Stack, at: At) -> None:
+    for host, slug in ((ACME_HOST, "beta"), (BETA_HOST, "acme")):
+        answer = Erp(at(host), stack.token(slug)).get("/products")
+        assert (answer.status, answer.code) == (401, "unauthenticated")
+        assert Erp(at(host.upper()), stack.token(slug)).get("/products").status == 401
+
+
+def test_elsewhere_the_token_decides(stack: Stack, at: At) -> None:
+    Erp(at(ACME_HOST), stack.token("acme")).post("/products", {"item_code": "P-1", "name": "A"})
+    totals = {
+        slug: Erp(at(HOST), stack.token(slug)).get("/products").json()["meta"]["total"]
+        for slug in ("acme", "beta")
+    }
+    assert totals == {"acme": 1, "beta": 0}
+    # links bear the tenant's own address, wherever the request came in
+    page = Erp(at(HOST), stack.token("acme")).get("/products").json()
+    assert page["links"]["first"].startswith(f"https://{ACME_HOST}/api/v1/")
+    assert Erp(at(HOST), stack.token("beta")).get("/products/1").status == 404
+
+
+def test_a_host_gives_tokens_to_its_tenants_clients_alone(stack: Stack, at: At) -> None:
+    assert stack
+    acme, beta = (create_client(slug, "ERP") for slug in ("acme", "beta"))
+    granted = ask_for_token(at(ACME_HOST), acme)
+    assert granted.status == 200
+    assert Erp(at(ACME_HOST), granted.json()["access_token"]).get("/products").status == 200
+
+    foreign = ask_for_token(at(ACME_HOST), beta)
+    unknown = ask_for_token(at(ACME_HOST), beta._replace(client_secret="sws_no"))
+    assert (foreign.status, foreign.json()["error"]) == (401, "invalid_client")
+    assert foreign.json() == unknown.json()
+    assert ask_for_token(at(HOST), beta).status == 200
+
+
+def test_the_metadata_of_a_host_names_that_host(stack: Stack, at: At) -> None:
+    assert stack
+    path = "/v1/.well-known/oauth-authorization-server"
+    issuers = [at(host).request("GET", path).json()["issuer"] for host in (ACME_HOST, HOST)]
+    assert issuers == [f"https://{ACME_HOST}/api/v1", ADDRESS]
+
+
+def test_a_token_of_the_address_before_ends(stack: Stack) -> None:
+    before = stack.token("acme")
+    assert Erp(stack.gateway, before).get("/products").status == 200
+    provisioning.set_address("acme", host=ACME_HOST)
+    directory.forget()
+    assert Erp(stack.gateway, before).get("/products").status == 401
+    assert Erp(stack.gateway, stack.token("acme")).get("/products").status == 200
+
+
+def test_what_is_not_there_is_404_at_a_host_too(stack: Stack, at: At) -> None:
+    acme = Erp(at(ACME_HOST), stack.token("acme"))
+    assert (acme.get("/nothing").status, acme.get("/products/9").status) == (404, 404)
+    assert acme.send("DELETE", "/products").status == 405
+
+
+def test_the_wildcard_domain_of_the_template_leads_to_the_same_paths(stack: Stack) -> None:
+    (domain,) = stack.template.resources("AWS::ApiGateway::DomainName").values()
+    (mapping,) = stack.template.resources("AWS::ApiGateway::BasePathMapping").values()
+    assert domain["DomainName"] == {"Fn::Sub": "*.${DomainName}"}
+    assert domain["RegionalCertificateArn"] == {"Ref": "CertificateArn"}
+    assert (domain["SecurityPolicy"], domain["EndpointConfiguration"]) == (
+        "TLS_1_2",
+        {"Types": ["REGIONAL"]},
+    )
+    assert mapping == {
+        "DomainName": {"Ref": "ApiDomain"},
+        "BasePath": "api",
+        "RestApiId": {"Ref": "Api"},
+        "Stage": {"Ref": "Api.Stage"},
+    }
