@@ -22,6 +22,7 @@ from local.sample import (
     bar_of_progress,
     client_of,
     problem,
+    read_one,
     rows,
     write,
 )
@@ -235,7 +236,7 @@ class FloorSample:
         return shown
 
     def _get(self, path: str) -> Body:
-        answer = self.client.get(path)
+        answer = read_one(self.client, path)
         if not answer.is_success:
             raise SampleRefused(f"{path}: {problem(answer)}")
         shown: Body = answer.json()["data"]

@@ -193,7 +193,7 @@ def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress
     published = 0
     for body in progress.track(maps, description=title):
         path = f"/warehouses/{numbers[body['whs_code']]}/layout"
-        answer = _send(client, client.build_request("GET", path))
+        answer = read_one(client, path)
         if answer.status_code == HTTPStatus.NOT_FOUND:
             answer = write(client, "PUT", path, body)
             published += 1
@@ -227,6 +227,11 @@ def rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
         body = answer.json()
         yield from body["data"]
         page, last = page + 1, body["meta"]["last_page"]
+
+
+def read_one(client: httpx.Client, path: str) -> httpx.Response:
+    """Read a resource, as often as it takes."""
+    return _send(client, client.build_request("GET", path))
 
 
 def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:

@@ -28,6 +28,7 @@ from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES
 from tests.e2e.answers import fields
 from tests.e2e.import_calls import Bucket
+from tests.e2e.patience import Patient
 from tests.stack import forget_everything
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
@@ -75,11 +76,15 @@ class Tenant:
         return token
 
     def client(self, token: str | None = None) -> httpx.Client:
-        """HTTP client of the tenant's ERP, with its own token unless another is given."""
+        """HTTP client of the tenant's ERP, with its own token unless another is given.
+
+        It waits where the requests of the minute are used up.
+        """
         return httpx.Client(
             base_url=self.base_url,
             headers={"Authorization": f"Bearer {token or self.token}"},
             timeout=TIMEOUT,
+            transport=Patient(),
         )
 
 
@@ -178,7 +183,9 @@ def importer(stack: Deployed) -> Iterator[httpx.Client]:
             tenant = provisioning.set_address(IMPORTER, base_url=stack.base_url)
         token = tokens.issue(tenant, IMPORTER, frozenset(SCOPES))
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=stack.base_url, headers=headers, timeout=TIMEOUT) as client:
+    with httpx.Client(
+        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=Patient()
+    ) as client:
         for code in ("CEN", "DUB"):
             made = client.post("/warehouses", json={"whs_code": code, "name": code})
             # An earlier run, or another process of this one, may have made it.
