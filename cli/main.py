@@ -7,6 +7,7 @@ from cli.clients import client
 from cli.deployment import Target
 from cli.domains import domain
 from cli.events import events
+from cli.keys import key
 from cli.leaving import delete, export
 from cli.operator import Operator
 from cli.output import Output
@@ -61,4 +62,5 @@ main.add_command(client)
 main.add_command(user)
 main.add_command(role)
 main.add_command(audit)
+main.add_command(key)
 main.add_command(events)

@@ -69,26 +69,23 @@ class Attempts:
         )
 
     @classmethod
-    def of_user(
-        cls, tenant: str, username: str, now: float, *, address: str | None = None
-    ) -> "Attempts":
+    def of_user(cls, tenant: str, username: str, address: str, now: float) -> "Attempts":
         """Find the counters of an attempt with a user's password or code.
 
         Args:
             tenant: Whatever was presented as the tenant's name.
             username: Whatever was presented as user name.
+            address: Network address of the caller.
             now: Seconds since the epoch.
-            address: Network address of the caller; None for one who has a token already.
         """
-        network = _network(address) if address else "-"
-        place = _digest(tenant, username, network)
-        counters = (
-            _counter("user", place, PER_USER, WINDOW, now),
-            _counter("name", _digest(tenant, username), PER_USER_EVERYWHERE, LONG_WINDOW, now),
+        network, who = _network(address), _digest(tenant, username)
+        return cls(
+            (
+                _counter("user", _digest(who, network), PER_USER, WINDOW, now),
+                _counter("name", who, PER_USER_EVERYWHERE, LONG_WINDOW, now),
+                _counter("address", network, PER_ADDRESS, WINDOW, now),
+            )
         )
-        if address is None:
-            return cls(counters)
-        return cls((*counters, _counter("address", network, PER_ADDRESS, WINDOW, now)))
 
     @classmethod
     def of_address(cls, address: str, now: float) -> "Attempts":

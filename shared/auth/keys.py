@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.auth.signing import kid_of
+from shared.clock import now_ms
 from shared.config import config
 from shared.tenancy.directory import read
 
@@ -80,7 +81,7 @@ class KeyRing:
 
     def signer(self) -> Key:
         """Return the key that signs now."""
-        return self._keys(_KEEP).signer(time.time())
+        return self._keys(_KEEP).signer(now_ms() / 1000)
 
     def in_use(self) -> tuple[Key, ...]:
         """Return the keys that verify, as they were seconds ago."""

@@ -4,7 +4,6 @@ Whoever is refused learns nothing about who exists: an unknown user, a disabled 
 password and a wrong code get one answer, after the same work.
 """
 
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +26,7 @@ from shared.auth.grants import (
     readable_key,
 )
 from shared.auth.tokens import UserGrant
+from shared.clock import now_ms
 from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Overtaken, Transaction
@@ -39,7 +39,7 @@ from shared.tenancy.tenant import Tenant, ensure_open, is_slug
 from shared.users import logins, passwords, second_factor, sessions
 from shared.users.logins import Login, login_key
 from shared.users.models import folded_username
-from shared.users.repository import USERS, Account, find_by_name, rights_of
+from shared.users.repository import USERS, Account, bind, find_by_name, rights_of
 from shared.users.sessions import RefreshToken, Session
 
 _LONGEST_CODE = 64
@@ -107,10 +107,10 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
             application; invalid_request, when the user name lacks its tenant.
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
-    now = time.time()
+    now = now_ms() / 1000
     ensure_public(presented, origin)
     name, slug = _who(credentials.username, origin)
-    attempts = Attempts.of_user(slug, name, now, address=origin.address)
+    attempts = Attempts.of_user(slug, name, origin.address, now)
     application = _application(presented, slug, origin, now, attempts)
     tenant = _tenant(slug, origin)
     store = store_for(tenant.slug) if tenant else None
@@ -197,10 +197,7 @@ def _begin(request: _Request, account: Account, login: Login) -> Granted:
     first = sessions.new_token(request.tenant.slug, login.user_id)
     given = login != account.login
     tx = Transaction(request.store)
-    if given:
-        logins.stage(tx, account.login, login)
-    else:
-        logins.ensure_unchanged(tx, login)
+    bind(tx, account, login)
     sessions.begin(
         tx,
         first,
@@ -254,7 +251,7 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
         OAuthError: invalid_grant; or invalid_client or unauthorized_client, as `sign_in`.
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
-    now = time.time()
+    now = now_ms() / 1000
     ensure_public(presented, origin)
     token = sessions.parse(text)
     attempts = Attempts.of_address(origin.address, now)
@@ -329,7 +326,7 @@ def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
             there is no such application, or the token is an integration client's.
         ServiceError: rate_limited, or service_unavailable: too many revocations at once.
     """
-    now = time.time()
+    now = now_ms() / 1000
     ensure_public(presented, origin)
     application = _application(
         presented, None, origin, now, Attempts.of_address(origin.address, now)

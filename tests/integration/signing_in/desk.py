@@ -1,0 +1,183 @@
+"""Where users ask for tokens: people to sign in, and what they send."""
+
+import base64
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from functions.authorizer.app import lambda_handler as authorize
+from functions.oauth.app import lambda_handler
+from shared.auth.caller import Caller
+from shared.auth.rules import ensure_not_revoked
+from shared.auth.scopes import Permission
+from shared.clock import now_ms
+from shared.db.unit_of_work import perform
+from shared.errors import Unauthenticated
+from shared.tenancy.access import store_for
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import show_tenant
+from shared.users import credentials, totp
+from shared.users.models import RoleCreate, TotpConfirmation, UserCreate
+from shared.users.roles import create_role
+from shared.users.service import create_user
+
+FORM = "application/x-www-form-urlencoded"
+PASSWORD = "correct horse battery staple"
+ADDRESS = "203.0.113.7"
+HOST = "api.stowage.test"
+_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+
+
+class Answer(NamedTuple):
+    """What the token routes answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def outcome(self) -> tuple[int, str]:
+        """Status, and the code of the refusal."""
+        error = (self.body or {}).get("error", "")
+        return self.status, error["code"] if isinstance(error, dict) else error
+
+    @property
+    def access_token(self) -> str:
+        """The token, of an answer that must have one."""
+        assert self.status == 200, self.body
+        token: str = self.body["access_token"]
+        return token
+
+    @property
+    def refresh_token(self) -> str:
+        """The refresh token, of an answer that must have one."""
+        assert self.status == 200, self.body
+        token: str = self.body["refresh_token"]
+        return token
+
+
+def send(
+    path: str,
+    body: str,
+    *,
+    content_type: str | None = FORM,
+    authorization: str | None = None,
+    host: str = HOST,
+    address: str = ADDRESS,
+) -> Answer:
+    """Post a body to a token route."""
+    headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
+    answer = lambda_handler(
+        {
+            "httpMethod": "POST",
+            "path": f"/v1/oauth/{path}",
+            "headers": {name: value for name, value in headers.items() if value is not None},
+            "body": body,
+            "isBase64Encoded": False,
+            "requestContext": {"requestId": "req-1", "identity": {"sourceIp": address}},
+        },
+        None,
+    )
+    text = answer["body"]
+    return Answer(answer["statusCode"], answer["headers"], json.loads(text) if text else None)
+
+
+@dataclass(slots=True)
+class Person:
+    """A user, as whoever signs in knows them."""
+
+    id: int
+    username: str
+    tenant: str
+    password: str
+    roles: tuple[int, ...]
+    secret: bytes | None = field(default=None, repr=False)
+    """Of the authenticator app."""
+    recovery_codes: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name to sign in with."""
+        return f"{self.username}@{self.tenant}"
+
+    def code(self, *, periods: int = 0) -> str:
+        """The code that the app shows, so many periods from now."""
+        assert self.secret
+        return totp.code_at(self.secret, now_ms() // 1000 // totp.PERIOD + periods)
+
+    def form(self, **more: str) -> dict[str, str]:
+        """What signs the person in."""
+        return {
+            "grant_type": "password",
+            "username": self.name,
+            "password": self.password,
+            **more,
+        }
+
+    def sign_in(self, **more: str) -> Answer:
+        """Ask for tokens."""
+        return ask(self.form(**more))
+
+
+def ask(form: dict[str, str], **more: Any) -> Answer:
+    """Ask for a token."""
+    return send("token", urlencode(form), **more)
+
+
+def renew(token: str, *, address: str = ADDRESS, host: str = HOST, **more: str) -> Answer:
+    """Exchange a refresh token."""
+    form = {"grant_type": "refresh_token", "refresh_token": token, **more}
+    return ask(form, address=address, host=host)
+
+
+def give_back(token: str, *, host: str = HOST, **more: str) -> Answer:
+    """Revoke a token."""
+    return send("revoke", urlencode({"token": token, **more}), host=host)
+
+
+def hire(
+    username: str = "anna",
+    *,
+    tenant: str = "acme",
+    permissions: Iterable[Permission] = ("entries.manage", "exits.manage"),
+) -> Person:
+    """Create a user with a role."""
+    store = store_for(tenant)
+    role = perform(
+        store,
+        lambda tx: create_role(
+            tx, RoleCreate(name=f"Role of {username}", permissions=list(permissions))
+        ),
+    ).id
+    draft = UserCreate(username=username, name="Anna", roles=[role], password=PASSWORD)
+    made, _ = perform(store, lambda tx: create_user(tx, draft))
+    return Person(made.id, username, tenant, PASSWORD, (role,))
+
+
+def enrol(person: Person) -> None:
+    """Switch two-step verification on; the code of this moment is not spent by it."""
+    store = store_for(person.tenant)
+    enrolled = perform(store, lambda tx: credentials.enrol_totp(tx, person.id))
+    person.secret = base64.b32decode(enrolled.secret)
+    person.recovery_codes = enrolled.recovery_codes
+    code = TotpConfirmation(code=person.code(periods=-1))
+    perform(store, lambda tx: credentials.confirm_totp(tx, person.id, code))
+
+
+def caller_of(token: str, host: str = HOST) -> Caller:
+    """Who calls with a token, as the authorizer tells doors."""
+    headers = {"authorization": f"Bearer {token}", "host": host}
+    return Caller.from_context(authorize({"headers": headers, "methodArn": _ARN}, None)["context"])
+
+
+def is_good(token: str) -> bool:
+    """Tell whether doors let a token pass that has not expired."""
+    directory.forget()
+    caller = caller_of(token)
+    try:
+        ensure_not_revoked(show_tenant(caller.tenant), caller)
+    except Unauthenticated:
+        return False
+    return True

@@ -1,0 +1,137 @@
+"""How often somebody may guess, one after the other and all at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shared.auth import failures
+from shared.auth.failures import LONG_WINDOW, PER_ADDRESS, PER_USER, PER_USER_EVERYWHERE
+from shared.users import passwords
+from tests.clock import Clock
+from tests.faults import Wire
+from tests.integration.signing_in.desk import Person, ask, hire, renew
+from tests.integration.signing_in.test_refresh import NO_TOKENS
+from tests.stack import Stack
+
+TOO_MANY = (429, "rate_limited")
+WRONG = (400, "invalid_grant")
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are compared as they are: hundreds are tried here."""
+    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
+    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
+
+
+def guess(anna: Person, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
+    return ask(anna.form(**{"password": "wrong", **more}), address=address).outcome
+
+
+def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    outcomes = [guess(anna) for _ in range(PER_USER + 2)]
+    assert outcomes == [WRONG] * PER_USER + [TOO_MANY] * 2
+    refused = anna.sign_in()
+    assert refused.outcome == TOO_MANY
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert refused.body["error"]["request_id"] == "req-1"
+    # neither others there nor the same user elsewhere suffer
+    assert hire("berta").sign_in().status == 200
+    assert ask(anna.form(), address="203.0.113.8").status == 200
+    clock.advance(int(refused.headers["Retry-After"]))
+    assert anna.sign_in().status == 200
+
+
+def test_a_name_that_nobody_has_is_limited_alike(anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    for name in ("nobody@acme", "anna@nowhere", "\0@" + "x" * 10_000):
+        outcomes = [guess(anna, username=name) for _ in range(PER_USER + 1)]
+        assert outcomes == [WRONG] * PER_USER + [TOO_MANY]
+
+
+def test_spellings_of_a_name_are_one_name(anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    names = ["anna@acme", "ANNA@acme", " anna@ACME ", "Anna @acme", "anna@acme"]
+    outcomes = {guess(anna, username=name) for name in names * 2}
+    assert outcomes == {WRONG}
+    assert {guess(anna, username=name) for name in names} == {TOO_MANY}
+
+
+def test_a_name_is_tried_fifty_times_a_quarter_of_an_hour_from_everywhere(
+    anna: Person, clock: Clock
+) -> None:
+    clock.freeze()
+    outcomes = [guess(anna, f"198.51.100.{n}") for n in range(PER_USER_EVERYWHERE + 1)]
+    assert outcomes == [WRONG] * PER_USER_EVERYWHERE + [TOO_MANY]
+    refused = ask(anna.form(), address="198.51.100.99")
+    assert refused.outcome == TOO_MANY
+    wait = int(refused.headers["Retry-After"])
+    assert 1 <= wait <= LONG_WINDOW
+    clock.advance(wait)
+    assert anna.sign_in().status == 200
+
+
+def test_refused_attempts_count_nowhere(anna: Person, clock: Clock) -> None:
+    """Hammering at one address must not lock the user out of all others."""
+    clock.freeze()
+    for _ in range(PER_USER_EVERYWHERE + 20):
+        guess(anna)
+    assert ask(anna.form(), address="198.51.100.1").status == 200
+
+
+def test_an_address_tries_a_hundred_times_a_minute(
+    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    assert PER_ADDRESS == 100
+    monkeypatch.setattr(failures, "PER_ADDRESS", 8)
+    names = [f"user{number}@acme" for number in range(9)]
+    outcomes = [guess(anna, f"2001:db8:1:2::{n}", username=name) for n, name in enumerate(names)]
+    assert outcomes == [WRONG] * 8 + [TOO_MANY]
+    assert ask(anna.form(), address="2001:db8:1:2:ffff::1").outcome == TOO_MANY
+    assert ask(anna.form(), address="2001:db8:1:3::1").status == 200
+
+
+def test_refresh_tokens_are_limited_by_address(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    clock.freeze()
+    monkeypatch.setattr(failures, "PER_ADDRESS", 3)
+    token = NO_TOKENS["no session"]
+    assert [renew(token).outcome for _ in range(4)] == [WRONG] * 3 + [TOO_MANY]
+
+
+def test_who_makes_no_mistakes_is_never_limited(anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    assert {anna.sign_in().status for _ in range(PER_USER + 5)} == {200}
+
+
+def test_codes_are_limited_with_passwords(two_step_anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    codes = [f"{number:06d}" for number in range(PER_USER)]
+    assert {two_step_anna.sign_in(otp=code).outcome for code in codes} == {WRONG}
+    assert two_step_anna.sign_in(otp=two_step_anna.code()).outcome == TOO_MANY
+
+
+def test_twenty_at_once_judge_no_more_than_the_limit(
+    anna: Person, clock: Clock, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    judged = list[str]()
+
+    def verify(password: str, stored: str | None) -> bool:
+        judged.append(password)
+        return password == stored
+
+    monkeypatch.setattr(passwords, "verify", verify)
+    wire.latency = 0.01
+    with ThreadPoolExecutor(20) as crowd:
+        outcomes = list(crowd.map(lambda _: guess(anna), range(20)))
+    assert set(outcomes) <= {WRONG, TOO_MANY}
+    assert len(judged) == outcomes.count(WRONG) <= PER_USER
+    wire.latency = 0.0
+    # what was refused is not counted: as many as were not judged are left
+    left = PER_USER - len(judged)
+    assert [guess(anna) for _ in range(left + 1)] == [WRONG] * left + [TOO_MANY]

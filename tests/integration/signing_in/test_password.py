@@ -1,0 +1,359 @@
+"""Users sign in with their password, and nobody learns who exists."""
+
+import base64
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from shared.auth.operating import create_client, create_mobile_client, revoke_client
+from shared.auth.tokens import LIFETIME
+from shared.db.unit_of_work import perform
+from shared.tenancy.access import store_for
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import set_address, set_state
+from shared.users.models import UserChange
+from shared.users.service import change_user
+from tests.aws_calls import Watch
+from tests.clock import Clock
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.roles import Roles
+from tests.integration.signing_in.desk import (
+    PASSWORD,
+    Person,
+    ask,
+    caller_of,
+    enrol,
+    hire,
+    renew,
+    send,
+)
+from tests.stack import Stack
+
+WRONG = {
+    "error": "invalid_grant",
+    "error_description": "The user name, the password or the code is wrong.",
+}
+
+
+def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: Person) -> None:
+    answer = anna.sign_in()
+    assert answer.status == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.body.keys() == {
+        "access_token", "token_type", "expires_in", "scope", "refresh_token",
+    }  # fmt: skip
+    assert (answer.body["token_type"], answer.body["expires_in"]) == ("Bearer", LIFETIME)
+    assert answer.body["scope"] == ""
+    caller = caller_of(answer.access_token)
+    assert (caller.tenant, caller.subject, caller.user_id) == ("acme", str(anna.id), anna.id)
+    assert (caller.kind, caller.client_id) == ("user", None)
+    assert caller.permissions == {"entries.manage", "exits.manage"}
+    assert caller.roles == {str(anna.roles[0])}
+    assert caller.scopes == frozenset()
+    assert caller.second_factor
+    assert caller.session
+    assert answer.refresh_token.startswith(f"str_acme.{caller.session}.")
+
+
+@pytest.mark.parametrize("written", ["anna@acme", "Anna@acme", " anna @ACME ", "ANNA@Acme"])
+def test_case_and_spaces_around_names_do_not_matter(written: str, anna: Person) -> None:
+    assert ask(anna.form(username=written)).status == 200
+
+
+def test_at_a_tenants_own_address_the_name_is_enough(anna: Person) -> None:
+    set_address("acme", host="wms.acme.test")
+    directory.forget()
+    for name in ("anna", "anna@acme"):
+        assert ask(anna.form(username=name), host="wms.acme.test").status == 200
+    set_address("beta", host="wms.beta.test")
+    directory.forget()
+    for name in ("anna", "anna@acme"):
+        answer = ask(anna.form(username=name), host="wms.beta.test")
+        assert (answer.status, answer.body) == (400, WRONG)
+
+
+def test_json_is_accepted(anna: Person) -> None:
+    answer = send("token", json.dumps(anna.form()), content_type="application/json")
+    assert answer.status == 200
+
+
+# Who is refused
+
+
+def strangers(anna: Person) -> dict[str, dict[str, str]]:
+    """Attempts that must all look the same from outside."""
+    return {
+        "wrong password": anna.form(password="wrong horse battery"),
+        "unknown user": anna.form(username="berta@acme"),
+        "no name at all": anna.form(username="@acme"),
+        "a name that cannot be": anna.form(username="an\0na#1@acme"),
+        "a name of 10 000 characters": anna.form(username="a" * 10_000 + "@acme"),
+        "a password of 10 000 characters": anna.form(password="p" * 10_000),
+        "the password and more": anna.form(password=PASSWORD + "\0" + "x" * 1_000),
+        "a password with a NUL": anna.form(password=PASSWORD + "\0"),
+        "a password of one line feed": anna.form(password="\n"),
+        "two names": anna.form(username="anna@anna@acme"),
+    }
+
+
+def test_strangers_get_one_answer_after_the_same_calls(anna: Person, wire: Wire) -> None:
+    disabled = hire("dora")
+    store = store_for("acme")
+    perform(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
+    anna.sign_in()
+    seen = {}
+    for name, form in {**strangers(anna), "disabled user": disabled.form()}.items():
+        with wire.recorded() as made:
+            answer = ask(form)
+        seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
+    calls = ("BatchGetItem", "BatchGetItem", "GetItem", "UpdateItem", "UpdateItem", "UpdateItem")
+    assert set(seen.values()) == {(400, json.dumps(WRONG), calls)}, seen
+
+
+def test_with_a_code_they_get_it_after_the_same_calls_too(
+    two_step_anna: Person, wire: Wire
+) -> None:
+    anna, berta = two_step_anna, hire("berta")
+    anna.sign_in(otp=anna.code())
+    seen = {}
+    for name, form in {
+        "wrong code": anna.form(otp="000000"),
+        "spent code": anna.form(otp=anna.code()),
+        "no code at all": anna.form(otp="x" * 10_000),
+        "digits of another script": anna.form(otp="\uff11\uff12\uff13\uff14\uff15\uff16"),
+        "wrong password, right code": anna.form(password="wrong", otp=anna.code(periods=1)),
+        "wrong password of one without": berta.form(password="wrong", otp="000000"),
+        "unknown user": anna.form(username="nobody@acme", otp="000000"),
+    }.items():
+        with wire.recorded() as made:
+            answer = ask(form)
+        seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
+    assert len(set(seen.values())) == 1, seen
+    ((status, body, calls),) = set(seen.values())
+    assert (status, json.loads(body)) == (400, WRONG)
+    assert calls.count("Decrypt") == 1
+    assert anna.sign_in(otp=anna.code(periods=1)).status == 200, "wrong passwords spend no code"
+
+
+@pytest.mark.parametrize(
+    "slug", ["nobody", "ACME.", "acme.evil", "-acme", "x" * 10_000, "a\0b", "Ácme", "", "ac me"]
+)
+def test_tenants_that_are_none_have_no_users(slug: str, anna: Person) -> None:
+    answer = ask(anna.form(username=f"anna@{slug}"))
+    assert (answer.status, answer.body) == (400, WRONG)
+
+
+BAD_FORMS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, str]]] = {
+    "no user name": ({"username": ""}, {}, (400, "invalid_request")),
+    "no password": ({"password": ""}, {}, (400, "invalid_request")),
+    "no tenant": ({"username": "anna"}, {}, (400, "invalid_request")),
+    "a scope": ({"scope": "products:read"}, {}, (400, "invalid_scope")),
+    "an empty scope": ({"scope": " "}, {}, (200, "")),
+    "an unknown application": ({"client_id": "stm_acme_" + "0" * 24}, {}, (401, "invalid_client")),
+    "a hostile application": ({"client_id": "CLIENT#\0 é" * 20}, {}, (401, "invalid_client")),
+    "a secret alone": ({"client_secret": "sws_x"}, {}, (401, "invalid_client")),
+    "a wrong secret": (
+        {"client_id": "stw_acme_" + "0" * 24, "client_secret": "sws_x"},
+        {},
+        (401, "invalid_client"),
+    ),
+    "nobody by Basic": ({}, {"authorization": "Basic Og=="}, (401, "invalid_client")),
+    "another scheme": ({}, {"authorization": "Bearer x"}, (400, "invalid_request")),
+    "no Basic at all": ({}, {"authorization": "Basic !"}, (400, "invalid_request")),
+    "two clients": (
+        {"client_id": "stm_a"},
+        {"authorization": "Basic " + base64.b64encode(b"stm_b:").decode()},
+        (400, "invalid_request"),
+    ),
+    "another type": ({}, {"content_type": "text/plain"}, (400, "invalid_request")),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_a_form_that_says_something_else_is_answered_exactly(name: str, anna: Person) -> None:
+    changes, more, outcome = BAD_FORMS[name]
+    assert ask(anna.form(**changes), **more).outcome == outcome
+
+
+BAD_TEXTS: dict[str, tuple[str, str, tuple[int, str]]] = {
+    "a user name twice": (
+        "grant_type=password&username=anna%40acme&username=x&password=p",
+        "application/x-www-form-urlencoded",
+        (400, "invalid_request"),
+    ),
+    "a lone surrogate": (
+        json.dumps({"grant_type": "password", "username": "\ud800@acme", "password": "p"}),
+        "application/json",
+        (400, "invalid_request"),
+    ),
+    "a megabyte of password": (
+        "grant_type=password&username=anna%40acme&password=" + "p" * 1_000_000,
+        "application/x-www-form-urlencoded",
+        (413, "invalid_request"),
+    ),
+    "a number for a code": (
+        json.dumps({"grant_type": "password", "username": "anna@acme", "password": "p", "otp": 1}),
+        "application/json",
+        (400, "invalid_request"),
+    ),
+    "a list of passwords": (
+        json.dumps({"grant_type": "password", "username": "anna@acme", "password": ["p"]}),
+        "application/json",
+        (400, "invalid_request"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_a_body_that_cannot_be_read_costs_no_call(name: str, stack: Stack, wire: Wire) -> None:
+    assert stack
+    body, content_type, outcome = BAD_TEXTS[name]
+    with wire.recorded() as made:
+        assert send("token", body, content_type=content_type).outcome == outcome
+    assert made.operations == []
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        ("suspended", (402, "tenant_suspended")),
+        ("cancelled", (402, "tenant_cancelled")),
+        ("moved", (410, "tenant_moved")),
+    ],
+)
+def test_a_tenant_that_is_not_served_tells_so_to_its_users_alone(
+    state: Any, outcome: tuple[int, str], anna: Person
+) -> None:
+    refresh = anna.sign_in().refresh_token
+    set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
+    directory.forget()
+    # no failures, so not limited either
+    for _ in range(12):
+        assert anna.sign_in().outcome == outcome
+    assert renew(refresh).outcome == outcome
+    assert ask(anna.form(password="wrong")).body == WRONG
+    assert renew(refresh[:-1] + ("A" if refresh[-1] != "A" else "B")).status != 200
+
+
+# Two steps
+
+
+def test_without_a_code_a_two_step_user_gets_a_token_that_says_so(two_step_anna: Person) -> None:
+    assert not caller_of(two_step_anna.sign_in().access_token).second_factor
+    with_code = two_step_anna.sign_in(otp=two_step_anna.code())
+    assert caller_of(with_code.access_token).second_factor
+
+
+def test_a_code_works_once_and_tolerates_a_clock_that_is_off(
+    two_step_anna: Person, clock: Clock
+) -> None:
+    anna = two_step_anna
+    early, late = anna.code(), anna.code(periods=1)
+    assert anna.sign_in(otp=early).status == 200
+    assert anna.sign_in(otp=early).body == WRONG
+    assert anna.sign_in(otp=late).status == 200
+    clock.advance(60)
+    assert anna.sign_in(otp=early).body == WRONG
+    assert anna.sign_in(otp=anna.code(periods=-2)).body == WRONG
+    assert anna.sign_in(otp=anna.code()).status == 200
+
+
+def test_a_recovery_code_works_once_in_place_of_a_code(two_step_anna: Person) -> None:
+    first, second, *_ = two_step_anna.recovery_codes
+    assert caller_of(two_step_anna.sign_in(otp=first).access_token).second_factor
+    assert two_step_anna.sign_in(otp=first).body == WRONG
+    assert two_step_anna.sign_in(otp=second.upper().replace("-", " ")).status == 200
+
+
+def test_a_code_of_a_user_who_has_none_is_not_looked_at(anna: Person) -> None:
+    assert caller_of(anna.sign_in(otp="123456").access_token).second_factor
+
+
+# Mobile applications
+
+
+def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: Person) -> None:
+    app = create_mobile_client("acme", "Scanner")
+    basic = "Basic " + base64.b64encode(f"{app.client_id}:".encode()).decode()
+    for answer in (
+        anna.sign_in(client_id=app.client_id),
+        anna.sign_in(client_id=app.client_id, client_secret=""),
+        ask(anna.form(), authorization=basic),
+    ):
+        caller = caller_of(answer.access_token)
+        assert (caller.kind, caller.client_id) == ("mobile", app.client_id)
+        assert caller.user_id == anna.id
+
+
+def test_only_an_application_of_the_tenant_that_is_in_use_counts(anna: Person) -> None:
+    revoked, foreign = create_mobile_client("acme", "Old"), create_mobile_client("beta", "Theirs")
+    revoke_client(revoked.client_id)
+    for client in (revoked, foreign):
+        assert anna.sign_in(client_id=client.client_id).outcome == (401, "invalid_client")
+    erp = create_client("acme", "ERP")
+    assert anna.sign_in(client_id=erp.client_id).outcome == (401, "invalid_client")
+    assert anna.sign_in(**erp._asdict()).outcome == (400, "unauthorized_client")
+    wrong = anna.sign_in(client_id=erp.client_id, client_secret="sws_wrong")
+    assert wrong.outcome == (401, "invalid_client")
+
+
+def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
+    assert stack
+    app = create_mobile_client("acme", "Scanner")
+    for secret in ({}, {"client_secret": "sws_x"}):
+        form = {"grant_type": "client_credentials", "client_id": app.client_id, **secret}
+        assert ask(form).outcome == (401, "invalid_client")
+
+
+# What it costs
+
+
+def test_a_sign_in_costs_eight_round_trips_warm(anna: Person, wire: Wire) -> None:
+    anna.sign_in()
+    with wire.recorded() as made:
+        assert anna.sign_in().status == 200
+    assert sorted(made.operations) == sorted(
+        [
+            "BatchGetItem",  # keys and failures
+            *["UpdateItem"] * 3,  # the attempt is counted, at once with
+            *["GetItem", "BatchGetItem"],  # the user
+            *["UpdateItem"] * 3,  # the attempt is taken back
+            "BatchGetItem",  # roles
+            "Sign",
+            "TransactWriteItems",
+        ]
+    )
+    assert made.round_trips <= 8
+
+
+def test_every_call_is_allowed_and_none_at_a_neighbours(
+    stack: Stack, roles: Roles, watch: Watch
+) -> None:
+    anna = hire()
+    app = create_mobile_client("acme", "Scanner")
+    enrol(anna)
+    for more in ({}, {"otp": "000000"}, {"otp": anna.code()}, {"client_id": app.client_id}):
+        first = _through_the_gateway(stack, anna.form(**more))
+        if first:
+            form = {"grant_type": "refresh_token", "refresh_token": first}
+            client = {"client_id": app.client_id} if "client_id" in more else {}
+            _through_the_gateway(stack, form | client)
+            _through_the_gateway(stack, form | client)  # used already
+    assert roles.denied(watch.made) == []
+    # the marks of a tenant may be set by the function itself, too: clients have no session
+    in_table = [
+        made
+        for made in watch.made
+        if not any("ControlTable" in access.resource for access in made.accesses)
+    ]
+    roles.assert_kept_from_the_neighbour(in_table)
+
+
+def _through_the_gateway(stack: Stack, form: dict[str, str]) -> str | None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = Erp(stack.gateway, None).post("/oauth/token", raw=urlencode(form), headers=headers)
+    token: str | None = answer.json().get("refresh_token")
+    return token
