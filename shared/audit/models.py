@@ -41,13 +41,13 @@ class Target(Stored):
 
 
 class StoredEntry(Stored):
-    """An entry as stored. `changes` and `details` are JSON texts, so that numbers stay exact."""
+    """An entry as stored. What it tells is kept as JSON texts, so that numbers stay exact."""
 
     action: AuditAction
     actor: Actor
     target: Target
-    changes: str
-    details: str
+    changes_json: str
+    details_json: str
     reason: str | None
     request_id: str | None
     created_at: Timestamp

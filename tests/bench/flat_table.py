@@ -81,9 +81,12 @@ class FlatTable:
         self._expiring.clear()
 
     def answer(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Answer a call as DynamoDB would; None when it does not concern the table."""
+        """Answer a call as DynamoDB would; None when it does not concern the table.
+
+        Leases of the rate limit are no part of any list: the real table keeps them.
+        """
         tables = request.get("RequestItems") or (request.get("TableName"),)
-        if self.name not in tables:
+        if self.name not in tables or operation == "UpdateItem":
             return None
         answers = {
             "Query": self._query,

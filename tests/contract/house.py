@@ -153,7 +153,7 @@ class House:
 
         def call(client: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
             table = self._answering
-            answer = table.answer(operation, parameters) if table else None
+            answer = None if table is None else table.answer(operation, parameters)
             return original(client, operation, parameters) if answer is None else answer
 
         patch.setattr(BaseClient, "_make_api_call", call)
