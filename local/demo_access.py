@@ -204,16 +204,19 @@ def _too_fast(story: Story, doors: _Doors, small: Mapping[str, str]) -> None:
         return doors.send(token, "GET", "/products")
 
     limit = int(ask(0).headers["RateLimit-Limit"])
+    answers: list[httpx.Response] = []
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        answers = list(pool.map(ask, range(limit + _AT_ONCE)))
-    served = 1 + sum(answer.status_code == httpx.codes.OK for answer in answers)
-    refused = [one for one in answers if one.status_code == httpx.codes.TOO_MANY_REQUESTS]
-    waits = {one.headers["Retry-After"] for one in refused}
+        for _ in range(2):  # a new minute may begin in between
+            answers += pool.map(ask, range(limit + _AT_ONCE))
+            refused = [one for one in answers if one.status_code == httpx.codes.TOO_MANY_REQUESTS]
+            if refused:
+                break
+    served = sum(answer.status_code == httpx.codes.OK for answer in answers)
+    waits = {int(one.headers["Retry-After"]) for one in refused}
     story.fact(
         f"The smallest plan allows {limit} requests a minute",
-        f"{served} were answered, {len(refused)} told to wait {' or '.join(sorted(waits))} s",
-        # a new minute may have begun in between
-        fine=bool(refused) and served + len(refused) == limit + _AT_ONCE + 1,
+        f"{1 + served} were answered, {len(refused)} told to wait {max(waits, default=0)} s",
+        fine=bool(refused) and served + len(refused) == len(answers),
     )
 
 
