@@ -44,7 +44,7 @@ type Fault = Callable[[Call, Forward], Answer]
 """Decides what becomes of a call; `forward()` carries it out."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Recording:
     """The calls made inside one `recorded` block."""
 

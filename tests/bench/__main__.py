@@ -31,6 +31,7 @@ from tests.bench import (
     rate_limit,
     round_trips,
     size,
+    tenants,
 )
 from tests.bench.quiet import quiet
 from tests.bench.report import Table
@@ -45,6 +46,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "imports": import_reading.measure,
     "import-work": import_work.measure,
     "deliveries": deliveries.measure,
+    "tenants": tenants.measure,
     "handler-time": handler_time.measure,
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""

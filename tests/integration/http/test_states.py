@@ -41,11 +41,16 @@ def state(name: str, moved_to: str | None = None) -> Callable[[], Any]:
     return partial(provisioning.set_state, "acme", name, moved_to=moved_to)  # type: ignore[arg-type]
 
 
-def without(module: str) -> dict[str, Callable[[], Any]]:
-    return {
-        "do": partial(provisioning.set_modules, "acme", MODULES - {module}),
-        "undo": partial(provisioning.set_modules, "acme", MODULES),
-    }
+def without(module: str, code: str, path: str) -> Switch:
+    """Switch one module off."""
+    return Switch(
+        partial(provisioning.set_modules, "acme", MODULES - {module}),
+        partial(provisioning.set_modules, "acme", MODULES),
+        404,
+        code,
+        (path, f"{path}/1"),
+        ends_tokens=False,
+    )
 
 
 RESUMED = state("active")
@@ -62,27 +67,11 @@ SWITCHES = {
         error={"feature": WEBHOOKS},
         ends_tokens=False,
     ),
-    "without transfer orders": Switch(
-        **without("transfer_orders"),
-        status=404,
-        code="transfer_orders_disabled",
-        paths=("/transfer-orders", "/transfer-orders/1"),
-        ends_tokens=False,
+    "without transfer orders": without(
+        "transfer_orders", "transfer_orders_disabled", "/transfer-orders"
     ),
-    "without imports": Switch(
-        **without("bulk_import"),
-        status=404,
-        code="bulk_import_disabled",
-        paths=("/imports", "/imports/1"),
-        ends_tokens=False,
-    ),
-    "without waves": Switch(
-        **without("waves"),
-        status=404,
-        code="not_found",
-        paths=("/waves", "/waves/1"),
-        ends_tokens=False,
-    ),
+    "without imports": without("bulk_import", "bulk_import_disabled", "/imports"),
+    "without waves": without("waves", "not_found", "/waves"),
 }
 EACH = pytest.mark.parametrize("switch", SWITCHES.values(), ids=SWITCHES)
 

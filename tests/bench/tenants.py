@@ -1,0 +1,278 @@
+"""What many tenants cost: lookups among them, the first request of one, the export of one."""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import batched
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from shared import aws
+from shared.config import config
+from shared.db.items import pack, to_attributes
+from shared.db.store import Store
+from shared.tenancy import directory as lookups
+from shared.tenancy import exporting
+from shared.tenancy.directory import host_key, read, read_many, tenant_key
+from tests import faults
+from tests.bench.capacity import Units
+from tests.bench.meter import metered
+from tests.bench.report import Row, Table, at_most
+from tests.faults import Recording, Wire
+from tests.gateway import Erp, Gateway
+from tests.stack import Stack, deployed, forget_what_was_asked
+
+FEW, MANY = 10, 2_000
+_TRIES, _QUICK_TRIES = 400, 60
+_RATIO = 1.5
+"""Of times; DynamoDB promises that the size of a table does not matter, and so should this."""
+_SMALL_EXPORT, _LARGE_EXPORT, _QUICK_EXPORTS = 5_000, 50_000, (2_000, 10_000)
+_PAGE = 1_000
+"""Items of a page of a Scan: 1 MB of products."""
+_MORE_MEMORY = 1.2
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Measure all three."""
+    with pytest.MonkeyPatch.context() as patch:
+        wire = faults.install(patch)
+        with deployed(patch) as stack:
+            return [
+                _lookups(wire, _QUICK_TRIES if quick else _TRIES),
+                _first_requests(stack, wire),
+                _exports(stack, *(_QUICK_EXPORTS if quick else (_SMALL_EXPORT, _LARGE_EXPORT))),
+            ]
+
+
+# Lookups
+
+
+def _lookups(wire: Wire, tries: int) -> Table:
+    table = Table(
+        f"A lookup among {MANY:,} tenants",
+        ["what is looked up", f"calls, {FEW}", f"calls, {MANY:,}", "read units", "read units",
+         "time, ratio"],
+        f"In control tables of {FEW} and of {MANY:,} tenants, each with a host and two clients."
+        f" Medians of {tries} lookups in each table, in turn; the time is moto's.",
+    )  # fmt: skip
+    for count in (FEW, MANY):
+        _fill(_name(count), count)
+    asked: dict[str, Callable[[], object]] = {
+        "tenant, by its name": lambda: read(tenant_key("tenant-00005")),
+        "tenant, by its host": lambda: read(host_key("tenant-00005.stowage.test")),
+        "client and its failures, at the token route": lambda: read_many(
+            ["CLIENT#stw_tenant-00005_0", "FAILURES#1#client#a", "FAILURES#1#address#b"]
+        ),
+    }
+    for title, ask in asked.items():
+        table.rows.append(_compared(wire, title, ask, tries))
+    return table
+
+
+def _compared(wire: Wire, title: str, ask: Callable[[], object], tries: int) -> Row:
+    times: dict[int, list[float]] = {FEW: [], MANY: []}
+    costs: dict[int, tuple[int, float]] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for count in (FEW, MANY):
+            _use(patch, _name(count))
+            with wire.recorded() as seen, metered(wire) as units:
+                assert ask()
+            costs[count] = (len(seen.calls), units.reads)
+        for _ in range(tries):
+            for count, taken in times.items():
+                _use(patch, _name(count))
+                began = time.perf_counter()
+                ask()
+                taken.append(time.perf_counter() - began)
+    (few_calls, few_reads), (many_calls, many_reads) = costs[FEW], costs[MANY]
+    ratio = median(times[MANY]) / median(times[FEW])
+    bound, close = at_most(ratio, _RATIO)
+    same = costs[FEW] == costs[MANY]
+    cells = [title, f"{few_calls}", f"{many_calls}", f"{few_reads:g}", f"{many_reads:g}"]
+    return Row([*cells, f"{ratio:.2f}"], f"the same; time {bound}", same and close)
+
+
+def _name(count: int) -> str:
+    return f"control-{count}"
+
+
+def _use(patch: pytest.MonkeyPatch, table: str) -> None:
+    """Have lookups ask another control table."""
+    other = replace(config(), control_table=table)
+    patch.setattr(lookups, "config", lambda: other)
+
+
+def _fill(table: str, count: int) -> None:
+    dynamodb = aws.client("dynamodb")
+    dynamodb.create_table(
+        TableName=table,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+    )
+    puts = [{"PutRequest": {"Item": item}} for n in range(count) for item in _items(n)]
+    for some in batched(puts, 25, strict=False):
+        dynamodb.batch_write_item(RequestItems={table: list(some)})
+
+
+def _items(number: int) -> Iterator[dict[str, Any]]:
+    """Items of the control table of one tenant."""
+    slug = f"tenant-{number:05d}"
+    host = f"{slug}.stowage.test"
+    address = {"S": f"https://{host}/api/v1"}
+    yield {
+        "pk": {"S": tenant_key(slug)},
+        "state": {"S": "active"},
+        "plan": {"S": "professional"},
+        "base_url": address,
+        "timezone": {"S": "Europe/Madrid"},
+        "modules": {"SS": ["bulk_import", "waves"]},
+        "revoked": {"M": {}},
+        "created_at": {"S": "2026-03-01T08:00:00.000Z"},
+    }
+    yield {"pk": {"S": host_key(host)}, "tenant": {"S": slug}}
+    for client in range(2):
+        yield {
+            "pk": {"S": f"CLIENT#stw_{slug}_{client}"},
+            "tenant": {"S": slug},
+            "name": {"S": "ERP"},
+            "scopes": {"SS": ["products:read", "stocks:read"]},
+            "secrets": {"L": [{"M": {"hash": {"B": b"0" * 32}}}]},
+        }
+
+
+# First requests
+
+
+@dataclass(slots=True)
+class _Authorizer:
+    """The gateway's authorizer: in an environment of its own, its verdict kept by the gateway."""
+
+    wire: Wire
+    seen: Recording = field(default_factory=Recording)
+    units: Units = field(default_factory=Units)
+    _verdict: Any = None
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        """Stand between gateway and authorizer."""
+        authorize = Gateway._authorize
+
+        def kept(gateway: Gateway, proxy: Any) -> Any:
+            if self._verdict is None:
+                with self.wire.recorded() as self.seen, metered(self.wire) as self.units:
+                    self._verdict = authorize(gateway, proxy)
+                forget_what_was_asked()
+            return self._verdict
+
+        patch.setattr(Gateway, "_authorize", kept)
+
+
+def _first_requests(stack: Stack, wire: Wire) -> Table:
+    table = Table(
+        "The first request of a tenant in an environment",
+        ["GET /products/{id}", "calls", "round trips", "read units", "write units", "which"],
+        "The authorizer and the function are environments of their own. The gateway keeps the"
+        " authorizer's verdict on a token for 5 minutes; the function keeps the state of a tenant"
+        " for 10 s and its credentials for most of an hour.",
+    )
+    erp = stack.erp()
+    assert erp.post("/products", {"item_code": "P-1", "name": "Cable"}).status == 201
+    authorizer = _Authorizer(wire)
+    with pytest.MonkeyPatch.context() as patch:
+        authorizer.install(patch)
+        forget_what_was_asked()
+        seen, units = _ask(wire, erp)
+        own = Recording(seen.calls[len(authorizer.seen.calls) :])
+        own.round_trips = seen.round_trips - authorizer.seen.round_trips
+        table.rows += [
+            _first("authorizer, a token's first request", authorizer.seen, authorizer.units, 4),
+            _first("function, the first request", own, units, 4),
+            _first("function, the next requests", *_ask(wire, erp), 1),
+        ]
+    return table
+
+
+def _ask(wire: Wire, erp: Erp) -> tuple[Recording, Units]:
+    with wire.recorded() as seen, metered(wire) as units:
+        assert erp.get("/products/1").status == 200
+    return seen, units
+
+
+def _first(title: str, seen: Recording, units: Units, trips: int) -> Row:
+    bound, holds = at_most(seen.round_trips, trips)
+    cells = [
+        title,
+        f"{len(seen.calls)}",
+        f"{seen.round_trips}",
+        f"{units.reads:g}",
+        f"{units.writes:g}",
+        ", ".join(seen.operations),
+    ]
+    return Row(cells, f"round trips {bound}", holds)
+
+
+# Exports
+
+
+class _Products:
+    """A client of DynamoDB whose Scan finds so many products; it makes them as they are read."""
+
+    def __init__(self, client: Any, count: int) -> None:
+        self._client = client
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def get_paginator(self, _: str) -> "_Products":
+        """Scan is the one that is asked for."""
+        return self
+
+    def paginate(self, **_: Any) -> Iterator[dict[str, Any]]:
+        """Pages of products."""
+        for numbers in batched(range(1, self._count + 1), _PAGE, strict=False):
+            yield {"Items": [_product(number) for number in numbers]}
+
+
+def _product(number: int) -> dict[str, Any]:
+    text = f'{{"item_code":"P-{number:07d}","name":"Cable","description":"{"copper " * 100}"}}'
+    (data,) = pack(text)
+    key = {"PK": f"product#{number:012d}", "SK": "HEAD"}
+    return to_attributes({**key, "id": number, "version": 1, "parts": 1, "data": data})
+
+
+def _exports(stack: Stack, small: int, large: int) -> Table:
+    table = Table(
+        "Memory of an export",
+        ["items", "highest, MB", "ratio"],
+        "What `stowage tenant export` holds at most, beyond what it began with: a page of the"
+        " Scan, whatever the number of items.",
+    )
+    _peak(stack, _PAGE)  # what is made once
+    peaks = {count: _peak(stack, count) for count in (small, large)}
+    ratio = peaks[large] / peaks[small]
+    table.rows.append(Row([f"{small:,}", f"{peaks[small] / 1e6:.1f}", "1.00"]))
+    cells = [f"{large:,}", f"{peaks[large] / 1e6:.1f}", f"{ratio:.2f}"]
+    table.rows.append(Row(cells, *at_most(ratio, _MORE_MEMORY)))
+    return table
+
+
+def _peak(stack: Stack, count: int) -> int:
+    """Highest memory in bytes, while so many products are exported."""
+    real = stack.store()
+    client: Any = _Products(real.client, count)
+    store = Store(client, slug=real.slug, table=real.table, outbox=real.outbox)
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as directory:
+        patch.setattr(exporting, "store_for", lambda *_: store)
+        tracemalloc.start()
+        began, _ = tracemalloc.get_traced_memory()
+        manifest = exporting.export_tenant("acme", Path(directory))
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert manifest["counts"]["products.jsonl"] == count
+    return highest - began
