@@ -1,0 +1,53 @@
+"""The office of a company: users and roles as administrators make them over HTTP."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from tests.gateway import Erp
+from tests.integration.write_users import MARIA, PASSWORD
+from tests.stack import Stack
+
+AT_ONCE = 20
+
+
+def at_once[R](act: Callable[[int], R]) -> list[R]:
+    """Do it twenty times at the same instant."""
+    barrier = Barrier(AT_ONCE)
+
+    def worker(number: int) -> R:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(AT_ONCE) as workers:
+        return list(workers.map(worker, range(AT_ONCE)))
+
+
+def new_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
+    """Create a role."""
+    answer = erp.post("/roles", {"name": name, "permissions": list(permissions)})
+    assert answer.status == 201, answer.text
+    return int(answer.data["id"])
+
+
+def new_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
+    """Create a user whose password is PASSWORD."""
+    plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
+    answer = erp.post("/users", {**plain, **body})
+    assert answer.status == 201, answer.text
+    return int(answer.data["id"])
+
+
+def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
+    """Whoever has the token of a user."""
+    token = stack.user_token(sub=str(number), permissions=" ".join(permissions), **claims)
+    return Erp(stack.gateway, token)
+
+
+def log_of(erp: Erp, **query: object) -> list[dict[str, Any]]:
+    """Entries of the audit log, the oldest first, without what differs each time."""
+    rows = erp.walk("/audit-log", sort="created_at", **query)
+    for row in rows:
+        del row["id"], row["request_id"], row["created_at"]
+    return rows

@@ -1,0 +1,269 @@
+"""Two-step verification: enrolled, confirmed, spent once, and switched off."""
+
+import base64
+from collections import Counter
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from botocore.exceptions import ClientError
+
+from shared.clock import now_ms
+from shared.db.transaction import Overtaken, Transaction
+from shared.db.unit_of_work import perform
+from shared.tenancy.access import store_for
+from shared.users import logins, repository, second_factor, totp
+from shared.users.logins import Login
+from tests.clock import Clock
+from tests.faults import Wire
+from tests.gateway import Erp, Response
+from tests.integration.signing_in.desk import Person, enrol, hire, is_good, renew
+from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.stack import Stack
+
+
+def _code(secret: str, periods: int = 0) -> str:
+    step = now_ms() // 1000 // totp.PERIOD
+    return totp.code_at(base64.b32decode(secret), step + periods)
+
+
+def _confirm(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
+    return erp.post(f"/users/{user}/totp/confirm", {"code": code}, key=key)
+
+
+def _login(user: int) -> Login:
+    login = logins.read_login(store_for("acme"), user)
+    assert login is not None
+    return login
+
+
+# Enrolment
+
+
+def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
+    clock.freeze()
+    user = new_user(erp)
+    she = as_user(stack, user)
+
+    enrolled = she.post("/users/me/totp")
+
+    assert enrolled.status == 200
+    secret = enrolled.data["secret"]
+    address = urlsplit(enrolled.data["otpauth_uri"])
+    assert address.path == "/Stowage:maria.lopez%40acme"
+    assert parse_qs(address.query)["secret"] == [secret]
+    assert len(set(enrolled.data["recovery_codes"])) == 10
+    assert erp.get(f"/users/{user}").data["two_step"] is False
+    assert not _login(user).two_step
+
+    confirmed = _confirm(she, user, _code(secret))
+
+    assert confirmed.status == 200
+    assert confirmed.data["two_step"] is True
+    assert erp.get(f"/users/{user}").data == confirmed.data
+    assert [user["id"] for user in erp.walk("/users", two_step="true")] == [user]
+    assert _login(user).two_step
+    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+        "user.created", "user.totp_enrolled",
+    ]  # fmt: skip
+
+
+def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
+    clock.freeze()
+    user = new_user(erp)
+    nothing = _confirm(erp, user, "000000")
+    assert (nothing.status, nothing.code) == (409, "conflict")
+
+    secret = erp.post(f"/users/{user}/totp").data["secret"]
+    wrong = {_code(secret, periods) for periods in (-3, -2, 2, 3)}
+    wrong -= {_code(secret, periods) for periods in (-1, 0, 1)}
+    for code in (*wrong, "12345", "", "abcdef"):
+        answer = _confirm(erp, user, code)
+        assert (answer.status, answer.json()["error"]["field"]) == (422, "code"), code
+    assert erp.get(f"/users/{user}").data["two_step"] is False
+
+
+def test_enrolling_again_replaces_what_waits(erp: Erp, clock: Clock) -> None:
+    clock.freeze()
+    user = new_user(erp)
+    first, second = (erp.post(f"/users/{user}/totp").data for _ in range(2))
+    assert not set(first["recovery_codes"]) & set(second["recovery_codes"])
+
+    if _code(first["secret"]) != _code(second["secret"]):
+        assert _confirm(erp, user, _code(first["secret"])).status == 422
+    assert _confirm(erp, user, _code(second["secret"])).status == 200
+
+    for answer in (
+        erp.post(f"/users/{user}/totp"),
+        _confirm(erp, user, _code(second["secret"], 1)),
+    ):
+        assert (answer.status, answer.code) == (409, "conflict")
+
+
+@pytest.mark.usefixtures("stack")
+def test_tokens_that_were_got_without_a_code_end() -> None:
+    anna = hire()
+    before = anna.sign_in()
+
+    enrol(anna)
+
+    assert not is_good(before.access_token)
+    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_good(anna.sign_in(otp=anna.code()).access_token)
+
+
+def test_of_twenty_confirmations_with_one_code_one_counts(
+    erp: Erp, wire: Wire, clock: Clock
+) -> None:
+    clock.freeze()
+    user = new_user(erp)
+    code = _code(erp.post(f"/users/{user}/totp").data["secret"])
+    wire.latency = 0.01
+
+    answers = at_once(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
+
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: AT_ONCE - 1}
+    assert [entry["action"] for entry in log_of(erp, action="user.totp_enrolled")] != []
+    assert len(log_of(erp, action="user.totp_enrolled")) == 1
+
+
+# Spending codes
+
+
+def _spend(user: int, code: str) -> bool:
+    """As a sign-in does."""
+    store = store_for("acme")
+
+    def use_case(tx: Transaction) -> bool:
+        account = repository.read_account(tx.store, user)
+        assert account is not None
+        after = second_factor.spent("acme", account.login, code, tx.now_ms / 1000)
+        if after is None:
+            return False
+        repository.bind(tx, account, after)
+        return True
+
+    return perform(store, use_case)
+
+
+@pytest.fixture
+def anna(stack: Stack, clock: Clock) -> Person:
+    """A user with two-step verification, none of whose codes of this moment are spent."""
+    assert stack
+    clock.freeze()
+    anna = hire()
+    enrol(anna)
+    return anna
+
+
+def _app_code(person: Person) -> str:
+    return person.code()
+
+
+def _recovery_code(person: Person) -> str:
+    return person.recovery_codes[3]
+
+
+@pytest.mark.parametrize("choose", [_app_code, _recovery_code])
+def test_a_code_is_spent_once_by_twenty_at_once(
+    anna: Person, wire: Wire, choose: Callable[[Person], str]
+) -> None:
+    code = choose(anna)
+    wire.latency = 0.01
+
+    assert sorted(at_once(lambda _: _spend(anna.id, code))) == [False] * (AT_ONCE - 1) + [True]
+    assert not _spend(anna.id, code)
+
+
+def test_codes_work_as_long_as_a_clock_may_be_off(anna: Person, clock: Clock) -> None:
+    early, late = anna.code(), anna.code(periods=1)
+    assert _spend(anna.id, late)
+    assert not _spend(anna.id, early), "a code before the one that was spent"
+    clock.advance(2 * totp.PERIOD)
+    assert not _spend(anna.id, late)
+    assert _spend(anna.id, anna.code())
+    missed = anna.code(periods=1)
+    clock.advance(3 * totp.PERIOD)
+    assert not _spend(anna.id, missed)
+
+
+def test_each_recovery_code_works_once_however_it_is_typed(anna: Person) -> None:
+    for code in anna.recovery_codes:
+        assert _spend(anna.id, code.upper().replace("-", " "))
+        assert not _spend(anna.id, code)
+    assert _spend(anna.id, anna.code())
+
+
+def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
+    anna: Person, erp: Erp
+) -> None:
+    bert = hire("bert")
+    waiting = erp.post(f"/users/{bert.id}/totp").data
+    for code in (anna.code(), anna.recovery_codes[0], _code(waiting["secret"])):
+        assert not _spend(bert.id, code)
+    assert not _spend(bert.id, waiting["recovery_codes"][0])
+
+
+def test_a_secret_can_be_unsealed_for_its_user_alone(anna: Person) -> None:
+    factor = _login(anna.id).second_factor
+    assert factor is not None
+    assert second_factor.unsealed("acme", anna.id, factor.sealed) == anna.secret
+    for tenant, user in (("beta", anna.id), ("acme", anna.id + 1)):
+        with pytest.raises(ClientError):
+            second_factor.unsealed(tenant, user, factor.sealed)
+
+
+def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp: Erp) -> None:
+    for method, path, body in (
+        ("PATCH", "", {"is_active": False}),
+        ("PATCH", "", {"is_active": True}),
+        ("POST", "/reset-password", {}),
+        ("PATCH", "", {"roles": []}),
+        ("DELETE", "", None),
+    ):
+        tx = Transaction(store_for("acme"))
+        account = repository.read_account(tx.store, anna.id)
+        assert account is not None
+        repository.bind(tx, account, account.login)
+        assert erp.send(method, f"/users/{anna.id}{path}", body).status == 200
+        with pytest.raises(Overtaken):
+            tx.commit()
+
+
+# Switching it off
+
+
+def test_it_can_be_switched_off_by_oneself_and_by_others(
+    stack: Stack, anna: Person, erp: Erp
+) -> None:
+    she = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
+    off = she.delete("/users/me/totp")
+    assert (off.status, off.data["two_step"]) == (200, False)
+    assert _login(anna.id).second_factor is None
+    assert anna.sign_in().status == 200
+    assert not _spend(anna.id, anna.recovery_codes[0])
+
+    enrol(anna)
+    assert erp.delete(f"/users/{anna.id}/totp").data["two_step"] is False
+    actions = [entry["action"] for entry in log_of(erp, target_type="user", target=anna.id)]
+    assert actions == ["user.created", *["user.totp_enrolled", "user.totp_removed"] * 2]
+
+
+def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
+    clock.freeze()
+    user = new_user(erp)
+    before = erp.get(f"/users/{user}").data
+    code = _code(erp.post(f"/users/{user}/totp").data["secret"])
+
+    for _ in range(2):
+        assert erp.delete(f"/users/{user}/totp").data == before
+    assert _confirm(erp, user, code).code == "conflict"
+    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+        "user.created"
+    ]
+
+
+def test_a_reset_of_the_password_leaves_the_second_factor(anna: Person, erp: Erp) -> None:
+    anna.password = erp.post(f"/users/{anna.id}/reset-password").data["password"]
+    assert _login(anna.id).two_step
+    assert is_good(anna.sign_in(otp=anna.code()).access_token)

@@ -1,0 +1,301 @@
+"""Users over HTTP: what is made, changed and refused, and what ends with it."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from shared.db.items import from_attributes
+from shared.tenancy.directory import directory
+from shared.users.logins import read_login
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.signing_in.desk import hire, is_good, renew
+from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_role, new_user
+from tests.integration.write_users import MARIA, PASSWORD
+from tests.stack import Stack
+
+
+def _problems(answer: Any) -> list[str]:
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    return [problem["field"] for problem in answer.json()["errors"]]
+
+
+# Creating
+
+
+def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
+    role = new_role(erp)
+    made = erp.post("/users", {**MARIA, "username": " Maria.LOPEZ ", "roles": [role]})
+
+    assert made.status == 201
+    assert len(made.data["password"]) == 24
+    shown = {name: value for name, value in made.data.items() if name != "password"}
+    assert shown == {
+        "id": 1,
+        "username": "maria.lopez",
+        "name": "María López",
+        "email": "maria@talleres.example",
+        "roles": [role],
+        "is_active": True,
+        "two_step": False,
+        "created_at": shown["created_at"],
+        "updated_at": shown["created_at"],
+    }
+    assert made.headers["Location"].endswith("/v1/users/1")
+    assert erp.follow(made.headers["Location"]).data == shown
+    assert erp.get("/users").data == [shown]
+
+
+def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
+    made = erp.post("/users", {**MARIA, "roles": [], "password": PASSWORD})
+
+    assert made.status == 201
+    assert made.data["password"] is None
+    assert PASSWORD not in made.text
+
+
+def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
+    new_user(erp)
+    role = new_role(erp)
+    wrong = {
+        "username": "maria.lopez",
+        "name": "",
+        "email": "nobody",
+        "roles": [role, 77, 78],
+        "password": "maria.lopez@acme",
+    }
+    assert _problems(erp.post("/users", wrong)) == [
+        "name", "email", "username", "roles.1", "roles.2", "password",
+    ]  # fmt: skip
+    assert _problems(erp.post("/users", {"roles": [5, 5]})) == ["username", "name", "roles.1"]
+    assert len(erp.walk("/users")) == 1
+
+
+@pytest.mark.parametrize("password", ["", "short", "password1234", "x" * 300, "x" * 2_000, 5])
+def test_a_bad_password_is_refused(erp: Erp, password: object) -> None:
+    assert _problems(erp.post("/users", {**MARIA, "roles": [], "password": password})) == [
+        "password"
+    ]
+
+
+def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, wire: Wire) -> None:
+    role = new_role(erp)
+    wire.latency = 0.01
+    body = {**MARIA, "roles": [role], "password": PASSWORD}
+
+    answers = at_once(lambda number: erp.post("/users", body, key=f"maria-{number}"))
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 422: AT_ONCE - 1}
+    assert {tuple(_problems(one)) for one in answers if one.status == 422} == {("username",)}
+    assert [user["username"] for user in erp.walk("/users")] == ["maria.lopez"]
+    assert_totals_are_true(stack, take_census(stack))
+    assert "1 user has" in erp.delete(f"/roles/{role}").text
+
+
+# Changing
+
+
+def test_only_what_is_sent_changes(erp: Erp) -> None:
+    first, second = new_role(erp, "A"), new_role(erp, "B")
+    user = new_user(erp, roles=[first])
+    before = erp.get(f"/users/{user}").data
+
+    changed = erp.patch(f"/users/{user}", {"email": None, "roles": [second, first]})
+
+    assert changed.status == 200
+    assert changed.data == {
+        **before,
+        "email": None,
+        "roles": [second, first],
+        "updated_at": changed.data["updated_at"],
+    }
+    assert erp.get(f"/users/{user}").data == changed.data
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"name": None}, ["name"]),
+        ({"roles": None}, ["roles"]),
+        ({"roles": [9]}, ["roles.0"]),
+        ({"is_active": "no", "email": "x", "roles": [9]}, ["email", "is_active", "roles.0"]),
+    ],
+)
+def test_what_a_change_must_not_be(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
+    user = new_user(erp)
+    assert _problems(erp.patch(f"/users/{user}", body)) == fields
+
+
+def test_a_user_name_stays(erp: Erp) -> None:
+    user = new_user(erp)
+    assert erp.patch(f"/users/{user}", {"username": "other"}).data["username"] == "maria.lopez"
+
+
+def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
+    role = new_role(erp)
+    user = new_user(erp, roles=[role])
+    shown = erp.get(f"/users/{user}").data
+
+    assert erp.delete(f"/users/{user}").data == shown
+    for answer in (
+        erp.get(f"/users/{user}"),
+        erp.patch(f"/users/{user}", {"name": "M"}),
+        erp.delete(f"/users/{user}"),
+        erp.post(f"/users/{user}/reset-password"),
+        erp.post(f"/users/{user}/totp"),
+        erp.delete(f"/users/{user}/totp"),
+    ):
+        assert (answer.status, answer.code) == (410, "gone")
+    assert read_login(stack.store(), user) is None
+    assert new_user(erp, roles=[role]) == user + 1
+    assert erp.delete(f"/users/{user + 1}").status == 200
+    assert erp.delete(f"/roles/{role}").status == 200
+
+
+# What ends with it
+
+
+def test_a_disabled_user_is_out_and_back_in_when_enabled(erp: Erp) -> None:
+    anna = hire()
+    before = anna.sign_in()
+    assert is_good(before.access_token)
+
+    assert erp.patch(f"/users/{anna.id}", {"is_active": False}).data["is_active"] is False
+    assert not is_good(before.access_token)
+    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert anna.sign_in().outcome == (400, "invalid_grant")
+
+    assert erp.patch(f"/users/{anna.id}", {"is_active": True}).data["is_active"] is True
+    assert not is_good(before.access_token)
+    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_good(anna.sign_in().access_token)
+
+
+def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
+    assert erp
+    anna = hire()
+    other = new_role(erp, "Readers")
+    before = anna.sign_in()
+
+    erp.patch(f"/users/{anna.id}", {"roles": [*anna.roles, other]})
+    assert is_good(before.access_token), "what is gained takes nothing away"
+    erp.patch(f"/users/{anna.id}", {"roles": [other]})
+
+    assert not is_good(before.access_token)
+    again = renew(before.refresh_token)
+    assert is_good(again.access_token)
+
+
+def test_a_deleted_user_is_out(erp: Erp) -> None:
+    anna = hire()
+    before = anna.sign_in()
+
+    assert erp.delete(f"/users/{anna.id}").status == 200
+
+    assert not is_good(before.access_token)
+    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert anna.sign_in().outcome == (400, "invalid_grant")
+
+
+# Who may
+
+
+def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> None:
+    maria, ana = new_user(erp), new_user(erp, "ana")
+    shown = erp.get(f"/users/{maria}").data
+    she = as_user(stack, maria)
+
+    assert she.get("/users/me").data == shown
+    assert she.get(f"/users/{maria}").data == shown
+    assert she.get(f"/users/{ana}").code == "forbidden"
+    assert she.get("/users").code == "forbidden"
+    assert she.patch("/users/me", {"roles": []}).status in {403, 404}
+    assert she.patch(f"/users/{maria}", {"name": "Me"}).code == "forbidden"
+    assert she.delete(f"/users/{maria}").code == "forbidden"
+    assert she.post(f"/users/{maria}/reset-password").code == "forbidden"
+    administrator = as_user(stack, ana, "users.manage")
+    assert administrator.get(f"/users/{maria}").data == shown
+    assert administrator.get("/users/me").data["username"] == "ana"
+    assert erp.get("/users/me").code == "not_found", "a client is no user"
+
+
+def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> None:
+    maria = new_user(erp)
+    for claims in ({"kind": "mobile"}, {"second_factor": False}):
+        limited = as_user(stack, maria, "users.manage", **claims)
+        for method, path in (
+            ("GET", "/users/me"),
+            ("POST", "/users/me/password"),
+            ("POST", "/users/me/totp"),
+            ("DELETE", "/users/me/totp"),
+        ):
+            assert limited.send(method, path, {}).code == "client_not_allowed", path
+
+
+# What is kept
+
+
+def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
+    role = new_role(erp)
+    user = new_user(erp, roles=[role])
+    target = f"/users/{user}"
+    administrator = as_user(stack, 99, "users.manage")
+
+    administrator.patch(target, {"name": "María", "roles": []})
+    administrator.patch(target, {"name": "María"})
+    administrator.patch(target, {"is_active": False})
+    administrator.patch(target, {"is_active": True})
+    administrator.post(f"{target}/reset-password")
+    administrator.delete(target)
+
+    log = log_of(erp, target_type="user", target=user)
+    assert [(entry["action"], entry["changes"]) for entry in log] == [
+        ("user.created", {}),
+        (
+            "user.changed",
+            {
+                "name": {"from": "María López", "to": "María"},
+                "roles": {"from": [role], "to": []},
+            },
+        ),
+        ("user.disabled", {"is_active": {"from": True, "to": False}}),
+        ("user.enabled", {"is_active": {"from": False, "to": True}}),
+        ("user.password_reset", {}),
+        ("user.deleted", {}),
+    ]
+    assert {entry["details"]["username"] for entry in log} == {"maria.lopez"}
+    assert [entry["actor"]["type"] for entry in log] == ["client", *["user"] * 5]
+    assert {entry["actor"]["id"] for entry in log[1:]} == {"99"}
+
+
+def test_no_secret_is_logged_or_stored_or_told_again(
+    stack: Stack,
+    erp: Erp,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = erp.post("/users", {**MARIA, "roles": []}, key="create")
+    reset = erp.post("/users/1/reset-password", key="reset")
+    own = erp.post("/users/1/reset-password", {"password": PASSWORD}, key="own")
+    factor = erp.post("/users/1/totp", key="totp").data
+    refused = erp.post("/users", {**MARIA, "password": f" {PASSWORD}"}, key="taken")
+    assert refused.status == 422
+
+    secrets = [
+        made.data["password"], reset.data["password"], PASSWORD, factor["secret"],
+        *factor["recovery_codes"],
+    ]  # fmt: skip
+    stored = repr([from_attributes(item) for item in stack.items()])
+    shown = "".join(erp.get(path).text for path in ("/users", "/users/1", "/audit-log", "/roles"))
+    logged = repr([vars(record) for record in caplog.records])
+    written = "".join(capsys.readouterr()) + logged
+    assert "answered" in logged
+    for secret in secrets:
+        assert secret not in stored
+        assert secret not in shown
+        assert secret not in written
+    assert PASSWORD not in own.text
+    directory.forget()
+    assert erp.post("/users", {**MARIA, "roles": []}, key="create").text == made.text
