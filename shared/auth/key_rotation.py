@@ -5,7 +5,7 @@ signs from `_KNOWN_EVERYWHERE` seconds later. An older key verifies until it is 
 waits until its last token has expired.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -20,6 +20,9 @@ from shared.tenancy.directory import read
 
 _KNOWN_EVERYWHERE = int(SEARCHED_AGAIN) + 10
 """Seconds from publishing to signing: whoever looked just before may look again by then."""
+
+_SAME_ROTATION = 600
+"""Seconds in which whoever rotates once more means the rotation whose end they did not see."""
 
 _LAST_TOKENS = LIFETIME + 60
 """Seconds after its last signature until a key's last token has expired; clocks differ."""
@@ -67,7 +70,8 @@ def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
 def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
     """Make a new key and publish it; it verifies at once, and signs some seconds later.
 
-    Cut off anywhere and run again, it goes on with the key that it had made.
+    Cut off anywhere and run again, it goes on with the key that it had made; run again within
+    ten minutes after it was done, it returns the same key.
 
     Args:
         progress: Told each step.
@@ -79,16 +83,19 @@ def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
         Conflict: Somebody else changed the keys at the same time.
     """
     before = _read()
+    newest = before.all[-1]
+    if newest.retired_at is None and now_ms() // 1000 < newest.signs_from + _SAME_ROTATION:
+        _let_go([newest])
+        return newest
+    _let_go(before.all)  # a former rotation may have died just before that
     progress("making the key")
     kms_key = _key_in_hand()
-    published = next((key for key in before.all if key.kms_key == kms_key), None)
-    if published is None:
-        signing.public_key(kms_key)  # whoever verifies will need it: now, or never published
-        progress("publishing it")
-        published = Key(kms_key, now_ms() // 1000 + _KNOWN_EVERYWHERE)
-        _write(before, Keys((*before.all, published), before.version + 1))
-    _let_go(kms_key)
-    return published
+    signing.public_key(kms_key)  # whoever verifies will need it: now, or never published
+    progress("publishing it")
+    new = Key(kms_key, now_ms() // 1000 + _KNOWN_EVERYWHERE)
+    _write(before, Keys((*before.all, new), before.version + 1))
+    _let_go([new])
+    return new
 
 
 def retire(kid: str, *, now: bool = False) -> Key:
@@ -113,7 +120,7 @@ def retire(kid: str, *, now: bool = False) -> Key:
         rest = tuple(key if each.kid == kid else each for each in keys.all)
         _write(keys, Keys(rest, keys.version + 1))
     _delete(key.kms_key)
-    _let_go(key.kms_key)  # a rotation that was cut off may still have it in hand
+    _let_go([key])  # a rotation that was cut off may still have it in hand
     return key
 
 
@@ -198,10 +205,10 @@ def _aliased() -> str | None:
     return key
 
 
-def _let_go(kms_key: str) -> None:
-    """Remove the alias, unless it names the key of a later rotation by now."""
+def _let_go(published: Iterable[Key]) -> None:
+    """Remove the alias if it names a key that was published; it may be another's by now."""
     kms = client("kms")
-    if _aliased() != kms_key:
+    if _aliased() not in {key.kms_key for key in published}:
         return
     try:
         kms.delete_alias(AliasName=_alias())

@@ -18,7 +18,7 @@ from shared.auth import signing, tokens
 from shared.auth.tokens import sign_claims
 from shared.config import config
 from tests.integration.auth.conftest import with_tenants
-from tests.integration.control_plane import ADDRESS, Wire
+from tests.integration.control_plane import ADDRESS, Wire, forget_everything
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
 
@@ -43,6 +43,20 @@ def claims(**changes: Any) -> dict[str, Any]:
         "kind": "client",
     }
     return {name: value for name, value in {**good, **changes}.items() if value is not None}
+
+
+def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
+    """What changes of the claims of a good token into those of a user."""
+    good = {
+        "kind": kind,
+        "sub": "7",
+        "sid": "7-" + "0" * 24,
+        "permissions": "entries.manage",
+        "roles": "1 2",
+        "scope": "",
+        "second_factor": True,
+    }
+    return {**good, **changes}
 
 
 @dataclass
@@ -211,6 +225,18 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
         kind="user", second_factor=True, permissions=["users.manage"]
     ),
     "user without word on the second factor": lambda f: f.with_claims(kind="user"),
+    "user with a second factor in words": lambda f: f.with_claims(**user(second_factor="true")),
+    "user with a second factor of 1": lambda f: f.with_claims(**user(second_factor=1)),
+    "user with roles as a list": lambda f: f.with_claims(**user(roles=["1"])),
+    "user with a number of roles": lambda f: f.with_claims(**user(roles=1)),
+    "user with permissions as an object": lambda f: f.with_claims(**user(permissions={"a": 1})),
+    "user with a session as a number": lambda f: f.with_claims(**user(sid=1)),
+    "user with a session as a list": lambda f: f.with_claims(**user(sid=["1-0"])),
+    "mobile with a list of clients": lambda f: f.with_claims(**user("mobile", client_id=["a"])),
+    "mobile with an object for a client": lambda f: f.with_claims(**user("mobile", client_id={})),
+    "kind a list": lambda f: f.with_claims(kind=["user"]),
+    "scope a list": lambda f: f.with_claims(scope=["products:read"]),
+    "subject a number": lambda f: f.with_claims(sub=7),
     "jti missing": lambda f: f.with_claims(jti=None),
     # form
     "nothing": lambda _: "",
@@ -228,6 +254,13 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
 
 def test_the_untouched_token_is_accepted(forge: Forge) -> None:
     assert ask(forge.with_claims())["context"]["tenant"] == "acme"
+
+
+def test_the_untouched_token_of_a_user_is_accepted(forge: Forge) -> None:
+    for kind in ("user", "mobile"):
+        context = ask(forge.with_claims(**user(kind)))["context"]
+        assert (context["kind"], context["roles"]) == (kind, "1 2")
+        assert context["session"] == "7-" + "0" * 24
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -256,9 +289,12 @@ def test_a_huge_token_costs_no_computation(wire: Wire, monkeypatch: pytest.Monke
     assert calls == []
 
 
-def test_a_forged_token_costs_no_call_even_cold(forge: Forge, wire: Wire) -> None:
+def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, wire: Wire) -> None:
     bad = forge.with_header(kid="other")
-    signing.public_key.cache_clear()
+    forget_everything()
+    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+        ask(bad)
+    assert calls == ["GetItem"], "the keys of this environment, once"
     with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         ask(bad)
     assert calls == []
