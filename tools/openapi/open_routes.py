@@ -23,6 +23,7 @@ TAGS: Mapping[str, str] = {
 _OAUTH_CODES = [
     "invalid_request",
     "invalid_client",
+    "invalid_grant",
     "unauthorized_client",
     "unsupported_grant_type",
     "invalid_scope",
@@ -32,32 +33,82 @@ _CLIENT = {
     "client_id": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
     "client_secret": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
 }
+_APPLICATION = {
+    "client_id": {
+        **_TEXT,
+        "description": "Of the mobile application, where one is used; it has no secret.",
+    },
+}
+
+
+def _grant(name: str, properties: Mapping[str, Schema], *required: str) -> Schema:
+    return {
+        "type": "object",
+        "properties": {"grant_type": {"type": "string", "const": name}, **properties},
+        "required": ["grant_type", *required],
+        "additionalProperties": _TEXT,
+    }
+
 
 SCHEMAS: Mapping[str, Schema] = {
     "TokenRequest": {
-        "type": "object",
-        "properties": {
-            "grant_type": {"type": "string", "const": "client_credentials"},
+        "oneOf": [
+            ref("ClientCredentialsGrant"),
+            ref("PasswordGrant"),
+            ref("RefreshTokenGrant"),
+        ]
+    },
+    "ClientCredentialsGrant": _grant(
+        "client_credentials",
+        {
             **_CLIENT,
             "scope": {
                 **_TEXT,
                 "description": "Scopes separated by spaces; all that the client has when left out.",
             },
         },
-        "required": ["grant_type"],
-        "additionalProperties": _TEXT,
-    },
-    "Token": strict(
-        {
-            "access_token": _TEXT,
-            "token_type": {"type": "string", "const": "Bearer"},
-            "expires_in": {"type": "integer", "description": "Seconds."},
-            "scope": _TEXT,
-        }
     ),
+    "PasswordGrant": _grant(
+        "password",
+        {
+            "username": {
+                **_TEXT,
+                "description": "name@tenant; at a tenant's own address the name is enough.",
+            },
+            "password": {"type": "string", "format": "password"},
+            "otp": {
+                **_TEXT,
+                "description": "Code of the authenticator app, or a recovery code; without one, a"
+                " user with two-step verification may do no more than read the list of products.",
+            },
+            **_APPLICATION,
+        },
+        "username",
+        "password",
+    ),
+    "RefreshTokenGrant": _grant(
+        "refresh_token",
+        {
+            "refresh_token": {**_TEXT, "description": "Works once; used again, the session ends."},
+            **_APPLICATION,
+        },
+        "refresh_token",
+    ),
+    "Token": {
+        **strict(
+            {
+                "access_token": _TEXT,
+                "token_type": {"type": "string", "const": "Bearer"},
+                "expires_in": {"type": "integer", "description": "Seconds."},
+                "scope": {**_TEXT, "description": "Empty for users."},
+                "refresh_token": {**_TEXT, "description": "For users alone."},
+            }
+        ),
+        "required": ["access_token", "token_type", "expires_in", "scope"],
+    },
     "RevocationRequest": {
         "type": "object",
-        "properties": {"token": _TEXT, **_CLIENT},
+        "properties": {"token": {**_TEXT, "description": "Of either kind."}, **_CLIENT},
         "required": ["token"],
         "additionalProperties": _TEXT,
     },
@@ -92,7 +143,7 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
 }
 
-_METHODS = ["client_secret_basic", "client_secret_post"]
+_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 _EXAMPLES: Mapping[str, Any] = {
     "Token": {
         "access_token": "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln",
@@ -118,7 +169,7 @@ _EXAMPLES: Mapping[str, Any] = {
         "token_endpoint": f"{BASE}/oauth/token",
         "revocation_endpoint": f"{BASE}/oauth/revoke",
         "jwks_uri": f"{BASE}/.well-known/jwks.json",
-        "grant_types_supported": ["client_credentials"],
+        "grant_types_supported": ["client_credentials", "password", "refresh_token"],
         "response_types_supported": [],
         "token_endpoint_auth_methods_supported": _METHODS,
         "revocation_endpoint_auth_methods_supported": _METHODS,
@@ -166,7 +217,8 @@ def _token(refusals: Refusals) -> Schema:
         "operationId": "issue_token",
         "tags": ["Tokens"],
         "summary": "Get an access token",
-        "description": "For integration clients; the token is good for an hour.",
+        "description": "For integration clients, and for users by their password; the token is"
+        " good for an hour. Users get a refresh token too, which works once, for 30 days.",
         "security": [{"clientSecret": []}, {}],
         "requestBody": _form("TokenRequest", asked),
         "responses": {
@@ -184,8 +236,10 @@ def _revoke(refusals: Refusals) -> Schema:
     return {
         "operationId": "revoke_token",
         "tags": ["Tokens"],
-        "summary": "Revoke an access token",
-        "description": "Takes effect within 10 seconds; 200 also for a token that is none.",
+        "summary": "Revoke a token",
+        "description": "Takes effect within 10 seconds; 200 also for a token that is none. An"
+        " integration client proves itself; the token of a user needs no more than the token, and"
+        " a refresh token ends all that came from it.",
         "security": [{"clientSecret": []}, {}],
         "requestBody": _form("RevocationRequest", {"token": _EXAMPLES["Token"]["access_token"]}),
         "responses": {
