@@ -40,7 +40,11 @@ def list_(operator: Operator) -> None:
 
     One signs; others verify what they signed before, or wait for their turn. `retires from`
     tells since when no token needs a key any more.
-    """
+
+    \b
+    Example:
+      stowage key list
+    """  # noqa: D301  click reads the backspace
     operator.output.many([_row(each) for each in key_rotation.list_keys()], _COLUMNS)
 
 

@@ -40,15 +40,17 @@ def main(  # noqa: PLR0913  the options of every command
     local: bool,
     as_json: bool,
 ) -> None:
-    """Operate a Stowage deployment: its tenants, their integration clients, their events.
+    """Operate a Stowage deployment: its tenants, their hosts, clients and users, its keys.
 
     Every command can be repeated; one that failed half-way finishes when it is run again.
+    docs/operating.md tells when to use which.
 
     \b
     Examples:
       stowage --local tenant list
       stowage --stack stowage-prod --region eu-west-1 tenant create acme --plan professional
       stowage --json client create acme --name ERP
+      stowage tenant delete --help
     """  # noqa: D301  click reads the backspace
     target = Target(stack, region, endpoint_url, local)
     context.obj = Operator(target, Output(as_json=as_json))

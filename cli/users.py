@@ -119,7 +119,12 @@ def create(
 @click.argument("tenant")
 @command
 def list_(operator: Operator, *, tenant: str) -> None:
-    """List the users of TENANT."""
+    """List the users of TENANT.
+
+    \b
+    Example:
+      stowage user list acme
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
     found = _all(lambda page: service.list_users(store, UserParameters(page=page, per_page=100)))
     known = {role.id: role.name for role in _all_roles(store)}
@@ -135,7 +140,12 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @click.argument("username", metavar="USER")
 @command
 def show(operator: Operator, *, tenant: str, username: str) -> None:
-    """Show USER of TENANT."""
+    """Show USER of TENANT.
+
+    \b
+    Example:
+      stowage user show acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
     operator.output.one(_user_row(store, service.named_user(store, username).entity))
 
@@ -163,7 +173,12 @@ def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, 
 @click.argument("username", metavar="USER")
 @command
 def disable(operator: Operator, *, tenant: str, username: str) -> None:
-    """Disable USER of TENANT: tokens and sessions end within 10 s, and there are no new ones."""
+    """Disable USER of TENANT: tokens and sessions end within 10 s, and there are no new ones.
+
+    \b
+    Example:
+      stowage user disable acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     _change(operator, _store(tenant), username, {"is_active": False})
 
 
@@ -172,7 +187,12 @@ def disable(operator: Operator, *, tenant: str, username: str) -> None:
 @click.argument("username", metavar="USER")
 @command
 def enable(operator: Operator, *, tenant: str, username: str) -> None:
-    """Enable USER of TENANT again."""
+    """Enable USER of TENANT again.
+
+    \b
+    Example:
+      stowage user enable acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     _change(operator, _store(tenant), username, {"is_active": True})
 
 
@@ -193,7 +213,12 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
 @_ASK_OPTION
 @command
 def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool) -> None:
-    """Give USER of TENANT a new password and show it, once; tokens and sessions end within 10 s."""
+    """Give USER of TENANT a new password and show it, once; tokens and sessions end within 10 s.
+
+    \b
+    Example:
+      stowage user reset-password acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
     raw = {"password": _given_password(ask=ask)}
     wish, problems = check(PasswordReset, raw)
@@ -212,7 +237,12 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
 @click.argument("username", metavar="USER")
 @command
 def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> None:
-    """Switch two-step verification of USER off, as when telephone and recovery codes are lost."""
+    """Switch two-step verification of USER off, as when telephone and recovery codes are lost.
+
+    \b
+    Example:
+      stowage user remove-second-factor acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
 
     def use_case(tx: Transaction) -> User:
@@ -227,7 +257,12 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @command
 def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None:
-    """Delete USER of TENANT; tokens and sessions end within 10 s, and the name is free again."""
+    """Delete USER of TENANT; tokens and sessions end within 10 s, and the name is free again.
+
+    \b
+    Example:
+      stowage user delete acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
     found = service.named_user(store, username).entity
     if not yes:
@@ -274,7 +309,12 @@ def create_role(
 @click.argument("tenant")
 @command
 def list_roles(operator: Operator, *, tenant: str) -> None:
-    """List the roles of TENANT."""
+    """List the roles of TENANT.
+
+    \b
+    Example:
+      stowage role list acme
+    """  # noqa: D301  click reads the backspace
     rows = [_role_row(one) for one in _all_roles(_store(tenant))]
     operator.output.many(rows, _ROLE_COLUMNS)
 
@@ -328,7 +368,12 @@ def change_role(  # noqa: PLR0913  the options of the command
 @click.argument("name", metavar="ROLE")
 @command
 def delete_role(operator: Operator, *, tenant: str, name: str) -> None:
-    """Delete ROLE of TENANT, which no user may have."""
+    """Delete ROLE of TENANT, which no user may have.
+
+    \b
+    Example:
+      stowage role delete acme Packers
+    """  # noqa: D301  click reads the backspace
     store = _store(tenant)
     perform(store, lambda tx: roles.delete_role(tx, roles.named_role(tx.store, name).id))
     operator.output.say(f"{name} is deleted.")

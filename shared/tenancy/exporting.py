@@ -63,8 +63,8 @@ FILES = {
 
 _LEFT_OUT = {"webhook": ("secrets",)}
 """Kind → fields that hold secrets, though sealed."""
-_TEXTS = {"audit": ("changes", "details")}
-"""Kind → fields that hold JSON as text."""
+_TEXT = "_json"
+"""How names of fields end that hold JSON as text."""
 
 _MANIFEST = "manifest.json"
 _TENANT = "tenant.json"
@@ -246,8 +246,8 @@ def _line(store: Store, head: Item) -> tuple[str, str | None]:
     entity: dict[str, Any] = loads(text)
     for name in _LEFT_OUT.get(kind, ()):
         entity.pop(name, None)
-    for name in _TEXTS.get(kind, ()):
-        entity[name] = loads(entity[name])
+    for name in [name for name in entity if name.endswith(_TEXT)]:
+        entity[name.removesuffix(_TEXT)] = loads(entity.pop(name))
     key = {"id": head["id"]} if "id" in head else {}
     return kind, dumps({**key, **entity})
 
