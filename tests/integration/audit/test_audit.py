@@ -1,0 +1,257 @@
+"""The audit log: an entry exactly where there is a change, whatever dies, and for good."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from shared.audit import service
+from shared.audit.models import Actor, AuditAction
+from shared.db.unit_of_work import perform
+from shared.tenancy.provisioning import create_client
+from tests.clock import Clock
+from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
+from tests.floor import Floor
+from tests.gateway import Erp
+from tests.integration.write_settings import ERP, NEW_WAYS
+from tests.stack import Stack
+
+_SETTING = {"receipt_tolerance": 2.5}
+
+
+def entries(erp: Erp, action: AuditAction | None = None) -> list[dict[str, Any]]:
+    """The log, the newest first; of one action if it is given."""
+    return erp.walk("/audit-log", **({"action": action} if action else {}))
+
+
+# What entries say
+
+
+def test_an_entry_says_who_did_what_to_which_and_by_which_request(stack: Stack) -> None:
+    admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
+
+    answer = admin.patch("/settings", NEW_WAYS)
+
+    (entry,) = entries(admin, "settings.changed")
+    assert entry == {
+        "id": entry["id"],
+        "action": "settings.changed",
+        "actor": {"type": "user", "id": "7", "name": None},
+        "target": {"type": "settings", "id": None},
+        "changes": {
+            "timezone": {"from": "UTC", "to": "Europe/Madrid"},
+            "modules.waves": {"from": True, "to": False},
+            "receipt_tolerance": {"from": 0, "to": 2.5},
+            "pick_substitution": {"from": "none", "to": "batch"},
+            "commit_drops": {"from": False, "to": True},
+        },
+        "details": {},
+        "reason": None,
+        "request_id": answer.headers["X-Request-Id"],
+        "created_at": answer.data["updated_at"],
+    }
+
+
+def test_the_life_of_a_client_is_told_without_its_secrets(stack: Stack, erp: Erp) -> None:
+    made = erp.post("/api-clients", ERP).data
+    path = f"/api-clients/{made['id']}"
+    secrets = [made["client_secret"]]
+    erp.patch(path, {"name": "Shop", "scopes": ["stocks:read"]})
+    secrets += [erp.post(f"{path}/rotate-secret").data["client_secret"] for _ in range(2)]
+    erp.delete(f"{path}/previous-secret")
+    erp.delete(path)
+
+    told = entries(erp)[::-1]
+
+    assert [entry["action"] for entry in told] == [
+        "client.created", "client.changed", "client.rotated", "client.rotated",
+        "client.changed", "client.revoked",
+    ]  # fmt: skip
+    assert {entry["target"]["id"] for entry in told} == {made["id"]}
+    assert {entry["actor"]["id"] for entry in told} == {"erp"}
+    assert told[0]["details"] == {"name": "ERP", "kind": "integration", "scopes": ERP["scopes"]}
+    assert told[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
+    assert told[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
+    assert told[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
+    everything = repr([*stack.items(), *stack.control()])
+    assert made["id"] in everything
+    assert not any(secret in everything for secret in secrets)
+
+
+def test_adjustments_are_told_with_their_reason(stack: Stack) -> None:
+    erp = stack.erp()
+    floor = Floor.furnished(erp, "YARD")
+    floor.stock("BRICK", 7.5)
+    base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
+    count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
+    made = erp.post("/stock-adjustments", count).data
+    # What was as expected is no adjustment.
+    assert erp.post("/stock-adjustments", count).status == 200
+    damaged = {**base, "to_status": "damaged", "qty": 2, "reason": "Fork lift"}
+    erp.post("/stock-adjustments", damaged)
+    assert erp.post("/stock-adjustments", {**base, "decrease": 99, "reason": "x"}).status == 409
+
+    last, counted, first = entries(erp, "stock.adjusted")
+
+    assert first["changes"] == {"qty": {"from": 0, "to": 7.5}}
+    assert counted["changes"] == {"qty": {"from": 7.5, "to": 6.25}}
+    assert counted["reason"] == "Cycle count"
+    assert counted["target"] == {"type": "stock_movement", "id": str(made["movement_id"])}
+    assert counted["details"] == {
+        "product_id": made["product_id"], "item_code": "BRICK", "whs_code": "YARD",
+        "bin_code": "A-01", "batch_num": None, "serial_number": None,
+        "inventory_status": "available", "to_status": None,
+    }  # fmt: skip
+    assert last["changes"] == {"qty": {"from": 6.25, "to": 4.25}}
+    assert (last["details"]["to_status"], last["reason"]) == ("damaged", "Fork lift")
+
+
+def test_an_operator_is_told_by_the_name_of_the_system(
+    erp: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "marta")
+    create_client("acme", "ERP")
+    (entry,) = entries(erp, "client.created")
+    assert entry["actor"] == {"type": "operator", "id": None, "name": "marta"}
+
+
+def test_who_has_no_name_is_an_operator_all_the_same(
+    erp: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody() -> str:
+        raise OSError
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    create_client("acme", "ERP")
+    (entry,) = entries(erp, "client.created")
+    assert entry["actor"] == {"type": "operator", "id": None, "name": None}
+
+
+def test_whoever_acts_for_somebody_names_them(stack: Stack, erp: Erp) -> None:
+    perform(
+        stack.store(),
+        lambda tx: service.record(
+            tx, "session.reused", "session", "5f1e", details={"qty": Decimal("2.50")},
+            actor=Actor(type="user", id="7", name="maria"),
+        ),
+    )  # fmt: skip
+    (entry,) = entries(erp, "session.reused")
+    assert entry["actor"] == {"type": "user", "id": "7", "name": "maria"}
+    assert entry["details"] == {"qty": 2.5}
+
+
+# When there is an entry
+
+
+def _settings(erp: Erp) -> tuple[str, dict[str, Any]]:
+    assert erp.get("/settings").status == 200
+    return "/settings", dict(_SETTING)
+
+
+def _client(erp: Erp) -> tuple[str, dict[str, Any]]:
+    return f"/api-clients/{erp.post('/api-clients', ERP).data['id']}", {"scopes": ["stocks:read"]}
+
+
+_CHANGES: Mapping[str, Callable[[Erp], tuple[str, dict[str, Any]]]] = {
+    "settings.changed": _settings,
+    "client.changed": _client,
+}
+
+
+@pytest.mark.parametrize("action", _CHANGES)
+@pytest.mark.parametrize("kind", [kill_before, kill_after])
+def test_whatever_dies_there_is_an_entry_exactly_where_there_is_a_change(
+    action: AuditAction, kind: Callable[[int], Fault], stack: Stack, erp: Erp, wire: Wire
+) -> None:
+    path, body = _CHANGES[action](erp)
+    as_prepared, before = stack.keep(), erp.get(path).text
+    with wire.recorded() as seen:
+        assert erp.patch(path, body).status == 200
+    outcomes = set()
+    for at in range(len(seen.calls)):
+        as_prepared()
+        with pytest.raises(Killed), wire.faulty(kind(at)):
+            erp.patch(path, body)
+        changed = erp.get(path).text != before
+        outcomes.add(changed)
+        assert len(entries(erp, action)) == changed
+        assert erp.patch(path, body).status == 200
+        assert len(entries(erp, action)) == 1
+    assert outcomes == ({False} if kind is kill_before else {False, True})
+
+
+@pytest.mark.parametrize("action", _CHANGES)
+@pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(2)])
+def test_a_change_that_is_tried_again_and_again_has_one_entry(
+    action: AuditAction, fault: Callable[[], Fault], erp: Erp, wire: Wire, clock: Clock
+) -> None:
+    assert clock
+    path, body = _CHANGES[action](erp)
+    with wire.faulty(fault()):
+        assert erp.patch(path, body).status == 200
+    assert len(entries(erp, action)) == 1
+
+
+def test_what_is_refused_or_repeated_has_no_entry_of_its_own(erp: Erp) -> None:
+    assert erp.patch("/settings", {"timezone": "Mars"}, key="no").status == 422
+    for _ in range(3):
+        assert erp.patch("/settings", _SETTING, key="once").status == 200
+    assert erp.patch("/settings", _SETTING).status == 200, "it is so already"
+    assert len(entries(erp, "settings.changed")) == 1
+
+
+def test_nothing_in_the_service_changes_or_removes_an_entry(stack: Stack, erp: Erp) -> None:
+    erp.patch("/settings", _SETTING)
+    before = [item for item in stack.items() if item["PK"]["S"].startswith("audit#")]
+
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        for path in ("/audit-log", f"/audit-log/{entries(erp)[0]['id']}"):
+            assert erp.send(method, path, {}).status in {404, 405}
+    erp.patch("/settings", {"receipt_tolerance": 3})
+
+    after = [item for item in stack.items() if item["PK"]["S"].startswith("audit#")]
+    assert len(after) == len(before) + 1
+    assert all(item in after for item in before)
+
+
+def test_an_id_is_never_written_over(stack: Stack, erp: Erp) -> None:
+    """An entry's place must be free: a sequence that was set back gives no way to forge."""
+    erp.patch("/settings", _SETTING)
+    (before,) = entries(erp, "settings.changed")
+    store = stack.store()
+
+    def forge(tx: Any) -> None:
+        tx._memory.ids["audit"] = [before["id"]]
+        service.record(tx, "client.revoked", "client", "stw_acme_1")
+
+    store.deadline._ends = 0
+    with pytest.raises(Exception, match="busy"):
+        perform(store, forge)
+    assert entries(erp, "settings.changed") == [before]
+
+
+# How it is read
+
+
+def test_filters_meet(stack: Stack, erp: Erp) -> None:
+    made = [erp.post("/api-clients", {**ERP, "name": name}).data["id"] for name in ("a", "b")]
+    admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
+    admin.patch(f"/api-clients/{made[0]}", {"name": "c"})
+    admin.patch("/settings", _SETTING)
+
+    def found(**query: object) -> list[str]:
+        return [entry["action"] for entry in erp.walk("/audit-log", **query)]
+
+    assert found(target=made[0]) == ["client.changed", "client.created"]
+    assert found(target=made[0], actor="7") == ["client.changed"]
+    assert found(actor="7", sort="created_at") == ["client.changed", "settings.changed"]
+    assert found(actor_type="user", target_type="settings") == ["settings.changed"]
+    assert found(action="client.created", target=made[1]) == ["client.created"]
+    assert found(action="client.created", actor="7") == []
+    assert erp.get("/audit-log", query={"action": "client"}).status == 422
+
+
+def test_the_neighbour_sees_its_own_log(erp: Erp, beta: Erp) -> None:
+    erp.patch("/settings", _SETTING)
+    assert entries(beta, "settings.changed") == []

@@ -1,0 +1,397 @@
+"""Clients over HTTP: what they get, how secrets change, how they end."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pytest
+
+from shared.auth.scopes import SCOPES
+from shared.db.items import from_attributes
+from shared.tenancy.provisioning import set_plan
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.settings.oauth import ask, signed_in, ten_seconds_later, works
+from tests.integration.write_settings import APPLICATION, ERP
+from tests.interleaving import USUAL, Scheduler, replayable, seeds
+from tests.stack import Stack
+
+_STRANGERS = (
+    "stw_acme_0123456789abcdef01234567",  # of the tenant, but there is none
+    "stw_beta_0123456789abcdef01234567",
+    "stw_acme_0123456789ABCDEF01234567",
+    "stw_acme_",
+    "stx_acme_0123456789abcdef01234567",
+    "999",
+    "%00",
+    "..",
+    "x" * 1_000,
+)
+
+
+def created(erp: Erp, **more: object) -> dict[str, Any]:
+    """Create a client; the answer with its secret."""
+    answer = erp.post("/api-clients", {**ERP, **more})
+    assert answer.status == 201, answer.text
+    data: dict[str, Any] = answer.data
+    return data
+
+
+def problems(answer: Any) -> list[str]:
+    """Fields that are wrong."""
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    return [one["field"] for one in answer.json()["errors"]]
+
+
+def counted(stack: Stack) -> tuple[int, int]:
+    """How many integration clients and mobile applications the tenant is counted to have."""
+    (item,) = (
+        item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
+    )
+    return int(item.get("clients", 0)), int(item.get("mobile_clients", 0))
+
+
+# Creating
+
+
+def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp) -> None:
+    answer = erp.post("/api-clients", {"name": " Web shop ", "scopes": ["stocks:read"]})
+
+    made = answer.data
+    assert answer.headers["Location"].endswith(f"/api-clients/{made['id']}")
+    assert made["id"].startswith("stw_acme_")
+    assert (made["kind"], made["name"], made["scopes"]) == (
+        "integration", "Web shop", ["stocks:read"],
+    )  # fmt: skip
+    shown = erp.get(f"/api-clients/{made['id']}").data
+    assert shown == {name: value for name, value in made.items() if name != "client_secret"}
+    shop = signed_in(stack, made["id"], made["client_secret"])
+    assert shop.get("/stocks").status == 200
+    assert shop.get("/products").code == "missing_scope"
+    assert ask(stack, made["id"], made["client_secret"], "products:read").status == 400
+
+
+def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: Erp) -> None:
+    made = erp.post("/api-clients", APPLICATION).data
+
+    assert made["id"].startswith("stm_acme_")
+    assert (made["kind"], made["scopes"], made["secrets"]) == ("mobile", [], [])
+    assert made["client_secret"] is None
+    assert not works(stack, made["id"], "")
+    assert not works(stack, made["id"], "sws_guess")
+    refused = erp.post(f"/api-clients/{made['id']}/rotate-secret")
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert erp.delete(f"/api-clients/{made['id']}/previous-secret").status == 404
+    assert problems(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
+        "scopes"
+    ]
+    assert erp.patch(f"/api-clients/{made['id']}", {"name": "Tablets"}).data["name"] == "Tablets"
+    assert counted(stack) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, ["name", "scopes"]),
+        ({"name": "", "scopes": []}, ["name", "scopes"]),
+        ({"name": "x" * 101, "scopes": ["products:all", "stocks:read", 5]},
+         ["name", "scopes.0", "scopes.2"]),
+        ({"name": "a\nb", "scopes": ["stocks:read", "stocks:read"]}, ["name", "scopes.1"]),
+        ({"name": None, "scopes": "stocks:read", "kind": "robot"}, ["name", "kind", "scopes"]),
+        ({"name": 5, "scopes": None, "kind": None}, ["name", "kind", "scopes"]),
+        ({"name": "App", "kind": "mobile", "scopes": ["stocks:read"]}, ["scopes"]),
+        ({"name": "\ud800", "scopes": ["stocks:read"]}, ["name"]),
+    ],
+)  # fmt: skip
+def test_every_problem_is_told_at_once(erp: Erp, body: object, fields: list[str]) -> None:
+    assert problems(erp.post("/api-clients", body)) == fields
+    assert erp.get("/api-clients").json()["meta"]["total"] == 0
+
+
+def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
+    set_plan("acme", "essentials")
+    first, _ = (created(erp, name=name) for name in ("ERP", "Shop"))
+
+    refused = erp.post("/api-clients", ERP)
+
+    assert (refused.status, refused.code) == (402, "limit_reached")
+    assert refused.json()["error"]["offer"] == {
+        "limit": 2, "used": 2, "plan": "essentials", "next_plan": "professional",
+        "upgrade_url": refused.json()["error"]["offer"]["upgrade_url"],
+    }  # fmt: skip
+    # Mobile applications have a limit of their own.
+    for _ in range(10):
+        assert erp.post("/api-clients", APPLICATION).status == 201
+    offer = erp.post("/api-clients", APPLICATION).json()["error"]["offer"]
+    assert (offer["limit"], offer["used"], offer["next_plan"]) == (10, 10, None)
+    assert counted(stack) == (2, 10)
+    # Who goes makes room.
+    assert erp.delete(f"/api-clients/{first['id']}").status == 200
+    assert erp.post("/api-clients", ERP).status == 201
+
+
+def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> None:
+    for _ in range(3):
+        created(erp)
+    set_plan("acme", "essentials")
+
+    offer = erp.post("/api-clients", ERP).json()["error"]["offer"]
+
+    assert (offer["limit"], offer["used"]) == (2, 3)
+    assert erp.get("/api-clients").json()["meta"]["total"] == 3
+
+
+def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
+    set_plan("acme", "essentials")
+    ten_seconds_later()
+    for _ in range(2):
+        created(erp)
+    assert erp.post("/api-clients", ERP).status == 402
+    set_plan("acme", "professional")
+    assert erp.post("/api-clients", ERP).status == 201
+
+
+def test_twenty_at_once_are_as_many_as_the_plan_allows(
+    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_plan("acme", "essentials")
+    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    for seed in seeds(USUAL // 2):
+        back()
+        acts = [
+            partial(erp.post, "/api-clients", {**ERP, "name": f"ERP {number}"})
+            for number in range(20)
+        ]
+        with replayable(seed):
+            answers = scheduler.run(acts, seed)
+            assert Counter(answer.status for answer in answers) == {201: 2, 402: 18}
+            assert counted(stack) == (2, 0)
+            assert erp.get("/api-clients").json()["meta"]["total"] == 2
+            entries = erp.get("/audit-log", query={"action": "client.created"})
+            assert entries.json()["meta"]["total"] == 2
+
+
+# Secrets
+
+
+def test_two_secrets_work_while_one_is_changed(stack: Stack, erp: Erp) -> None:
+    first = created(erp)
+    path, secrets = f"/api-clients/{first['id']}", [first["client_secret"]]
+    shop = signed_in(stack, first["id"], secrets[0])
+    for _ in range(2):
+        answer = erp.post(f"{path}/rotate-secret")
+        assert answer.status == 200
+        secrets.append(answer.data["client_secret"])
+
+    assert [works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
+    assert len(erp.get(path).data["secrets"]) == 2
+    ended = erp.delete(f"{path}/previous-secret")
+    assert (ended.status, len(ended.data["secrets"])) == (200, 1)
+    assert [works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
+    assert erp.delete(f"{path}/previous-secret").status == 404
+    ten_seconds_later()
+    assert shop.get("/products").status == 200, "tokens outlive secrets that end in good order"
+
+
+def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack, erp: Erp) -> None:
+    first = created(erp)
+    shop = signed_in(stack, first["id"], first["client_secret"])
+    path = f"/api-clients/{first['id']}/rotate-secret"
+
+    second = erp.post(path, {"keep_previous": False}).data
+
+    assert not works(stack, first["id"], first["client_secret"])
+    again = signed_in(stack, first["id"], second["client_secret"])
+    ten_seconds_later()
+    assert shop.get("/products").code == "unauthenticated"
+    assert again.get("/products").status == 200
+
+
+@pytest.mark.parametrize("body", [{"keep_previous": None}, {"keep_previous": 1}])
+def test_a_rotation_that_is_not_understood_changes_nothing(
+    stack: Stack, erp: Erp, body: object
+) -> None:
+    made = created(erp)
+    path = f"/api-clients/{made['id']}"
+    assert problems(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
+    assert works(stack, made["id"], made["client_secret"])
+    assert len(erp.get(path).data["secrets"]) == 1
+
+
+def test_rotations_at_once_leave_the_secret_that_is_in_use(
+    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = created(erp)
+    path = f"/api-clients/{made['id']}/rotate-secret"
+    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    for seed in seeds(USUAL):
+        back()
+        with replayable(seed):
+            answers = scheduler.run([partial(erp.post, path)] * 3, seed)
+            statuses = Counter(answer.status for answer in answers)
+            assert statuses.keys() <= {200, 409}
+            won = [answer.data["client_secret"] for answer in answers if answer.status == 200]
+            alive = [works(stack, made["id"], secret) for secret in (made["client_secret"], *won)]
+            # One after the other, each rotation may end what was before the one before it.
+            assert alive.count(True) == 2
+            assert len(won) > 1 or alive == [True, True]
+            entries = erp.get("/audit-log", query={"action": "client.rotated"})
+            assert entries.json()["meta"]["total"] == len(won)
+
+
+# Changing
+
+
+def test_a_scope_that_is_taken_away_ends_tokens_one_that_is_given_does_not(
+    stack: Stack, erp: Erp
+) -> None:
+    made = created(erp)
+    path, secret = f"/api-clients/{made['id']}", made["client_secret"]
+    shop = signed_in(stack, made["id"], secret)
+
+    more = erp.patch(path, {"scopes": [*ERP["scopes"], "warehouses:read"]})
+    assert more.status == 200
+    ten_seconds_later()
+    assert shop.get("/products").status == 200
+    assert shop.get("/warehouses").code == "missing_scope", "a token is as it was issued"
+
+    assert erp.patch(path, {"scopes": ["warehouses:read"]}).data["scopes"] == ["warehouses:read"]
+    ten_seconds_later()
+    assert shop.get("/products").code == "unauthenticated"
+    again = signed_in(stack, made["id"], secret)
+    assert again.get("/warehouses").status == 200
+    assert again.get("/products").code == "missing_scope"
+
+
+def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> None:
+    made = created(erp)
+    path = f"/api-clients/{made['id']}"
+    before = erp.get(path)
+
+    for body in ({}, {"name": "ERP"}, {"scopes": ERP["scopes"]}, {"kind": "mobile", "id": "x"}):
+        assert erp.patch(path, body).text == before.text
+    assert erp.get("/audit-log", query={"action": "client.changed"}).data == []
+    renamed = erp.patch(path, {"name": "Shop"}).data
+    assert (renamed["name"], renamed["scopes"]) == ("Shop", ERP["scopes"])
+    assert renamed["updated_at"] >= made["updated_at"]
+    stale = erp.patch(path, {"name": "ERP"}, headers={"If-Match": before.headers["ETag"]})
+    assert (stale.status, stale.code) == (409, "stale_state")
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"name": "", "scopes": ["none"]}, ["name", "scopes.0"]),
+        ({"name": None, "scopes": None}, ["name", "scopes"]),
+        ({"scopes": []}, ["scopes"]),
+    ],
+)
+def test_every_problem_of_a_change_is_told_at_once(
+    erp: Erp, body: object, fields: list[str]
+) -> None:
+    made = created(erp)
+    assert problems(erp.patch(f"/api-clients/{made['id']}", body)) == fields
+    assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
+
+
+# Ending
+
+
+def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
+    made = created(erp)
+    path = f"/api-clients/{made['id']}"
+    shop = signed_in(stack, made["id"], made["client_secret"])
+    assert counted(stack) == (1, 0)
+
+    assert erp.delete(path).data == erp_view(made)
+
+    assert not works(stack, made["id"], made["client_secret"])
+    ten_seconds_later()
+    assert shop.get("/products").code == "unauthenticated"
+    for answer in (
+        erp.get(path),
+        erp.patch(path, {"name": "x"}),
+        erp.delete(path),
+        erp.post(f"{path}/rotate-secret"),
+        erp.delete(f"{path}/previous-secret"),
+    ):
+        assert (answer.status, answer.code) == (410, "gone")
+    assert erp.get("/api-clients").data == []
+    assert counted(stack) == (0, 0)
+
+
+def erp_view(made: dict[str, Any]) -> dict[str, Any]:
+    """A client without its secret."""
+    return {name: value for name, value in made.items() if name != "client_secret"}
+
+
+def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
+    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = created(erp)
+    path = f"/api-clients/{made['id']}"
+    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    for seed in seeds(USUAL):
+        back()
+        acts = [
+            partial(erp.delete, path),
+            partial(erp.post, f"{path}/rotate-secret", {"keep_previous": False}),
+            partial(erp.delete, path),
+            partial(erp.patch, path, {"scopes": ["stocks:read"]}),
+        ]
+        with replayable(seed):
+            answers = scheduler.run(acts, seed)
+            revoked = Counter(answers[number].status for number in (0, 2))
+            assert revoked == {200: 1, 410: 1}
+            assert counted(stack) == (0, 0)
+            secrets = [made["client_secret"]]
+            if answers[1].status == 200:
+                secrets.append(answers[1].data["client_secret"])
+            assert not any(works(stack, made["id"], secret) for secret in secrets)
+            entries = erp.get("/audit-log", query={"action": "client.revoked"})
+            assert entries.json()["meta"]["total"] == 1
+
+
+# Strangers
+
+
+@pytest.mark.parametrize("client_id", _STRANGERS)
+def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id: str) -> None:
+    path = f"/api-clients/{client_id}"
+    for answer in (
+        erp.get(path),
+        erp.patch(path, {"name": "x"}),
+        erp.delete(path),
+        erp.post(f"{path}/rotate-secret"),
+        erp.delete(f"{path}/previous-secret"),
+    ):
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp, beta: Erp) -> None:
+    made = created(erp)
+    missing = _STRANGERS[0]
+
+    for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret")):
+        body = {"name": "Mine now"} if method == "PATCH" else None
+        theirs = beta.send(method, f"/api-clients/{made['id']}{tail}", body)
+        nobodys = beta.send(method, f"/api-clients/{missing}{tail}", body)
+        assert theirs.status == nobodys.status == 404
+        assert _without_ids(theirs.json(), made["id"]) == _without_ids(nobodys.json(), missing)
+    assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
+    assert works(stack, made["id"], made["client_secret"])
+    assert beta.get("/api-clients").data == []
+
+
+def _without_ids(body: dict[str, Any], client_id: str) -> str:
+    return repr({**body, "error": {**body["error"], "request_id": ""}}).replace(client_id, "ID")
+
+
+def test_reading_takes_the_right_to_manage(stack: Stack) -> None:
+    reader = stack.erp(scopes=set(SCOPES) - {"settings:manage"})
+    clerk = Erp(stack.gateway, stack.user_token(permissions="inventory.manage imports.run"))
+    admin = Erp(stack.gateway, stack.user_token(permissions="users.manage"))
+    for path in ("/api-clients", "/settings", "/audit-log"):
+        assert reader.get(path).code == "missing_scope"
+        assert clerk.get(path).code == "forbidden"
+        assert admin.get(path).status == 200

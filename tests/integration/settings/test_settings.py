@@ -1,0 +1,242 @@
+"""How a company works, over HTTP: read at once, changed all together or not at all."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pytest
+
+from shared.tenancy.provisioning import set_plan, set_settings, show_tenant
+from tests.faults import Wire
+from tests.gateway import Erp
+from tests.integration.settings.oauth import ten_seconds_later
+from tests.interleaving import USUAL, Scheduler, replayable, seeds
+from tests.stack import Stack
+
+_DEFAULTS: dict[str, Any] = {
+    "timezone": "UTC",
+    "modules": {"waves": True, "transfer_orders": True, "bulk_import": True},
+    "receipt_tolerance": 0,
+    "pick_substitution": "none",
+    "minutes_per_unit": 0.5,
+    "minutes_per_trip": 5,
+    "commit_drops": False,
+}
+_OTHERS: dict[str, Any] = {
+    "timezone": "Europe/Madrid",
+    "modules": {"waves": False, "transfer_orders": False, "bulk_import": False},
+    "receipt_tolerance": 12.345678,
+    "pick_substitution": "any",
+    "minutes_per_unit": 0,
+    "minutes_per_trip": 1440,
+    "commit_drops": True,
+}
+
+
+def settings_of(erp: Erp) -> dict[str, Any]:
+    """What can be changed of the settings, as GET shows it."""
+    data = erp.get("/settings").data
+    return {name: data[name] for name in _DEFAULTS}
+
+
+def problems(answer: Any) -> list[str]:
+    """Fields that are wrong."""
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    return [one["field"] for one in answer.json()["errors"]]
+
+
+def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> None:
+    set_plan("acme", "professional")
+    ten_seconds_later()
+
+    shown = erp.get("/settings").data
+
+    assert settings_of(erp) == _DEFAULTS
+    assert shown["tenant"] == "acme"
+    assert shown["plan"] == "professional"
+    assert shown["base_url"] == "https://api.stowage.test/api/v1"
+    assert shown["features"] == ["api.public.enabled", "webhooks.enabled"]
+    assert shown["limits"]["integration_clients"] == 10
+    assert shown["limits"]["mobile_clients"] == 10
+    assert shown["updated_at"] is None
+
+
+def test_a_change_is_seen_at_once_and_by_the_doors_within_ten_seconds(erp: Erp) -> None:
+    assert erp.get("/waves").status == 200
+
+    changed = erp.patch("/settings", _OTHERS)
+
+    assert changed.status == 200, changed.text
+    assert settings_of(erp) == _OTHERS == {name: changed.data[name] for name in _OTHERS}
+    assert erp.get("/settings").text == changed.text
+    assert erp.get("/waves").status == 200
+    ten_seconds_later()
+    assert erp.get("/waves").status == 404
+    assert erp.get("/transfer-orders").code == "transfer_orders_disabled"
+
+
+@pytest.mark.parametrize("name", sorted(_DEFAULTS))
+def test_only_what_is_sent_changes(erp: Erp, name: str) -> None:
+    changed = erp.patch("/settings", {name: _OTHERS[name]})
+
+    assert changed.status == 200
+    assert settings_of(erp) == _DEFAULTS | {name: _OTHERS[name]}
+
+
+def test_a_module_is_switched_by_itself(erp: Erp) -> None:
+    assert erp.patch("/settings", {"modules": {"waves": False}}).status == 200
+    assert settings_of(erp)["modules"] == _DEFAULTS["modules"] | {"waves": False}
+    assert erp.patch("/settings", {"modules": {}}).data["modules"]["waves"] is False
+    assert erp.patch("/settings", {"modules": {"waves": True}}).status == 200
+    assert settings_of(erp) == _DEFAULTS
+
+
+def test_what_is_not_for_companies_to_change_is_ignored(erp: Erp) -> None:
+    wanted: dict[str, Any] = {
+        "tenant": "beta", "plan": "free", "state": "active", "base_url": "https://x.example",
+        "limits": {"integration_clients": 99}, "features": [], "updated_at": None, "colour": "red",
+    }  # fmt: skip
+    before = erp.get("/settings").text
+
+    assert erp.patch("/settings", wanted).text == before
+    assert erp.get("/settings").text == before
+    assert show_tenant("acme").plan == "enterprise"
+
+
+def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
+    wrong = {
+        "timezone": "Mars/Olympus",
+        "modules": {"waves": "yes", "transfer_orders": 1, "bulk_import": None},
+        "receipt_tolerance": 100.5,
+        "pick_substitution": "everything",
+        "minutes_per_unit": -1,
+        "minutes_per_trip": 0.0000001,
+        "commit_drops": "true",
+    }
+
+    assert problems(erp.patch("/settings", wrong)) == [
+        "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
+        "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
+        "commit_drops",
+    ]  # fmt: skip
+    one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
+    assert problems(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
+    assert settings_of(erp) == _DEFAULTS
+    assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
+
+
+@pytest.mark.parametrize("name", sorted(_DEFAULTS))
+def test_nothing_is_null(erp: Erp, name: str) -> None:
+    assert problems(erp.patch("/settings", {name: None})) == [name]
+
+
+@pytest.mark.parametrize(
+    "zone",
+    ["", "utc+1", "Europe", "europe/madrid", "Europe/Madrid ", "../etc/passwd", "x" * 101, 5],
+)
+def test_time_zones_that_there_are_not(erp: Erp, zone: object) -> None:
+    assert problems(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-0.1", "100.0000001", "1e3", '"5"', "true", "[]"])
+def test_numbers_that_cannot_be(erp: Erp, number: str) -> None:
+    answer = erp.patch("/settings", raw=f'{{"receipt_tolerance": {number}}}')
+    assert problems(answer) == ["receipt_tolerance"]
+
+
+def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
+    on, off = {"modules": {"transfer_orders": True}}, {"modules": {"transfer_orders": False}}
+    # What is on stays on; only switching asks.
+    assert erp.patch("/settings", on).status == 200
+    assert erp.patch("/settings", off).status == 200
+    for number in range(2):
+        refused = erp.patch("/settings", {**on, "timezone": "Europe/Madrid"})
+        assert (refused.status, refused.code) == (422, "rule_blocked")
+        assert refused.json()["errors"][0]["field"] == "modules.transfer_orders"
+        assert str(number) in refused.json()["message"]
+        body = {"whs_code": f"W{number}", "name": "Hall"}
+        assert erp.post("/warehouses", body).status == 201
+    assert settings_of(erp)["timezone"] == "UTC"
+    assert erp.patch("/settings", on).status == 200
+    # One that is deleted counts no more.
+    assert erp.patch("/settings", off).status == 200
+    assert erp.delete("/warehouses/1").status == 200
+    assert erp.patch("/settings", on).code == "rule_blocked"
+
+
+def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
+    seen = erp.get("/settings").headers["ETag"]
+    assert erp.get("/settings", headers={"If-None-Match": seen}).status == 304
+
+    first = erp.patch("/settings", {"commit_drops": True}, headers={"If-Match": seen})
+    second = erp.patch("/settings", {"receipt_tolerance": 9}, headers={"If-Match": seen})
+
+    assert first.status == 200
+    assert (second.status, second.code) == (409, "stale_state")
+    assert settings_of(erp) == _DEFAULTS | {"commit_drops": True}
+    now = erp.get("/settings").headers["ETag"]
+    assert erp.patch("/settings", {"receipt_tolerance": 9}, headers={"If-Match": now}).status == 200
+
+
+def test_of_two_that_saw_the_same_one_may_change_it(
+    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    for seed in seeds(USUAL):
+        back()
+        seen = {"If-Match": erp.get("/settings").headers["ETag"]}
+        bodies: list[dict[str, Any]] = [
+            {"receipt_tolerance": 1},
+            {"minutes_per_trip": 1},
+            {"timezone": "Asia/Tokyo"},
+        ]
+        acts = [partial(erp.patch, "/settings", body, headers=seen) for body in bodies]
+        with replayable(seed):
+            answers = scheduler.run(acts, seed)
+            assert Counter(answer.status for answer in answers) == {200: 1, 409: 2}
+            (won,) = (n for n, answer in enumerate(answers) if answer.status == 200)
+            assert settings_of(erp) == _DEFAULTS | bodies[won]
+
+
+def test_changes_at_once_of_different_settings_all_count(
+    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    for seed in seeds(USUAL):
+        back()
+        bodies: list[dict[str, Any]] = [
+            {"modules": {"waves": False}},
+            {"modules": {"bulk_import": False}},
+            {"receipt_tolerance": 3},
+            {"commit_drops": True},
+        ]
+        with replayable(seed):
+            acts = [partial(erp.patch, "/settings", body) for body in bodies]
+            assert {answer.status for answer in scheduler.run(acts, seed)} == {200}
+            assert settings_of(erp) == _DEFAULTS | {
+                "modules": {"waves": False, "transfer_orders": True, "bulk_import": False},
+                "receipt_tolerance": 3,
+                "commit_drops": True,
+            }
+            assert len(erp.get("/audit-log", query={"action": "settings.changed"}).data) == 4
+
+
+def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> None:
+    seen = erp.get("/settings").headers["ETag"]
+
+    set_settings("acme", {"pick_substitution": "batch", "modules": ["waves"]})
+
+    assert settings_of(erp)["pick_substitution"] == "batch"
+    assert erp.patch("/settings", {}, headers={"If-Match": seen}).code == "stale_state"
+    (entry,) = erp.get("/audit-log", query={"action": "settings.changed"}).data
+    assert entry["actor"]["type"] == "operator"
+    assert entry["changes"]["pick_substitution"] == {"from": "none", "to": "batch"}
+    assert entry["changes"]["modules.bulk_import"] == {"from": True, "to": False}
+    assert stack.tenant().settings.pick_substitution == "batch"
+
+
+def test_the_neighbour_notices_nothing(erp: Erp, beta: Erp) -> None:
+    before = beta.get("/settings").text
+    assert erp.patch("/settings", _OTHERS).status == 200
+    assert beta.get("/settings").text == before
+    assert beta.get("/audit-log", query={"action": "settings.changed"}).data == []
