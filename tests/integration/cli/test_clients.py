@@ -1,0 +1,157 @@
+"""API clients and the audit log, as an operator types it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shared.tenancy.provisioning import set_state
+from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
+from tests.integration.control_plane import Killed, Wire, deployed, killer
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with deployed() as wire:
+        yield wire
+
+
+@pytest.fixture
+def stowage(wire: Wire) -> Run:
+    """The command line against a deployed stack with the tenant acme."""
+    assert wire
+    deploy_stack()
+    assert run("tenant", "create", "acme").exit_code == 0
+    return run
+
+
+def created(stowage: Run, *more: str) -> dict[str, Any]:
+    """Create a client and return what is shown of it."""
+    shown: dict[str, Any] = as_json(
+        stowage("--json", "client", "create", "acme", "--name", "ERP", *more)
+    )
+    return shown
+
+
+def test_a_mobile_application_has_no_secret_to_show(stowage: Run) -> None:
+    made = created(stowage, "--mobile")
+    assert made.keys() == {"client_id"}
+    assert made["client_id"].startswith("stm_acme_")
+    shown = as_json(stowage("--json", "client", "show", made["client_id"]))
+    assert (shown["kind"], shown["secrets"], shown["scopes"]) == ("mobile", 0, [])
+    refused = stowage("client", "rotate", made["client_id"])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "has no secret" in refused.stderr
+    both = stowage("client", "create", "acme", "--name", "x", "--mobile", "--scope", "stocks:read")
+    assert both.exit_code == 2
+
+
+def test_a_client_is_changed(stowage: Run) -> None:
+    client_id = created(stowage)["client_id"]
+    for _ in range(2):
+        changed = as_json(
+            stowage("--json", "client", "change", client_id, "--scope", "stocks:read")
+        )
+        assert (changed["name"], changed["scopes"]) == ("ERP", ["stocks:read"])
+    renamed = as_json(stowage("--json", "client", "change", client_id, "--name", "Shop"))
+    assert (renamed["name"], renamed["scopes"]) == ("Shop", ["stocks:read"])
+    refused = stowage("client", "change", client_id, "--name", "x" * 101)
+    assert (refused.exit_code, refused.stderr) == (
+        1, "Error: name: must have at most 100 characters\n",
+    )  # fmt: skip
+
+
+def test_the_clients_of_a_suspended_company_can_be_seen_to(stowage: Run) -> None:
+    client_id = created(stowage)["client_id"]
+    set_state("acme", "suspended")
+    assert created(stowage)["client_id"] != client_id
+    assert stowage("client", "rotate", client_id, "--now").exit_code == 0
+    assert stowage("client", "revoke", client_id).exit_code == 0
+
+
+def test_a_client_that_was_revoked_is_gone(stowage: Run) -> None:
+    client_id = created(stowage)["client_id"]
+    assert stowage("client", "revoke", client_id).exit_code == 0
+    for command in (["show"], ["change", "--name", "x"], ["rotate"]):
+        refused = stowage("client", *command, client_id)
+        assert refused.exit_code == 1
+        assert f"The client {client_id} was revoked." in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["create", "revoke"])
+def test_a_command_that_died_is_repeated_and_counts_once(
+    command: str, stowage: Run, wire: Wire
+) -> None:
+    """Revoking ends with one client fewer; creating may leave one whose secret nobody saw."""
+    client_id = created(stowage)["client_id"]
+    arguments = ["client", command, "acme", "--name", "Shop"]
+    if command == "revoke":
+        arguments = ["client", command, client_id]
+    moment = 0
+    while True:
+        try:
+            with wire.hooked(killer(moment)):
+                result = run(*arguments)
+        except Killed:
+            moment += 1
+            continue
+        break
+    assert moment > 5
+    listed = as_json(run("--json", "client", "list", "acme"))
+    active = [client for client in listed if client["active"]]
+    if command == "revoke":
+        assert result.exit_code == 0
+        assert active == []
+    else:
+        assert result.exit_code in {0, 1}
+        assert len(active) == 2
+    told = as_json(run("--json", "audit", "acme", "--action", f"client.{command}d"))
+    assert len(told) == (1 if command == "revoke" else len(listed))
+
+
+def test_the_audit_log_is_a_table_for_people_and_json_for_programs(stowage: Run) -> None:
+    client_id = created(stowage)["client_id"]
+    stowage("client", "change", client_id, "--name", "Shop")
+    stowage("tenant", "settings", "acme", "--receipt-tolerance", "2.5")
+
+    told = as_json(stowage("--json", "audit", "acme"))
+    by_action = {entry["action"]: entry for entry in told}
+    assert list(by_action)[:3] == ["settings.changed", "client.changed", "client.created"]
+    assert by_action["settings.changed"]["changes"] == {"receipt_tolerance": {"from": 0, "to": 2.5}}
+    assert by_action["client.changed"]["target"] == f"client {client_id}"
+    assert by_action["client.changed"]["actor"].startswith("operator")
+
+    lines = stowage("audit", "acme").stdout.splitlines()
+    assert lines[0].split() == ["created", "at", "action", "actor", "target", "what", "reason"]
+    assert "receipt_tolerance: 0 → 2.5" in lines[1]
+    assert "name: ERP → Shop" in lines[2]
+
+
+def test_the_audit_log_is_narrowed(stowage: Run) -> None:
+    first = created(stowage)["client_id"]
+    second = created(stowage)["client_id"]
+    told = as_json(stowage("--json", "audit", "acme", "--action", "client.created"))
+    assert [entry["target"] for entry in told] == [f"client {second}", f"client {first}"]
+    (newest,) = as_json(stowage("--json", "audit", "acme", "--limit", "1"))
+    assert newest["target"] == f"client {second}"
+    since = newest["created_at"]
+    assert newest in as_json(stowage("--json", "audit", "acme", "--since", since))
+    assert as_json(stowage("--json", "audit", "acme", "--since", "2100-01-01T00:00:00Z")) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nobody"], 1, "The tenant nobody does not exist."),
+        (["acme", "--since", "yesterday"], 1, "since: must be a date-time with offset"),
+        (["acme", "--action", "client"], 2, "is not one of"),
+        (["acme", "--limit", "0"], 2, "0 is not in the range"),
+    ],
+)
+def test_what_the_audit_log_is_not_asked(
+    arguments: list[str], code: int, message: str, stowage: Run
+) -> None:
+    refused = stowage("audit", *arguments)
+    assert refused.exit_code == code
+    assert message in refused.stderr
+    assert refused.stdout == ""
