@@ -140,8 +140,15 @@ class Stack:
         )
 
     def empty(self, slug: str = "acme") -> None:
-        """Make the tenant as it was on its first day, its events forgotten."""
+        """Make the tenant as it was on its first day, its events forgotten, nobody revoked."""
         _first_day().snapshot.put_back_table(config().tenant_table(slug))
+        aws.client("dynamodb").update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": tenant_key(slug)}},
+            UpdateExpression="SET revoked = :nobody",
+            ExpressionAttributeValues={":nobody": {"M": {}}},
+        )
+        directory.directory.forget()
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)

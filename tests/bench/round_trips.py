@@ -140,8 +140,10 @@ class _Bench:
         seed.fill(erp)
         seed.fill_pages(self.stack, {one.path for one in routes.values() if one.is_list})
         delivery = erp.get("/webhooks/1/deliveries").data[0]["id"]
+        client = erp.get("/api-clients").data[0]["id"]
         for name, operation in routes.items():
-            path = operation.path.format(id=1, kind="products", delivery=delivery)
+            number = client if operation.path.startswith("/api-clients/") else 1
+            path = operation.path.format(id=number, kind="products", delivery=delivery)
             if not operation.is_list:
                 bound = None if name in _FROM_STORAGE else LIST if name in _WITH_A_LIST else GET
                 yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
@@ -166,10 +168,12 @@ class _Bench:
                 continue
             assert name in EXAMPLES, f"{name} has no example in tests/integration/write_routes.py"
             example = EXAMPLES[name]
-            path = operation.path.format(**example.prepare(erp))
-            body = _EVERYDAY.get(name, example.body)
-            send = partial(erp.send, operation.method, path, body, key="measured")
-            yield self._cost(erp, send, example.status).row(name, None)
+            values = example.prepare(erp)
+            path = operation.path.format(**values)
+            body = _EVERYDAY.get(name, example.filled(values))
+            sender = example.sender(erp, values)
+            send = partial(sender.send, operation.method, path, body, key="measured")
+            yield self._cost(sender, send, example.status).row(name, None)
 
     def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
         self._warm(erp)

@@ -120,6 +120,9 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
         "warehouse_code": "W1",
         "bin_code": "A-01",
     },
+    "/api-clients": lambda number: {"name": f"Shop {number}", "scopes": ["stocks:read"]},
+    "/users": lambda number: {"username": f"user-{number}", "name": f"User {number}"},
+    "/roles": lambda number: {"name": f"Role {number}", "permissions": []},
 }
 """Path of a list → body of one more row."""
 
