@@ -1,0 +1,216 @@
+"""`user` and `role`, as an operator types them."""
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.main import main
+from shared.tenancy.access import store_for
+from shared.tenancy.provisioning import set_state
+from shared.users.logins import read_login
+from shared.users.passwords import verify
+from tests.gateway import Erp
+from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.signing_in.desk import enrol, hire, is_good
+from tests.integration.users.office import log_of
+from tests.stack import Stack
+
+_PASSWORD = "eleven green bottles"
+
+
+@pytest.fixture(autouse=True)
+def found(stack: Stack) -> None:
+    """The command line finds the stack."""
+    assert stack
+    deploy_stack()
+
+
+def run(*arguments: str, typed: str = "") -> Result:
+    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
+
+
+def as_json(*arguments: str, typed: str = "") -> Any:
+    result = run("--json", *arguments, typed=typed)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout[result.stdout.index("{" if "{" in result.stdout else "[") :])
+
+
+def refused(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 1, result.stdout
+    assert result.stdout == ""
+    return result.stderr
+
+
+def _packers() -> None:
+    as_json("role", "create", "acme", "Packers", "--permission", "exits.manage")
+
+
+def _ana(*more: str) -> Any:
+    return as_json("user", "create", "acme", "ana.ruiz", "--name", "Ana Ruiz", *more)
+
+
+def test_a_user_is_created_and_shown_by_name() -> None:
+    _packers()
+    made = _ana("--email", "ana@acme.example", "--role", "packers")
+
+    assert made == {"username": "ana.ruiz", "id": 1, "password": made["password"]}
+    login = read_login(store_for("acme"), 1)
+    assert login is not None
+    assert verify(made["password"], login.password)
+    shown = as_json("user", "show", "acme", "Ana.Ruiz")
+    assert (shown["username"], shown["email"], shown["roles"]) == (
+        "ana.ruiz", "ana@acme.example", ["Packers"],
+    )  # fmt: skip
+    assert json.loads(run("--json", "user", "list", "acme").stdout) == [shown]
+    people = run("user", "list", "acme")
+    assert "Packers" in people.stdout
+    assert made["password"] not in people.stdout
+
+
+def test_a_new_password_is_said_to_be_shown_once() -> None:
+    created = run("user", "create", "acme", "ana", "--name", "Ana")
+    assert created.exit_code == 0
+    assert "not shown again" in created.stderr
+    reset = run("user", "reset-password", "acme", "ana")
+    assert "not shown again" in reset.stderr
+    assert reset.stdout != created.stdout
+
+
+def test_a_password_can_be_typed_and_is_not_shown() -> None:
+    typed = f"{_PASSWORD}\n{_PASSWORD}\n"
+    for command in (
+        ("create", "acme", "ana", "--name", "Ana"),
+        ("reset-password", "acme", "ana"),
+    ):
+        result = run("user", *command, "--ask-password", typed=typed)
+        assert result.exit_code == 0, result.stderr
+        assert _PASSWORD not in result.stdout + result.stderr
+        login = read_login(store_for("acme"), 1)
+        assert login is not None
+        assert verify(_PASSWORD, login.password)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    _ana()
+    told = refused("user", "create", "acme", "ana.ruiz", "--name", "", "--email", "nobody")
+    assert [line.removeprefix("Error: ").partition(":")[0] for line in told.splitlines()] == [
+        "name", "email", "username",
+    ]  # fmt: skip
+    assert "username" in refused("user", "create", "acme", "Añá", "--name", "A")
+
+
+def test_what_there_is_not_is_refused() -> None:
+    _ana()
+    assert "The tenant nobody" in refused("user", "list", "nobody")
+    assert "The user nobody" in refused("user", "show", "acme", "nobody")
+    assert "The user nobody" in refused("user", "disable", "acme", "nobody")
+    assert "The role Nothing" in refused("user", "roles", "acme", "ana.ruiz", "--role", "Nothing")
+    assert "The role Nothing" in refused("role", "delete", "acme", "Nothing")
+    assert "The role Nothing" in refused("role", "change", "acme", "Nothing", "--name", "X")
+    assert run("role", "create", "acme", "X", "--permission", "everything").exit_code == 2
+
+
+def test_roles_are_given_by_name_and_all_at_once() -> None:
+    _packers()
+    as_json("role", "create", "acme", "Receiving", "--permission", "entries.manage")
+    _ana()
+    for _ in range(2):  # every command can be repeated
+        shown = as_json(
+            "user", "roles", "acme", "ana.ruiz", "--role", "Receiving", "--role", "PACKERS"
+        )
+        assert shown["roles"] == ["Receiving", "Packers"]
+    assert as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
+
+
+def test_a_user_is_disabled_and_enabled() -> None:
+    anna = hire()
+    token = anna.sign_in().access_token
+    for _ in range(2):
+        assert as_json("user", "disable", "acme", "anna")["is_active"] is False
+    assert not is_good(token)
+    for _ in range(2):
+        assert as_json("user", "enable", "acme", "anna")["is_active"] is True
+    assert anna.sign_in().status == 200
+
+
+def test_a_lost_telephone_is_no_longer_asked_for() -> None:
+    anna = hire()
+    enrol(anna)
+    for _ in range(2):
+        assert as_json("user", "remove-second-factor", "acme", "anna")["two_step"] is False
+    assert is_good(anna.sign_in().access_token)
+
+
+def test_a_user_is_deleted_after_a_question() -> None:
+    _ana()
+    kept = run("user", "delete", "acme", "ana.ruiz", typed="n\n")
+    assert kept.exit_code == 1
+    assert "Delete the user ana.ruiz of acme?" in kept.stderr
+    assert run("user", "show", "acme", "ana.ruiz").exit_code == 0
+
+    assert run("user", "delete", "acme", "ana.ruiz", typed="y\n").exit_code == 0
+    assert "The user ana.ruiz" in refused("user", "show", "acme", "ana.ruiz")
+    _ana()
+    assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
+
+
+def test_a_role_is_changed_and_deleted() -> None:
+    _packers()
+    renamed = as_json("role", "change", "acme", "packers", "--name", "Pickers")
+    assert (renamed["name"], renamed["permissions"]) == ("Pickers", ["exits.manage"])
+    more = as_json(
+        "role", "change", "acme", "Pickers", "--description", "Pick.",
+        "--permission", "exits.manage", "--permission", "inventory.manage",
+    )  # fmt: skip
+    assert more["description"] == "Pick."
+    assert more["permissions"] == ["exits.manage", "inventory.manage"]
+    assert as_json("role", "change", "acme", "Pickers", "--no-permissions")["permissions"] == []
+    both = run(
+        "role", "change", "acme", "Pickers", "--no-permissions", "--permission", "imports.run"
+    )
+    assert both.exit_code == 2
+
+    _ana("--role", "Pickers")
+    assert "1 user has the role Pickers" in refused("role", "delete", "acme", "Pickers")
+    as_json("user", "roles", "acme", "ana.ruiz")
+    assert run("role", "delete", "acme", "Pickers").exit_code == 0
+    assert json.loads(run("--json", "role", "list", "acme").stdout) == []
+
+
+def test_lists_of_many_are_whole(erp: Erp) -> None:
+    for number in range(102):
+        assert erp.post("/roles", {"name": f"Role {number}", "permissions": []}).status == 201
+
+    listed = json.loads(run("--json", "role", "list", "acme").stdout)
+
+    assert [role["name"] for role in listed] == [f"Role {number}" for number in range(102)]
+
+
+def test_a_company_that_is_not_served_can_still_be_helped(stack: Stack, erp: Erp) -> None:
+    _ana()
+    set_state("acme", "suspended")
+    assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
+    set_state("acme", "active")
+
+    entries = log_of(erp, target_type="user")
+    assert [entry["action"] for entry in entries] == ["user.created", "user.disabled"]
+    assert {entry["actor"]["type"] for entry in entries} == {"operator"}
+    assert stack.tenant().state == "active"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("user", "create"), ("user", "list"), ("user", "show"), ("user", "roles"),
+        ("user", "disable"), ("user", "enable"), ("user", "reset-password"),
+        ("user", "remove-second-factor"), ("user", "delete"), ("role", "create"),
+        ("role", "list"), ("role", "change"), ("role", "delete"),
+    ],
+)  # fmt: skip
+def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
+    help_ = run(*command, "--help")
+    assert help_.exit_code == 0
+    assert "TENANT" in help_.stdout
