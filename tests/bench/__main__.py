@@ -32,6 +32,7 @@ from tests.bench import (
     round_trips,
     size,
     tenants,
+    tokens,
 )
 from tests.bench.quiet import quiet
 from tests.bench.report import Table
@@ -47,6 +48,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "import-work": import_work.measure,
     "deliveries": deliveries.measure,
     "tenants": tenants.measure,
+    "tokens": tokens.measure,
     "handler-time": handler_time.measure,
 }
 """Name → what measures the group; its argument is whether a quick look is enough."""
