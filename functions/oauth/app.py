@@ -29,7 +29,6 @@ from shared.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnava
 from shared.http.envelope import error_body
 from shared.observability import bind, count, flush, logger, span
 from shared.tenancy.directory import directory
-from shared.users import sessions, signing_in
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 """`none`: applications that users sign in by have no secret."""
@@ -52,6 +51,8 @@ def _client_credentials(event: Mapping[str, Any], form: _Form) -> Granted:
 
 
 def _password(event: Mapping[str, Any], form: _Form) -> Granted:
+    from shared.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+
     _ensure_sent(form, "username", "password")
     _ensure_no_scope(form)
     credentials = signing_in.Credentials(form["username"], form["password"], form.get("otp"))
@@ -59,6 +60,8 @@ def _password(event: Mapping[str, Any], form: _Form) -> Granted:
 
 
 def _refresh_token(event: Mapping[str, Any], form: _Form) -> Granted:
+    from shared.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+
     _ensure_sent(form, "refresh_token")
     _ensure_no_scope(form)
     return signing_in.renew(form["refresh_token"], read_client(event, form), origin_of(event))
@@ -102,6 +105,8 @@ def _refresh_token_of(granted: Granted) -> dict[str, str]:
 
 
 def _revoke(event: Mapping[str, Any]) -> _Reply:
+    from shared.users import sessions, signing_in  # noqa: PLC0415  100 ms, and no token waits
+
     form = read_form(event)
     presented = read_client(event, form)
     _ensure_sent(form, "token")
