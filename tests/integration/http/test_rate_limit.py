@@ -139,6 +139,20 @@ def test_an_item_goes_soon_after_its_window(mini: Erp, stack: Stack) -> None:
     assert item["expires_at"] == began // 1000 + 120
 
 
+def test_an_environment_that_was_alone_expects_to_be_again(
+    mini: Erp, stack: Stack, minute: Clock
+) -> None:
+    leased = []
+    for _ in range(2):
+        mini.get("/products")
+        item = stack.store("mini").get((f"rate#{ERP}", instant(now_ms() // 60_000 * 60_000)))
+        assert item is not None
+        leased.append(item["leased"])
+        minute.advance(60)
+
+    assert leased == [1 + budget(LIMIT) // 2, 1 + budget(LIMIT)]
+
+
 # Whose requests are counted together
 
 

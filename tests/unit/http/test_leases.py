@@ -59,6 +59,18 @@ def test_each_of_several_takes_an_equal_share() -> None:
     assert item.tally.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
 
 
+def test_who_asked_for_too_much_gives_back_all_the_same() -> None:
+    item, account, other = Item(), Account(0), Account(0)
+    assert account.take(120, item.lease)
+    assert other.take(120, item.lease)
+    assert item.tally.spare == 3 + 3
+
+    assert all(account.take(120, item.lease) for _ in range(4))
+
+    assert item.asks == 2 + 2, "it did not know of the other"
+    assert item.tally.spare == 3, "the other's"
+
+
 def test_in_the_next_window_as_many_are_expected() -> None:
     item, account = alone()
     account.take(120, item.lease)
