@@ -51,6 +51,8 @@ def description(operation: Operation) -> str:
     handler = inspect.getdoc(operation.handler) or ""
     users = f"the permission `{operation.permission}`" if operation.permission else "a valid token"
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
+    if operation.own:
+        who += " Nobody needs the permission for themselves."
     return "\n\n".join(text for text in (handler, operation.description, who) if text)
 
 

@@ -64,6 +64,12 @@ _ID: Schema = {
     "example": 1,
 }
 
+_OWN_ID: Schema = {
+    **_ID,
+    "description": "Id given by the service, or `me`: the user who calls.",
+    "schema": {"anyOf": [_ID["schema"], {"type": "string", "enum": ["me"]}]},
+}
+
 _HEADER_PARAMETERS: Mapping[str, Schema] = {
     "IdempotencyKeyRequired": {
         "name": "Idempotency-Key",
@@ -139,7 +145,12 @@ def build(version: str) -> Schema:
         "paths": paths,
         "components": {
             "securitySchemes": _security_schemes(),
-            "parameters": {**_HEADER_PARAMETERS, "IdempotencyKey": optional_key, "Id": _ID},
+            "parameters": {
+                **_HEADER_PARAMETERS,
+                "IdempotencyKey": optional_key,
+                "Id": _ID,
+                "OwnId": _OWN_ID,
+            },
             "headers": dict(HEADERS),
             "responses": refusals.components,
             "schemas": schemas,
@@ -217,7 +228,7 @@ def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
 
 def _parameters(operation: Operation) -> list[Schema]:
     names = re.findall(r"\{(\w+)\}", operation.path)
-    found = [_path_parameter(name) for name in names]
+    found = [_path_parameter(name, own=operation.own) for name in names]
     if operation.parameters:
         found += [
             {
@@ -258,9 +269,9 @@ _PATH_PARAMETERS: Mapping[str, Schema] = {
 """Names in paths besides `id`."""
 
 
-def _path_parameter(name: str) -> Schema:
+def _path_parameter(name: str, *, own: bool) -> Schema:
     if name == "id":
-        return _parameter("Id")
+        return _parameter("OwnId" if own else "Id")
     return {"name": name, "in": "path", "required": True, **_PATH_PARAMETERS[name]}
 
 

@@ -1,5 +1,6 @@
 """The operation table for people: method, path, who may, what it answers."""
 
+from shared.http.operations import Operation
 from tools.openapi import declared
 
 _HEAD = """# Operations
@@ -31,9 +32,15 @@ def table() -> str:
             operation.summary,
             f"`{operation.method} {operation.path}`",
             f"`{operation.scope}`",
-            f"`{operation.permission}`" if operation.permission else "valid token",
+            _of_users(operation),
             " ".join(str(status) for status in operation.statuses),
             " ".join(f"`{code}`" for code in declared.codes(operation) if code not in common),
         )
         rows.append(f"| {' | '.join(cells)} |\n")
     return _HEAD + ", ".join(f"`{code}`" for code in common) + "." + _COLUMNS + "".join(rows)
+
+
+def _of_users(operation: Operation) -> str:
+    if operation.permission is None:
+        return "valid token"
+    return f"`{operation.permission}`, or oneself" if operation.own else f"`{operation.permission}`"
