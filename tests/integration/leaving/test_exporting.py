@@ -2,6 +2,7 @@
 
 import gc
 import json
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,8 @@ def test_nothing_secret_is_in_it(company: Company, tmp_path: Path) -> None:
     webhook = erp.post("/webhooks", body, key="0b6f7c3e-6f0b-4d8e-9a0e-0d2f5c1b7a11").data
     (api_client,) = json.loads(_exported(tmp_path / "0", "tenant.json"))["api_clients"]
     secret = rotate_client(api_client["client_id"]).client_secret
+    user = erp.post("/users", {"username": "ana", "name": "Ana"}, key=str(uuid.uuid4()))
+    assert user.status == 201, user.text
     stored = str(company.stack.items())
     assert webhook["secret"] not in stored
     export_tenant("acme", tmp_path / "1")
@@ -87,8 +90,11 @@ def test_nothing_secret_is_in_it(company: Company, tmp_path: Path) -> None:
     (exported,) = lines(tmp_path / "1" / "webhooks.jsonl")
     assert exported["url"] == webhook["url"]
     assert "secrets" not in exported
-    for hidden in (webhook["secret"], secret, "sealed", "idempotency#", "hash"):
-        assert hidden not in text
+    (exported,) = lines(tmp_path / "1" / "users.jsonl")
+    assert exported["username"] == "ana"
+    hidden = (webhook["secret"], secret, user.data["password"], "argon2", "sealed", "idempotency#")
+    for each in hidden:
+        assert each not in text
 
 
 def _exported(to: Path, name: str) -> str:

@@ -1,6 +1,5 @@
 """Creating tenants: whatever dies in between, the next run finishes it."""
 
-import threading
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -123,44 +122,6 @@ def test_a_run_that_dies_again_and_again_gets_there(wire: Wire) -> None:
         except Killed:
             continue
         break
-    assert_complete()
-
-
-def test_two_at_once_create_one_tenant(wire: Wire) -> None:
-    """A second run goes from start to end before each call of the first."""
-    calls = 0
-    inside = False
-
-    def interleave(moment: str, _operation: str) -> None:
-        nonlocal calls, inside
-        if moment == "before" and not inside:
-            inside = True
-            create_tenant(ACME)
-            inside = False
-            calls += 1
-
-    with wire.hooked(interleave):
-        create_tenant(ACME)
-    assert calls > 5
-    assert_complete()
-
-
-def test_many_threads_create_one_tenant(wire: Wire) -> None:
-    assert wire
-    results: list[Any] = []
-
-    def run() -> None:
-        try:
-            results.append(create_tenant(ACME))
-        except Exception as error:  # noqa: BLE001  shown by the assertion
-            results.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [show_tenant("acme")] * 4
     assert_complete()
 
 

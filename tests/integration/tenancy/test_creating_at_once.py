@@ -1,0 +1,82 @@
+"""Two who create one tenant at the same time, or two tenants of one name."""
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.errors import Conflict
+from shared.tenancy.directory import directory
+from shared.tenancy.provisioning import create_tenant, show_tenant
+from shared.tenancy.settings import TenantSettings
+from shared.tenancy.tenant import Tenant
+from tests.integration.control_plane import Wire
+from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
+
+
+def test_two_at_once_create_one_tenant(wire: Wire) -> None:
+    """A second run goes from start to end before each call of the first."""
+    calls = 0
+    inside = False
+
+    def interleave(moment: str, _operation: str) -> None:
+        nonlocal calls, inside
+        if moment == "before" and not inside:
+            inside = True
+            create_tenant(ACME)
+            inside = False
+            calls += 1
+
+    with wire.hooked(interleave):
+        create_tenant(ACME)
+    assert calls > 5
+    assert_complete()
+
+
+@pytest.mark.parametrize("at", range(STEPS))
+def test_of_two_at_once_with_other_settings_one_is_refused(at: int, wire: Wire) -> None:
+    """The other one goes from start to end before call `at` of the first."""
+    other = replace(ACME, plan="enterprise", host="other.acme.test")
+    outcomes: list[Any] = []
+    calls = 0
+
+    def attempt(settings: TenantSettings) -> None:
+        try:
+            outcomes.append(create_tenant(settings))
+        except Conflict as refusal:
+            outcomes.append(refusal)
+
+    def interleave(moment: str, _operation: str) -> None:
+        nonlocal calls
+        if moment == "before":
+            calls += 1
+            if calls == at + 1:
+                attempt(other)
+
+    with wire.hooked(interleave):
+        attempt(ACME)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
+    (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))
+    assert show_tenant("acme") == made
+    hosts = [directory.tenant_for_host(host, 0) for host in ("wms.acme.test", "other.acme.test")]
+    assert sorted(hosts, key=str) == [None, "acme"]
+
+
+def test_many_threads_create_one_tenant(wire: Wire) -> None:
+    assert wire
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(create_tenant(ACME))
+        except Exception as error:  # noqa: BLE001  shown by the assertion
+            results.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [show_tenant("acme")] * 4
+    assert_complete()
