@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.db.facets import id_text
 from shared.db.items import Item, Key, encode
-from shared.db.store import Store, key_attributes
+from shared.db.store import key_attributes
 from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.db.transaction import Transaction
 
@@ -65,13 +65,8 @@ def login_key(user_id: int) -> Key:
     return (f"login#{id_text(user_id)}", "LOGIN")
 
 
-def read_login(store: Store, user_id: int) -> Login | None:
-    """Read a user's login, None when there is no such user (any more)."""
-    return login_among(store.get_many([login_key(user_id)]), user_id)
-
-
 def login_among(found: Mapping[Key, Item], user_id: int) -> Login | None:
-    """Pick a login out of items that were read with others."""
+    """Pick a user's login out of items that were read with others; None when it is not there."""
     item = found.get(login_key(user_id))
     if item is None:
         return None

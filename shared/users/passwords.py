@@ -99,10 +99,5 @@ def verify(password: str, stored: str | None) -> bool:
     return stored is not None and len(password) <= _MOST_PRESENTED
 
 
-def needs_rehash(stored: str) -> bool:
-    """Tell whether a hash was made with other costs than today's."""
-    return not stored.startswith(_FORM)
-
-
 def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)

@@ -1,6 +1,8 @@
 """The lists of users and of roles."""
 
-from shared.auth.scopes import PERMISSIONS
+from typing import get_args
+
+from shared.auth.scopes import Permission
 from shared.users.models import StoredRole, User
 from shared.users.repository import ROLES, USERS
 from tests.lists.description import (
@@ -18,7 +20,7 @@ from tests.lists.description import (
 _NAMES = ("Ana Ruiz", "ÁNGEL Peña", "angela Brindley", "Zoë Ñuñez", "Björn Berg")
 _ROLES = ("Packers", "ÁREA manager", "area clerk", "Receiving", "Zealous readers")
 _PER_ADDRESS = 3
-_ALL = tuple(PERMISSIONS)
+_ALL: tuple[Permission, ...] = get_args(Permission)
 
 
 def _username(number: int) -> str:

@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from shared.tenancy.access import store_for
 from shared.tenancy.provisioning import set_state
-from shared.users.logins import read_login
 from shared.users.passwords import verify
+from shared.users.repository import read_account
 from tests.gateway import Erp
 from tests.integration.cli.test_cli import deploy_stack
 from tests.integration.signing_in.desk import enrol, hire, is_good
@@ -57,9 +57,9 @@ def test_a_user_is_created_and_shown_by_name() -> None:
     made = _ana("--email", "ana@acme.example", "--role", "packers")
 
     assert made == {"username": "ana.ruiz", "id": 1, "password": made["password"]}
-    login = read_login(store_for("acme"), 1)
-    assert login is not None
-    assert verify(made["password"], login.password)
+    account = read_account(store_for("acme"), 1)
+    assert account is not None
+    assert verify(made["password"], account.login.password)
     shown = as_json("user", "show", "acme", "Ana.Ruiz")
     assert (shown["username"], shown["email"], shown["roles"]) == (
         "ana.ruiz", "ana@acme.example", ["Packers"],
@@ -88,9 +88,9 @@ def test_a_password_can_be_typed_and_is_not_shown() -> None:
         result = run("user", *command, "--ask-password", typed=typed)
         assert result.exit_code == 0, result.stderr
         assert _PASSWORD not in result.stdout + result.stderr
-        login = read_login(store_for("acme"), 1)
-        assert login is not None
-        assert verify(_PASSWORD, login.password)
+        account = read_account(store_for("acme"), 1)
+        assert account is not None
+        assert verify(_PASSWORD, account.login.password)
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

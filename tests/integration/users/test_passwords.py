@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from shared.users import attempts, passwords
-from shared.users.logins import read_login
+from shared.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.gateway import Erp
@@ -21,9 +21,9 @@ _CHANGE = {"current_password": PASSWORD, "new_password": _NEW}
 
 
 def _is(stack: Stack, user: int, password: str) -> bool:
-    login = read_login(stack.store(), user)
-    assert login is not None
-    return passwords.verify(password, login.password)
+    account = read_account(stack.store(), user)
+    assert account is not None
+    return passwords.verify(password, account.login.password)
 
 
 # Reset

@@ -12,7 +12,7 @@ from shared.clock import now_ms
 from shared.db.transaction import Overtaken, Transaction
 from shared.db.unit_of_work import perform
 from shared.tenancy.access import store_for
-from shared.users import logins, repository, second_factor, totp
+from shared.users import repository, second_factor, totp
 from shared.users.logins import Login
 from tests.clock import Clock
 from tests.faults import Wire
@@ -32,9 +32,9 @@ def _confirm(erp: Erp, user: int, code: str, key: str | None = None) -> Response
 
 
 def _login(user: int) -> Login:
-    login = logins.read_login(store_for("acme"), user)
-    assert login is not None
-    return login
+    account = repository.read_account(store_for("acme"), user)
+    assert account is not None
+    return account.login
 
 
 # Enrolment

@@ -7,7 +7,7 @@ import pytest
 
 from shared.db.items import from_attributes
 from shared.tenancy.directory import directory
-from shared.users.logins import read_login
+from shared.users.repository import read_account
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
@@ -148,7 +148,7 @@ def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> 
         erp.delete(f"/users/{user}/totp"),
     ):
         assert (answer.status, answer.code) == (410, "gone")
-    assert read_login(stack.store(), user) is None
+    assert read_account(stack.store(), user) is None
     assert new_user(erp, roles=[role]) == user + 1
     assert erp.delete(f"/users/{user + 1}").status == 200
     assert erp.delete(f"/roles/{role}").status == 200
