@@ -11,10 +11,10 @@ type Most = tuple[int, int, int]
 
 BOUNDS: Mapping[str, Mapping[str, Most]] = {
     "POST /stock-adjustments": {
-        "first stock": (1, 6, 65),
-        "more of it": (1, 6, 65),
-        "status of some": (1, 6, 95),
-        "a serial": (1, 6, 65),
+        "first stock": (1, 6, 75),
+        "more of it": (1, 6, 75),
+        "status of some": (1, 6, 105),
+        "a serial": (1, 6, 75),
     },
     "POST /receipts": {
         "1 line": (1, 3, 40),
