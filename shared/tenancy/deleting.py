@@ -18,7 +18,7 @@ from shared.db.table import PARTITION_KEY, SORT_KEY
 from shared.errors import Conflict, NotFound
 from shared.tenancy.directory import FRESH, host_key, read, read_all_of, tenant_key
 from shared.tenancy.domains import list_domains, release
-from shared.tenancy.tables import remove_table
+from shared.tenancy.tables import describe_table, remove_table
 
 _LONGEST_INVOCATION = 120
 """Seconds, of the import worker; doors end after 29."""
@@ -232,9 +232,5 @@ def _bury(slug: str) -> None:
 
 
 def _count(table: str) -> int:
-    dynamodb = client("dynamodb")
-    try:
-        count: int = dynamodb.describe_table(TableName=table)["Table"].get("ItemCount", 0)
-    except dynamodb.exceptions.ResourceNotFoundException:
-        return 0
-    return count
+    described = describe_table(table)
+    return int(described["ItemCount"]) if described else 0

@@ -66,7 +66,7 @@ _LEFT_OUT = {"webhook": ("secrets",)}
 _TEXT = "_json"
 """How names of fields end that hold JSON as text."""
 
-_MANIFEST = "manifest.json"
+_MANIFEST, _BEGUN = "manifest.json", "manifest.part"
 _TENANT = "tenant.json"
 _FILES = "files"
 _LIST_OF_FILES = "files.jsonl"
@@ -125,7 +125,7 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
 def _prepare(slug: str, to: Path) -> None:
     """Make the directory, and clear it of a former export of this tenant."""
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not any(to.iterdir()):
+    if {path.name for path in to.iterdir()} <= {_BEGUN}:
         return
     if _exported(to / _MANIFEST) != slug:
         raise Conflict(f"{to} is not empty, and holds no export of {slug}: name another directory.")

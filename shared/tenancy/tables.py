@@ -1,7 +1,7 @@
 """A tenant's table: created, backed up point in time, expiring, tagged; and removed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.aws import client
@@ -43,16 +43,19 @@ def remove_table(slug: str, progress: Callable[[str], None]) -> None:
     progress(f"deleting the table {name}")
     _wait(lambda: _is_going(name))
     progress("waiting until the table is gone")
-    _wait(lambda: _status(name) is None)
+    _wait(lambda: describe_table(name) is None)
 
 
 def _is_going(name: str) -> bool:
     """Have DynamoDB delete a table; False while it is busy with another change of it."""
-    if _status(name) in {None, "DELETING"}:
+    table = describe_table(name)
+    if table is None or table["TableStatus"] == "DELETING":
         return True
     dynamodb = client("dynamodb")
     try:
-        dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
+        if table.get("DeletionProtectionEnabled"):
+            dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
+            return False
         dynamodb.delete_table(TableName=name)
     except dynamodb.exceptions.ResourceNotFoundException:
         return True  # another run was faster
@@ -61,13 +64,14 @@ def _is_going(name: str) -> bool:
     return True
 
 
-def _status(name: str) -> str | None:
+def describe_table(name: str) -> Mapping[str, Any] | None:
+    """Ask DynamoDB about a table; None when there is none."""
     dynamodb = client("dynamodb")
     try:
-        status: str = dynamodb.describe_table(TableName=name)["Table"]["TableStatus"]
+        table: Mapping[str, Any] = dynamodb.describe_table(TableName=name)["Table"]
     except dynamodb.exceptions.ResourceNotFoundException:
         return None
-    return status
+    return table
 
 
 def _create(name: str, slug: str) -> None:
@@ -85,10 +89,8 @@ def _create(name: str, slug: str) -> None:
 
 
 def _is_active(name: str) -> bool:
-    dynamodb = client("dynamodb")
-    try:
-        table = dynamodb.describe_table(TableName=name)["Table"]
-    except dynamodb.exceptions.ResourceNotFoundException:
+    table = describe_table(name)
+    if table is None:
         return False  # a table may be invisible for a moment after its creation
     parts = [table, *table.get("GlobalSecondaryIndexes", ())]
     return all(part.get("TableStatus", part.get("IndexStatus")) == "ACTIVE" for part in parts)

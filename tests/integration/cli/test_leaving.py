@@ -12,22 +12,9 @@ from click.testing import CliRunner, Result
 from cli import leaving
 from cli.main import main
 from shared.tenancy import provisioning
-from tests.clock import Clock
-from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.leaving.company import CERTIFICATE, HOST, Company, deploy_api
-from tests.stack import Stack
+from tests.integration.leaving.company import CERTIFICATE, HOST, Company
 
 type Run = Callable[..., Result]
-
-
-@pytest.fixture
-def company(stack: Stack, clock: Clock) -> Company:
-    """A company with a bit of everything, in a stack that the command line finds."""
-    assert clock
-    company = Company(stack, deploy_api())
-    company.settle()
-    deploy_stack(ApiId=company.api)
-    return company
 
 
 def run(*arguments: str, typed: str = "") -> Result:

@@ -18,7 +18,7 @@ from tests.faults import Fault, Killed, Wire, kill_after, kill_before
 from tests.integration.leaving.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 18
+CALLS = 19
 """Calls of AWS that the deletion of the company makes."""
 
 

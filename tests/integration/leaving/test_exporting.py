@@ -211,6 +211,12 @@ def test_one_that_was_cut_off_is_known_and_repeated(
     assert company.files("acme")
 
 
+def test_one_that_died_with_its_first_word_is_repeated(company: Company, tmp_path: Path) -> None:
+    assert company
+    (tmp_path / "manifest.part").write_text("{")
+    assert export_tenant("acme", tmp_path)["complete"] is True
+
+
 @pytest.mark.parametrize(
     "manifest", [None, "", "{", "[]", '"acme"', "{}", '{"tenant": "beta"}', '{"tenant": null}']
 )

@@ -1,0 +1,70 @@
+"""`stowage key …`, as an operator types it."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from shared.config import config
+from shared.tenancy.directory import directory
+from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
+from tests.integration.control_plane import Wire, deployed
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    with deployed() as wire:
+        yield wire
+
+
+@pytest.fixture
+def stowage(wire: Wire) -> Run:
+    """Run the command line against a deployed stack."""
+    assert wire
+    deploy_stack()
+    directory.forget()
+    return run
+
+
+def test_the_life_of_a_key(stowage: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = as_json(stowage("--json", "key", "list"))
+    assert (first["state"], second["state"]) == ("signs", "verifies")
+    assert first["kms_key"] == config().signing_keys[0]
+    rotated = stowage("key", "rotate")
+    assert rotated.exit_code == 0
+    assert "making the key" in rotated.stderr
+    assert "It verifies now and signs in " in rotated.stderr
+    new = as_json(stowage("--json", "key", "rotate"))
+    assert new["state"] == "waits"
+    assert new["kid"] in rotated.stdout
+    refused = stowage("key", "retire", first["kid"])
+    assert refused.exit_code == 1
+    assert "It signs tokens" in refused.stderr
+    later = time.time() + 3600 + 100
+    monkeypatch.setattr(time, "time", lambda: later)
+    done = stowage("key", "retire", first["kid"])
+    assert done.exit_code == 0
+    assert f"{first['kid']} is retired" in done.stderr
+    assert stowage("key", "retire", first["kid"]).exit_code == 0
+    rows = as_json(stowage("--json", "key", "list"))
+    assert [row["state"] for row in rows] == ["retired", "verifies", "signs"]
+    assert rows[0]["retired_at"]
+
+
+def test_after_a_leak_a_key_goes_at_once(stowage: Run) -> None:
+    first, _ = as_json(stowage("--json", "key", "list"))
+    stowage("key", "rotate")
+    assert stowage("key", "retire", first["kid"], "--now").exit_code == 0
+    assert as_json(stowage("--json", "key", "list"))[0]["state"] == "retired"
+
+
+def test_a_key_that_there_is_not(stowage: Run) -> None:
+    refused = stowage("key", "retire", "unknown")
+    assert refused.exit_code == 1
+    assert "unknown" in refused.stderr
+
+
+def test_the_list_is_a_table_for_people(stowage: Run) -> None:
+    shown = stowage("key", "list")
+    assert "signs from" in shown.stdout
+    assert "verifies" in shown.stdout

@@ -1,0 +1,48 @@
+"""Every command about tenants can be repeated: the second time changes nothing."""
+
+from typing import Any
+
+import pytest
+
+from shared.tenancy.directory import scan
+from tests.integration.cli.test_leaving import as_json, run
+from tests.integration.leaving.company import CERTIFICATE, Company
+from tests.stack import Stack
+
+MOVED_TO = "https://wms.acme.example/api/v1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tenant create gamma --plan professional --module waves --base-url https://a.test/api/v1",
+        "tenant list",
+        "tenant show acme",
+        "tenant suspend acme",
+        "tenant resume acme",
+        "tenant cancel acme",
+        f"tenant move acme --to {MOVED_TO}",
+        "tenant plan acme professional",
+        "tenant limit acme --requests-per-minute 500",
+        "tenant limit acme --plan",
+        "tenant modules acme --off waves",
+        "tenant settings acme --receipt-tolerance 5 --commit-drops",
+        "tenant address acme --host wms2.acme.test",
+        "tenant address acme --base-url https://a.test/api/v1",
+        f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE}",
+        "domain list",
+    ],
+)
+def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
+    words = command.split()
+    first = as_json(run("--json", *words))
+    stored = _stored(stack)
+    assert as_json(run("--json", *words)) == first
+    assert _stored(stack) == stored
+    assert company.left()
+
+
+def _stored(stack: Stack) -> tuple[Any, Any]:
+    """All that is stored of the tenant and about tenants."""
+    control = sorted(scan(""), key=lambda item: str(item["pk"]["S"]))
+    return stack.items(), control
