@@ -1,75 +1,22 @@
 """Requests per minute, as an ERP meets the limit: through the gateway, to the item and back."""
 
-import random
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.auth.caller import Caller
 from shared.clock import instant, now_ms
 from shared.config import config
-from shared.errors import ServiceError
-from shared.http import rate_limit
-from shared.http.leases import Ask, Outcome, budget
-from shared.http.rate_limit import RateLimiter, limiter
+from shared.http.leases import budget
 from shared.tenancy import provisioning
 from shared.tenancy.directory import directory
 from shared.tenancy.settings import TenantSettings
 from tests import quick_moto
 from tests.clock import Clock
-from tests.environments import ENVIRONMENTS, PATTERNS, Crowd, Item
-from tests.faults import (
-    Answer,
-    Call,
-    Fault,
-    Forward,
-    Killed,
-    Wire,
-    kill_after,
-    lose_answer,
-    lost,
-    refusal,
-)
-from tests.gateway import Erp, Response
+from tests.faults import Wire, refusal
+from tests.gateway import Erp
+from tests.integration.http.minutes import ERP, LIMIT, assert_refused, told
 from tests.integration.write_routes import BOLT
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
-
-LIMIT = 120
-ERP = "client#erp"
-
-
-@pytest.fixture
-def minute(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock at the first moment of a minute, which the limit goes by."""
-    assert stack
-    clock.freeze()
-    clock.advance(60 - clock.time() % 60 + 0.001)
-    monkeypatch.setattr(limiter, "_clock", now_ms)
-    return clock
-
-
-@pytest.fixture
-def mini(stack: Stack, minute: Clock) -> Erp:
-    """ERP of a company with the plan Essentials: 120 requests per minute."""
-    assert minute
-    provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
-    return stack.erp("mini")
-
-
-def told(answer: Response) -> tuple[int, int, int]:
-    """What an answer tells of the limit: limit, remaining, seconds to the end of the window."""
-    limit, remaining, reset = (
-        int(answer.headers[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
-    )
-    return limit, remaining, reset
-
-
-def assert_refused(answer: Response, *, seconds: int) -> None:
-    assert (answer.status, answer.code) == (429, "rate_limited"), answer.text
-    assert answer.headers["Retry-After"] == str(seconds)
-    assert told(answer) == (LIMIT, 0, seconds)
 
 
 def use_up(erp: Erp) -> None:
@@ -317,137 +264,3 @@ def test_an_agreed_limit_stands_for_the_plans(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", None)
     directory.forget()
     assert told(mini.get("/products")) == (1_200, 1_196, 60)
-
-
-# Faults
-
-
-def _missing(call: Call, forward: Forward) -> Answer:
-    return refusal("ResourceNotFoundException") if call.operation == "UpdateItem" else forward()
-
-
-def _throttled(call: Call, forward: Forward) -> Answer:
-    return refusal("ThrottlingException") if call.operation == "UpdateItem" else forward()
-
-
-def _denied(call: Call, forward: Forward) -> Answer:
-    return refusal("AccessDeniedException") if call.operation == "UpdateItem" else forward()
-
-
-def _cut_off(call: Call, forward: Forward) -> Answer:
-    return lost() if call.operation == "UpdateItem" else forward()
-
-
-@pytest.mark.parametrize("fault", [_missing, _throttled, _denied, _cut_off])
-def test_a_request_that_cannot_be_counted_passes(
-    mini: Erp, wire: Wire, fault: Fault, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with wire.faulty(fault):
-        answer = mini.get("/products")
-
-    assert (answer.status, told(answer)[:2]) == (200, (LIMIT, LIMIT))
-    assert "rate_limit_not_counted" in capsys.readouterr().out
-    assert told(mini.get("/products"))[:2] == (LIMIT, LIMIT - 1)
-
-
-def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
-    stack: Stack, mini: Erp, wire: Wire
-) -> None:
-    assert stack.erp("mini", client="shop").get("/products").status == 200
-    with wire.faulty(lose_answer(0)):
-        assert told(mini.get("/products"))[1] == LIMIT - 1 - 4, "botocore asked twice"
-
-    passed = 1 + sum(mini.get("/products").status == 200 for _ in range(LIMIT))
-
-    assert passed == LIMIT - 4
-
-
-def test_an_environment_that_dies_keeps_what_it_took_along(
-    stack: Stack, mini: Erp, wire: Wire
-) -> None:
-    assert stack.erp("mini", client="shop").get("/products").status == 200
-    with pytest.raises(Killed), wire.faulty(kill_after(0)):
-        mini.get("/products")
-    limiter.forget()
-
-    passed = sum(mini.get("/products").status == 200 for _ in range(LIMIT))
-
-    assert passed == LIMIT - 1 - budget(LIMIT) // 2
-
-
-# Twenty environments
-
-
-def _caller(stack: Stack) -> Caller:
-    assert stack.tenant("mini")
-    return Caller(
-        "mini", "erp", "client", "erp", frozenset(), frozenset(), second_factor=True, token_id="t"
-    )
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, pattern: str) -> None:
-    """What tests/unit/http/test_leases.py shows of many patterns so holds for the table."""
-    assert mini
-    store, item = stack.store("mini"), Item()
-
-    def both(ask: Ask) -> Outcome:
-        outcome = rate_limit._lease(store, ERP, 1, ask)
-        assert outcome == item.lease(ask)
-        return outcome
-
-    crowd = Crowd(LIMIT, both)
-    crowd.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
-
-    assert LIMIT - budget(LIMIT) <= crowd.admitted <= LIMIT
-
-
-def test_twenty_environments_at_once_share_one_limit(stack: Stack, mini: Erp, wire: Wire) -> None:
-    assert mini
-    tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
-    start = threading.Barrier(ENVIRONMENTS)
-    wire.latency = 0.001
-
-    def environment(_: int) -> int:
-        own = RateLimiter()
-        start.wait()
-        passed = 0
-        for _ in range(LIMIT // 10):
-            try:
-                own.admit(store, tenant, caller)
-            except ServiceError:
-                continue
-            passed += 1
-        return passed
-
-    with ThreadPoolExecutor(ENVIRONMENTS) as pool:
-        passed = sum(pool.map(environment, range(ENVIRONMENTS)))
-
-    assert LIMIT - budget(LIMIT) <= passed <= LIMIT
-
-
-# What an environment remembers
-
-
-def test_an_environment_remembers_so_many_credentials(
-    stack: Stack, mini: Erp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert mini
-    monkeypatch.setattr(rate_limit, "_CAPACITY", 2)
-    erps = [stack.erp("mini", client=name) for name in ("a", "b", "c")]
-
-    for erp in (*erps, erps[0]):
-        assert erp.get("/products").status == 200
-
-    assert [name for _, name in limiter._accounts] == ["client#c", "client#a"]
-    assert told(erps[0].get("/products"))[1] == LIMIT - 3 - budget(LIMIT) // 2
-
-
-def test_what_was_forgotten_is_wasted_and_no_more(mini: Erp) -> None:
-    for _ in range(3):
-        assert mini.get("/products").status == 200
-        limiter.forget()
-
-    passed = sum(mini.get("/products").status == 200 for _ in range(LIMIT))
-
-    assert LIMIT - budget(LIMIT) <= 3 + passed <= LIMIT
