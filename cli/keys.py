@@ -85,8 +85,8 @@ def retire(operator: Operator, *, kid: str, now: bool) -> None:
 
     \b
     Examples:
-      stowage key retire 20G01nkNWBHfenYe
-      stowage key rotate && stowage key retire 20G01nkNWBHfenYe --now
+      stowage key retire 9f86d081884c7d65
+      stowage key rotate && stowage key retire 9f86d081884c7d65 --now
     """  # noqa: D301  click reads the backspace
     key_rotation.retire(kid, now=now)
     operator.output.say(f"{kid} is retired.")

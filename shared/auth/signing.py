@@ -23,7 +23,7 @@ def base64url(data: bytes) -> str:
 @cache
 def kid_of(kms_key: str) -> str:
     """Name of a key in token headers and in the key set: a digest, since KMS ids are internal."""
-    return base64url(hashlib.sha256(kms_key.encode()).digest()[:12])
+    return hashlib.sha256(kms_key.encode()).hexdigest()[:16]
 
 
 def sign(kms_key: str, message: bytes) -> bytes:
