@@ -73,16 +73,17 @@ class RateLimiter:
                 f"The limit of {limit} requests per minute is reached; wait the seconds in "
                 "Retry-After.",
                 "rate_limited",
-                headers={"Retry-After": str(self._seconds_left())},
+                headers={"Retry-After": str(self._seconds_left(account))},
             )
 
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
         """Write what the caller is told of its limit with every answer."""
         limit = tenant.limits["requests_per_minute"]
+        account = self._account(tenant, caller)
         return {
             "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": str(self._account(tenant, caller).remaining(limit)),
-            "RateLimit-Reset": str(self._seconds_left()),
+            "RateLimit-Remaining": str(account.remaining(limit)),
+            "RateLimit-Reset": str(self._seconds_left(account)),
         }
 
     def forget(self) -> None:
@@ -101,9 +102,10 @@ class RateLimiter:
                 self._accounts.popitem(last=False)
         return account
 
-    def _seconds_left(self) -> int:
-        """Whole seconds after which the next window has begun: 1 to 60."""
-        return -(-(WINDOW_MS - self._clock() % WINDOW_MS) // 1000)
+    def _seconds_left(self, account: Account) -> int:
+        """Whole seconds after which the account's window has ended: 1 to 60."""
+        milliseconds = (account.window + 1) * WINDOW_MS - self._clock()
+        return max(1, -(-milliseconds // 1000))
 
 
 def _subject(caller: Caller) -> str:
