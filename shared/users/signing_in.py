@@ -114,8 +114,8 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
     application = _application(presented, slug, origin, now, attempts)
     tenant = _tenant(slug, origin)
     store = store_for(tenant.slug) if tenant else None
-    account, _ = together(
-        lambda: find_by_name(store, name) if store else None, partial(attempts.begin, now)
+    _, account = together(
+        partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
     )
     login = _proven(slug, account, credentials, now)
     if not tenant or not store or not account or not login:
@@ -324,7 +324,7 @@ def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
     Raises:
         OAuthError: unauthorized_client: it was issued to another application; invalid_client:
             there is no such application, or the token is an integration client's.
-        ServiceError: rate_limited, or service_unavailable: too many revocations at once.
+        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
     """
     now = now_ms() / 1000
     ensure_public(presented, origin)
@@ -358,7 +358,12 @@ def _revoke_access_token(text: str, application: Client | None, origin: Origin) 
     if holder.kind == "client":
         raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
     _ensure_issued_to(holder.client_id, application)
-    revocations.revoke(holder.tenant, f"token:{holder.token_id}", until=holder.expires_at)
+    revocations.revoke(
+        holder.tenant,
+        f"token:{holder.token_id}",
+        crowded=f"user:{holder.subject}",
+        until=holder.expires_at,
+    )
 
 
 def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:

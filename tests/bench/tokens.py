@@ -58,9 +58,9 @@ def _costs(wire: Wire) -> Table:
     give_back(ask(secret).access_token, **erp._asdict())  # it knows the public key from now on
     deeds: Sequence[tuple[str, int, Callable[[], Answer]]] = (
         ("client_credentials", 3, lambda: ask(secret)),
-        ("password", 8, plain.sign_in),
-        ("password and code", 9, lambda: careful.sign_in(otp=careful.code())),
-        ("password, wrong", 4, lambda: plain.sign_in(password="wrong")),
+        ("password", 7, plain.sign_in),
+        ("password and code", 8, lambda: careful.sign_in(otp=careful.code())),
+        ("password, wrong", 3, lambda: plain.sign_in(password="wrong")),
         ("refresh_token", 5, lambda: renew(session)),
         ("revocation of a client's token", 4, lambda: give_back(token, **erp._asdict())),
         ("revocation of a session", 5, lambda: give_back(ended)),

@@ -311,7 +311,7 @@ def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
 # What it costs
 
 
-def test_a_sign_in_costs_eight_round_trips_warm(anna: Person, wire: Wire) -> None:
+def test_a_sign_in_costs_seven_round_trips_warm(anna: Person, wire: Wire) -> None:
     anna.sign_in()
     with wire.recorded() as made:
         assert anna.sign_in().status == 200
@@ -326,7 +326,7 @@ def test_a_sign_in_costs_eight_round_trips_warm(anna: Person, wire: Wire) -> Non
             "TransactWriteItems",
         ]
     )
-    assert made.round_trips <= 8
+    assert made.round_trips <= 7
 
 
 def test_every_call_is_allowed_and_none_at_a_neighbours(
