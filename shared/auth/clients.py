@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shared.clock import Instant
-from shared.tenancy.directory import read
 from shared.tenancy.tenant import SLUG
 
 type ClientKind = Literal["integration", "mobile"]
@@ -64,12 +63,6 @@ def slug_of(client_id: str) -> str | None:
     """Tenant that a client's id names; None when it is no such id."""
     form = _ID.fullmatch(client_id)
     return form[1] if form else None
-
-
-def find_client(client_id: str) -> Client | None:
-    """Find a client, also a revoked one, with the function's own rights."""
-    item = read(client_key(client_id))
-    return client_of(item) if item else None
 
 
 def client_of(item: Mapping[str, Any]) -> Client:

@@ -1,11 +1,8 @@
-import io
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from shared.observability import logger
 from shared.tenancy.provisioning import Credentials, create_client, create_tenant
 from shared.tenancy.settings import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire, deployed
@@ -33,13 +30,3 @@ def acme(wire: Wire) -> Credentials:
     """An integration client of acme with every scope."""
     assert wire
     return create_client("acme", "ERP")
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """What is logged during the test."""
-    handler, lines = logger.registered_handler, io.StringIO()
-    assert isinstance(handler, logging.StreamHandler)
-    before = handler.setStream(lines)
-    yield lines
-    handler.setStream(before)

@@ -9,7 +9,7 @@ from functions.authorizer.app import lambda_handler as authorize
 from shared import aws
 from shared.auth import tokens
 from shared.auth.caller import Caller
-from shared.auth.clients import find_client
+from shared.auth.operating import list_clients
 from shared.auth.rules import ensure_not_revoked
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
@@ -224,8 +224,7 @@ def test_revoking_a_client_survives_death_at_any_call(moment: int, wire: Wire) -
             revoke_client(client.client_id)
     except Killed:
         revoke_client(client.client_id)
-    known = find_client(client.client_id)
-    assert known is not None
+    (known,) = list_clients("acme")
     assert not known.active
     assert known.secret_hashes == ()
     with pytest.raises(Unauthenticated):

@@ -1,5 +1,6 @@
 """Clients over HTTP: what they get, how secrets change, how they end."""
 
+import io
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -237,6 +238,28 @@ def test_rotations_at_once_leave_the_secret_that_is_in_use(
             assert len(won) > 1 or alive == [True, True]
             entries = erp.get("/audit-log", query={"action": "client.rotated"})
             assert entries.json()["meta"]["total"] == len(won)
+
+
+def test_no_secret_is_in_a_log_line(
+    stack: Stack, erp: Erp, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor would one be, if somebody logged it."""
+    made = created(erp)
+    path = f"/api-clients/{made['id']}/rotate-secret"
+    rotated = erp.post(path, key="rotation").data
+    assert erp.post(path, key="rotation").data == rotated
+    assert not works(stack, made["id"], rotated["client_secret"] + "x")
+
+    def careless(client_id: str, secret: str) -> bytes:
+        raise RuntimeError(f"cannot hash {secret} of {client_id}")
+
+    monkeypatch.setattr("shared.auth.client_changes.secret_hash", careless)
+    assert erp.post(path).status == 500
+
+    lines = log.getvalue()
+    assert "cannot hash [secret] of" in lines
+    assert made["id"] in lines
+    assert "sws_" not in lines
 
 
 # Changing

@@ -1,0 +1,55 @@
+"""What the settings shall be, from what they are and what was sent."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.settings import rules
+from shared.settings.models import SettingsChange
+from shared.tenancy.tenant import MODULES, Tenant
+from shared.validation import check
+
+_SWITCHES = st.dictionaries(st.sampled_from(sorted(MODULES)), st.booleans())
+
+
+def tenant(*modules: str) -> Tenant:
+    return Tenant("acme", "active", "enterprise", frozenset(modules), "https://x/api/v1")
+
+
+def change(**sent: Any) -> SettingsChange:
+    body, problems = check(SettingsChange, sent)
+    assert body, problems
+    return body
+
+
+def test_nothing_sent_is_nothing_wanted() -> None:
+    assert rules.wanted_of(tenant("waves"), change()) == {}
+    assert rules.wanted_of(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
+
+
+@given(st.frozensets(st.sampled_from(sorted(MODULES))), _SWITCHES)
+def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[str, bool]) -> None:
+    after = rules.wanted_of(tenant(*before), change(modules=switches))["modules"]
+    for module in MODULES:
+        assert (module in after) == switches.get(module, module in before)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_switched_on"),
+    [(False, True, True), (True, True, False), (True, False, False), (False, False, False)],
+)
+def test_only_switching_on_is_switching_on(
+    *, before: bool, after: bool, is_switched_on: bool
+) -> None:
+    known = tenant("waves", "transfer_orders") if before else tenant("waves")
+    wanted = rules.wanted_of(known, change(modules={"transfer_orders": after}))
+    assert rules.switches_on(known, wanted, "transfer_orders") is is_switched_on
+    assert not rules.switches_on(known, {"timezone": "UTC"}, "transfer_orders")
+
+
+@pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])
+def test_transfer_orders_need_two_warehouses(warehouses: int, problems: int) -> None:
+    found = list(rules.transfer_order_problems(warehouses))
+    assert [problem.field for problem in found] == ["modules.transfer_orders"] * problems
