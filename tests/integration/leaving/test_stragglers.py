@@ -1,0 +1,93 @@
+"""Who still works for a tenant while it is deleted, or comes too late."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+
+from shared.auth.operating import create_client
+from shared.tenancy.deleting import delete_tenant
+from shared.tenancy.directory import directory
+from tests import gateway
+from tests.clock import Clock
+from tests.gateway import LambdaContext
+from tests.import_desk import ImportDesk
+from tests.integration.leaving.company import Company
+from tests.webhook_desk import RELAY, WebhookDesk, failures, open_desk
+
+
+@pytest.fixture(autouse=True)
+def _waits_take_no_time(clock: Clock) -> None:
+    assert clock
+
+
+@pytest.fixture
+def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+    """Acme's webhooks."""
+    with open_desk(company.stack, monkeypatch) as desk:
+        yield desk
+
+
+def _delete_behind_its_back(company: Company) -> None:
+    """Delete acme, while this environment still believes that it is served."""
+    remembered = directory._kept["TENANT#acme"]
+    company.cancel()
+    delete_tenant("acme")
+    directory._kept["TENANT#acme"] = remembered
+
+
+def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
+    desk = ImportDesk(company.stack)
+    desk.put("drop/products/a.csv", b"item_code;name\nA;B\n")
+    bodies = desk.take()
+    assert company.stack.erp().get("/products").status == 200
+    _delete_behind_its_back(company)
+    assert desk.work(*bodies) == bodies
+    directory.forget()
+    assert desk.work(*bodies) == []
+    assert desk.work(json.dumps({"tenant": "acme", "import": 1})) == []
+    assert company.left() == {}
+
+
+def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("product.created")
+    webhooks.happen(7)
+    batch = webhooks.stream()
+    assert batch["Records"]
+    _delete_behind_its_back(company)
+    relay = gateway._function(RELAY)
+    numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
+    assert failures(relay(batch, LambdaContext())) == numbers
+    directory.forget()
+    assert failures(relay(batch, LambdaContext())) == []
+    assert webhooks.messages() == []
+    assert company.left() == {}
+
+
+def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("product.created")
+    webhooks.happen(7)
+    webhooks.relay()
+    messages = webhooks.take()
+    assert messages
+    _delete_behind_its_back(company)
+    assert len(webhooks.work(*messages)) == len(messages)
+    directory.forget()
+    assert webhooks.work(*messages) == []
+    assert webhooks.sent == []
+    assert company.left() == {}
+
+
+def test_the_token_route_does_not_know_its_clients_any_more(company: Company) -> None:
+    credentials = create_client("acme", "shop")
+    _delete_behind_its_back(company)
+    form = {"grant_type": "client_credentials", **credentials._asdict()}
+    answer = company.stack.gateway.request(
+        "POST",
+        "/v1/oauth/token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        body=urlencode(form),
+    )
+    assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
+    assert company.left() == {}
