@@ -1,6 +1,8 @@
 """The host decides which tenant is meant; where it belongs to nobody, the token does."""
 
+import re
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -104,6 +106,32 @@ def test_what_is_not_there_is_404_at_a_host_too(stack: Stack, at: At) -> None:
     acme = Erp(at(ACME_HOST), stack.token("acme"))
     assert (acme.get("/nothing").status, acme.get("/products/9").status) == (404, 404)
     assert acme.send("DELETE", "/products").status == 405
+
+
+@pytest.mark.parametrize("path", ["/v1/openapi.json", "/v1/docs", "/v1/.well-known/jwks.json"])
+def test_what_needs_no_token_is_there_too(at: At, path: str) -> None:
+    assert [at(host).request("GET", path).status for host in (ACME_HOST, HOST)] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fits"),
+    [
+        ("DomainName", "", True),
+        ("DomainName", "example.com", True),
+        ("DomainName", "wms.xn--p1ai", True),
+        ("DomainName", "*.example.com", False),
+        ("DomainName", "https://example.com", False),
+        ("DomainName", "Example.com", False),
+        ("CertificateArn", "", True),
+        ("CertificateArn", "arn:aws:acm:eu-west-1:123456789012:certificate/0f6c-1", True),
+        ("CertificateArn", "arn:aws:iam::123456789012:server-certificate/x", False),
+    ],
+)
+def test_parameters_of_the_domain_are_checked(
+    stack: Stack, name: str, value: str, fits: Any
+) -> None:
+    pattern = stack.template._document["Parameters"][name]["AllowedPattern"]
+    assert bool(re.fullmatch(pattern, value)) is fits
 
 
 def test_the_wildcard_domain_of_the_template_leads_to_the_same_paths(stack: Stack) -> None:
