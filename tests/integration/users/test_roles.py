@@ -1,12 +1,12 @@
 """Roles over HTTP: named sets of permissions, which go only when nobody has them."""
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
-import pytest
-
 from shared.users.repository import role_count
-from tests.faults import Wire
+from tests.faults import Answer, Call, Forward, Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
@@ -135,10 +135,40 @@ def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, wire: Wire) -
     assert_totals_are_true(stack, take_census(stack))
 
 
-@pytest.mark.parametrize("_turn", range(3))
-def test_a_role_never_goes_while_somebody_gets_it(
-    stack: Stack, erp: Erp, wire: Wire, _turn: int
-) -> None:
+def _at_the_last_moment(wire: Wire, act: Callable[[], object]) -> AbstractContextManager[None]:
+    """Let something happen just before the next transaction is committed."""
+    left = [act]
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and left:
+            left.pop()()
+        return forward()
+
+    return wire.faulty(meanwhile)
+
+
+def test_a_role_that_somebody_gets_at_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
+    role = new_role(erp)
+
+    with _at_the_last_moment(wire, lambda: new_user(erp, roles=[role])):
+        refused = erp.delete(f"/roles/{role}")
+
+    assert "1 user has the role Packers" in refused.text
+    assert erp.get(f"/roles/{role}").status == 200
+
+
+def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, wire: Wire) -> None:
+    role, kept = new_role(erp), new_role(erp, "Kept")
+    user = new_user(erp, roles=[kept])
+
+    with _at_the_last_moment(wire, lambda: erp.delete(f"/roles/{role}")):
+        refused = erp.patch(f"/users/{user}", {"roles": [kept, role]})
+
+    assert _problems(refused) == ["roles.1"]
+    assert erp.get(f"/users/{user}").data["roles"] == [kept]
+
+
+def test_a_role_never_goes_while_somebody_gets_it(stack: Stack, erp: Erp, wire: Wire) -> None:
     """Either the deletion is first, and nobody gets the role, or somebody is, and it stays."""
     role = new_role(erp)
     wire.latency = 0.005
