@@ -1,20 +1,23 @@
 """Clients over HTTP: what they get, how secrets change, how they end."""
 
 import io
-from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
 
 from shared.auth.scopes import SCOPES
-from shared.db.items import from_attributes
 from shared.tenancy.provisioning import set_plan
-from tests.faults import Wire
 from tests.gateway import Erp
-from tests.integration.settings.oauth import ask, signed_in, ten_seconds_later, works
+from tests.integration.settings.desk import (
+    ask,
+    counted,
+    created,
+    problems,
+    signed_in,
+    ten_seconds_later,
+    works,
+)
 from tests.integration.write_settings import APPLICATION, ERP
-from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 _STRANGERS = (
@@ -28,28 +31,6 @@ _STRANGERS = (
     "..",
     "x" * 1_000,
 )
-
-
-def created(erp: Erp, **more: object) -> dict[str, Any]:
-    """Create a client; the answer with its secret."""
-    answer = erp.post("/api-clients", {**ERP, **more})
-    assert answer.status == 201, answer.text
-    data: dict[str, Any] = answer.data
-    return data
-
-
-def problems(answer: Any) -> list[str]:
-    """Fields that are wrong."""
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [one["field"] for one in answer.json()["errors"]]
-
-
-def counted(stack: Stack) -> tuple[int, int]:
-    """How many integration clients and mobile applications the tenant is counted to have."""
-    (item,) = (
-        item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
-    )
-    return int(item.get("clients", 0)), int(item.get("mobile_clients", 0))
 
 
 # Creating
@@ -152,26 +133,6 @@ def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
     assert erp.post("/api-clients", ERP).status == 201
 
 
-def test_twenty_at_once_are_as_many_as_the_plan_allows(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_plan("acme", "essentials")
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
-    for seed in seeds(USUAL // 2):
-        back()
-        acts = [
-            partial(erp.post, "/api-clients", {**ERP, "name": f"ERP {number}"})
-            for number in range(20)
-        ]
-        with replayable(seed):
-            answers = scheduler.run(acts, seed)
-            assert Counter(answer.status for answer in answers) == {201: 2, 402: 18}
-            assert counted(stack) == (2, 0)
-            assert erp.get("/api-clients").json()["meta"]["total"] == 2
-            entries = erp.get("/audit-log", query={"action": "client.created"})
-            assert entries.json()["meta"]["total"] == 2
-
-
 # Secrets
 
 
@@ -217,27 +178,6 @@ def test_a_rotation_that_is_not_understood_changes_nothing(
     assert problems(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
     assert works(stack, made["id"], made["client_secret"])
     assert len(erp.get(path).data["secrets"]) == 1
-
-
-def test_rotations_at_once_leave_the_secret_that_is_in_use(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = created(erp)
-    path = f"/api-clients/{made['id']}/rotate-secret"
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
-    for seed in seeds(USUAL):
-        back()
-        with replayable(seed):
-            answers = scheduler.run([partial(erp.post, path)] * 3, seed)
-            statuses = Counter(answer.status for answer in answers)
-            assert statuses.keys() <= {200, 409}
-            won = [answer.data["client_secret"] for answer in answers if answer.status == 200]
-            alive = [works(stack, made["id"], secret) for secret in (made["client_secret"], *won)]
-            # One after the other, each rotation may end what was before the one before it.
-            assert alive.count(True) == 2
-            assert len(won) > 1 or alive == [True, True]
-            entries = erp.get("/audit-log", query={"action": "client.rotated"})
-            assert entries.json()["meta"]["total"] == len(won)
 
 
 def test_no_secret_is_in_a_log_line(
@@ -346,33 +286,6 @@ def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
 def erp_view(made: dict[str, Any]) -> dict[str, Any]:
     """A client without its secret."""
     return {name: value for name, value in made.items() if name != "client_secret"}
-
-
-def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = created(erp)
-    path = f"/api-clients/{made['id']}"
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
-    for seed in seeds(USUAL):
-        back()
-        acts = [
-            partial(erp.delete, path),
-            partial(erp.post, f"{path}/rotate-secret", {"keep_previous": False}),
-            partial(erp.delete, path),
-            partial(erp.patch, path, {"scopes": ["stocks:read"]}),
-        ]
-        with replayable(seed):
-            answers = scheduler.run(acts, seed)
-            revoked = Counter(answers[number].status for number in (0, 2))
-            assert revoked == {200: 1, 410: 1}
-            assert counted(stack) == (0, 0)
-            secrets = [made["client_secret"]]
-            if answers[1].status == 200:
-                secrets.append(answers[1].data["client_secret"])
-            assert not any(works(stack, made["id"], secret) for secret in secrets)
-            entries = erp.get("/audit-log", query={"action": "client.revoked"})
-            assert entries.json()["meta"]["total"] == 1
 
 
 # Strangers

@@ -9,7 +9,7 @@ import pytest
 from shared.tenancy.provisioning import set_plan, set_settings, show_tenant
 from tests.faults import Wire
 from tests.gateway import Erp
-from tests.integration.settings.oauth import ten_seconds_later
+from tests.integration.settings.desk import problems, ten_seconds_later
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
@@ -37,12 +37,6 @@ def settings_of(erp: Erp) -> dict[str, Any]:
     """What can be changed of the settings, as GET shows it."""
     data = erp.get("/settings").data
     return {name: data[name] for name in _DEFAULTS}
-
-
-def problems(answer: Any) -> list[str]:
-    """Fields that are wrong."""
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [one["field"] for one in answer.json()["errors"]]
 
 
 def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> None:

@@ -1,9 +1,12 @@
-"""An ERP or an operator at the token route, as the settings tests need them."""
+"""Whoever manages clients, and the clients at the token route."""
 
+from typing import Any
 from urllib.parse import urlencode
 
+from shared.db.items import from_attributes
 from shared.tenancy.directory import directory
 from tests.gateway import Erp, Response
+from tests.integration.write_settings import ERP
 from tests.stack import Stack
 
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -38,3 +41,25 @@ def signed_in(stack: Stack, client_id: str, secret: str) -> Erp:
 def ten_seconds_later() -> None:
     """Have every door read tenants anew."""
     directory.forget()
+
+
+def created(erp: Erp, **more: object) -> dict[str, Any]:
+    """Create a client; the answer with its secret."""
+    answer = erp.post("/api-clients", {**ERP, **more})
+    assert answer.status == 201, answer.text
+    data: dict[str, Any] = answer.data
+    return data
+
+
+def problems(answer: Any) -> list[str]:
+    """Fields that are wrong."""
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    return [one["field"] for one in answer.json()["errors"]]
+
+
+def counted(stack: Stack) -> tuple[int, int]:
+    """How many integration clients and mobile applications the tenant is counted to have."""
+    (item,) = (
+        item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
+    )
+    return int(item.get("clients", 0)), int(item.get("mobile_clients", 0))
