@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.auth.scopes import PERMISSIONS, SCOPES
-from shared.tenancy.provisioning import create_tenant, set_state
+from shared.tenancy.provisioning import create_tenant, set_requests_per_minute, set_state
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES as ALL_MODULES
 from shared.tenancy.tenant import PLANS
@@ -181,6 +181,7 @@ def planned(stack: Stack) -> Mapping[str, Erp]:
     """Plan → the ERP of a company that has it, with every module."""
     for plan in PLANS:
         create_tenant(TenantSettings(f"on-{plan}", plan, base_url=ADDRESS, modules=ALL_MODULES))
+        set_requests_per_minute(f"on-{plan}", 10_000)
     return {plan: stack.erp(f"on-{plan}") for plan in PLANS}
 
 
