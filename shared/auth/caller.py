@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from shared.tenancy.revocations import EVERYBODY
+
 type Kind = Literal["client", "user", "mobile"]
 
 _NO_EXPIRY = sys.maxsize
@@ -41,7 +43,7 @@ class Caller:
     @property
     def marks(self) -> list[str]:
         """What the token is revoked by; see `shared.tenancy.revocations`."""
-        marks = [f"token:{self.token_id}"]
+        marks = [EVERYBODY, f"token:{self.token_id}"]
         if self.client_id:
             marks.append(f"client:{self.client_id}")
         if self.kind != "client":

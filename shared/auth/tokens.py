@@ -29,9 +29,9 @@ _MAX_LENGTH = 4096
 _FORM = re.compile(r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII)
 _TEXTS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
 _KINDS = ("client", "user", "mobile")
-_AHEAD = 10
+_AHEAD = 40
 """Seconds by which a token may be ahead of the clock: clocks differ, and after a revocation new
-tokens count from a few seconds later (`shared.tenancy.revocations.tokens_from`)."""
+tokens count from half a minute later (`shared.tenancy.revocations.tokens_from`)."""
 
 
 class InvalidToken(Exception):

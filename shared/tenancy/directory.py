@@ -15,6 +15,9 @@ from shared.tenancy.tenant import Settings, Tenant
 FRESH = 10.0
 """Seconds within which a change of state, plan or revocation takes effect everywhere."""
 
+_LONGEST_HOST = 253
+"""Characters of a host name (RFC 1035); what is longer is none, and no key either."""
+
 _CAPACITY = 2_000
 """Entries kept per execution environment; a tenant is about 1 kB."""
 
@@ -74,6 +77,8 @@ class Directory:
 
     def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
         """Slug of the tenant that the address belongs to, None for an address of no tenant."""
+        if len(host) > _LONGEST_HOST:
+            return None
         item = self._item(host_key(host), max_age)
         return item["tenant"]["S"] if item and "tenant" in item else None
 

@@ -5,7 +5,8 @@ by then are refused, and so are those that were issued before the mark was set; 
 after it lives longer. Doors read the marks with the tenant, so a revocation costs them nothing
 and takes effect as soon as the tenant is read again (10 s).
 
-Marks are `token:JTI`, `client:ID`, `user:ID`, `session:SID` and `role:ID`.
+Marks are `token:JTI`, `client:ID`, `user:ID`, `session:SID` and `role:ID`, and EVERYBODY in place
+of so many that the item would grow too large.
 """
 
 import time
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
     from shared.db.transaction import Transaction
 
 CAPACITY = 1_000
-"""Marks per tenant, about 60 kB: every door reads them with the tenant's item."""
+"""Marks per tenant, about 60 kB, from which on single tokens are not marked any more: every door
+reads them with the tenant's item."""
+
+MOST = 2 * CAPACITY
+"""Marks per tenant that are ever kept; then one mark ends every token so far."""
+
+EVERYBODY = "tenant"
+"""The mark that every token of the tenant bears."""
 
 _TOKEN_LIFETIME = 3600
-_UNDER_WAY = 5
-"""Seconds of tokens that a mark stops beyond its own second: of those that are being issued
-while the mark is committed, and by clocks that differ."""
+_UNDER_WAY = 30
+"""Seconds of tokens that a mark stops beyond its own second: of those that are issued while the
+mark is on its way into the table (no longer than an invocation lives), and by clocks that
+differ."""
 
 _KEEP_LONGER = 60
 """Seconds a mark outlives the last token that it stops, for clocks that differ."""
@@ -39,7 +48,8 @@ _ATTEMPTS = 3
 def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = None) -> None:
     """Put marks into the transaction of the change that makes them needed.
 
-    They are set beyond CAPACITY too: what ends a credential is never refused. One call per
+    They are set beyond CAPACITY too: what ends a credential is never refused. When there are MOST,
+    all of them become one that ends every token of the tenant, whose callers get new ones. One call per
     transaction, since DynamoDB takes one action per item. Whoever goes on with the credential
     stores `tokens_from` beside it, and new tokens count from there.
 
@@ -51,11 +61,12 @@ def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = Non
     Raises:
         NotFound: The tenant is gone.
     """
-    request = _request(tx.store.slug, marks, _last_stopped(tx.now_ms), now=tx.now_ms / 1000)
+    slug, last = tx.store.slug, _last_stopped(tx.now_ms)
+    request = _request(slug, _marks(slug), marks, last, now=tx.now_ms / 1000)
     if counts:
         names = {f"#c{n}": name for n, name in enumerate(counts)}
         request["UpdateExpression"] += " ADD " + ", ".join(f"{name} :{name[1:]}" for name in names)
-        request["ExpressionAttributeNames"] |= names
+        request["ExpressionAttributeNames"] = request.get("ExpressionAttributeNames", {}) | names
         request["ExpressionAttributeValues"] |= {
             f":c{n}": {"N": str(change)} for n, change in enumerate(counts.values())
         }
@@ -67,45 +78,48 @@ def tokens_from(tx: "Transaction") -> int:
     return _last_stopped(tx.now_ms) - _TOKEN_LIFETIME + 1
 
 
-def revoke(
-    tenant: str,
-    mark: str,
-    *,
-    until: float | None = None,
-    always: bool = False,
-    now: float | None = None,
-) -> None:
-    """Add a mark to the tenant's revocations and drop marks that no longer matter.
+def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | None = None) -> None:
+    """Add the mark of a single token to the tenant's revocations.
 
     Args:
         tenant: Slug of the tenant.
         mark: What is revoked.
-        until: When the last token that it stops expires, in seconds since the epoch; that of
-            a token issued now when left out.
-        always: Also beyond CAPACITY.
+        crowded: The mark that is set instead when there are CAPACITY already: of the token's
+            client or user, whose older tokens end with it. So whoever gets and gives back
+            tokens without end harms nobody else.
+        until: When the token expires, in seconds since the epoch.
         now: Seconds since the epoch; the clock's when left out.
 
     Raises:
         NotFound: There is no such tenant.
-        ServiceUnavailable: CAPACITY marks are still needed.
+        ServiceUnavailable: Others changed the tenant's revocations all the time.
     """
     from shared.aws import client  # noqa: PLC0415  doors know marks without botocore
 
     moment = time.time() if now is None else now
-    last = _last_stopped(int(moment * 1000)) if until is None else int(until)
     dynamodb = client("dynamodb")
     for _attempt in range(_ATTEMPTS):
-        request = _request(tenant, [mark], last, now=moment)
-        if not always:
-            dropped = len(request["ExpressionAttributeNames"]) - 1
-            request["ConditionExpression"] += " AND size(revoked) < :capacity"
-            request["ExpressionAttributeValues"][":capacity"] = {"N": str(CAPACITY + dropped)}
+        kept = _marks(tenant)
+        needed = len(kept) - len(_expired(kept, moment))
+        wanted = mark if needed < CAPACITY else crowded
+        if wanted in kept and int(kept[wanted]["N"]) >= until:
+            return
+        request = _request(tenant, kept, [wanted], int(until), now=moment)
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
-            continue  # full, or what was to be dropped has been set anew: look again
+            continue  # a mark has been set anew: look again
         return
     raise ServiceUnavailable(retry_after=60)
+
+
+def _marks(tenant: str) -> Mapping[str, Any]:
+    """Read the marks of a tenant, in DynamoDB's JSON."""
+    item = read(tenant_key(tenant))
+    if item is None:
+        raise NotFound(f"The tenant {tenant}")
+    kept: Mapping[str, Any] = item["revoked"]["M"]
+    return kept
 
 
 def _last_stopped(now_milliseconds: int) -> int:
@@ -113,27 +127,48 @@ def _last_stopped(now_milliseconds: int) -> int:
     return now_milliseconds // 1000 + _UNDER_WAY + _TOKEN_LIFETIME
 
 
-def _request(tenant: str, marks: Sequence[str], last: int, *, now: float) -> dict[str, Any]:
-    """Write the update that sets marks and drops some that are no longer needed."""
-    item = read(tenant_key(tenant))
-    if item is None:
-        raise NotFound(f"The tenant {tenant}")
-    kept: Mapping[str, Any] = item["revoked"]["M"]
-    dropped = sorted(
-        mark
-        for mark, until in kept.items()
-        if int(until["N"]) + _KEEP_LONGER < now and mark not in marks
-    )[:_PRUNED_AT_ONCE]
+def _expired(kept: Mapping[str, Any], now: float) -> set[str]:
+    """Return the marks that stop no token any more."""
+    return {mark for mark, until in kept.items() if int(until["N"]) + _KEEP_LONGER < now}
+
+
+def _request(
+    tenant: str, kept: Mapping[str, Any], marks: Sequence[str], last: int, *, now: float
+) -> dict[str, Any]:
+    """Write the update that sets marks and drops some that are no longer needed.
+
+    Args:
+        tenant: Slug of the tenant.
+        kept: The marks that were read.
+        marks: Those to be set.
+        last: When the last token expires that they stop.
+        now: Seconds since the epoch.
+    """
+    dropped = sorted(_expired(kept, now) - set(marks))[:_PRUNED_AT_ONCE]
+    request = {"TableName": config().control_table, "Key": {"pk": {"S": tenant_key(tenant)}}}
+    if len(kept) - len(dropped) >= MOST:
+        return request | {
+            "UpdateExpression": "SET revoked = :only",
+            # a mark that came meanwhile may stop later tokens
+            "ConditionExpression": "size(revoked) = :seen",
+            "ExpressionAttributeValues": {
+                ":only": {"M": {EVERYBODY: {"N": str(last)}}},
+                ":seen": {"N": str(len(kept))},
+            },
+        }
     names = {f"#m{n}": mark for n, mark in enumerate(marks)}
     names |= {f"#e{n}": mark for n, mark in enumerate(dropped)}
     expression = "SET " + ", ".join(f"revoked.#m{n} = :last" for n in range(len(marks)))
     if dropped:
         expression += " REMOVE " + ", ".join(f"revoked.#e{n}" for n in range(len(dropped)))
-    # what is dropped must be what was read: someone may set the mark anew at the same time
+    # what is dropped must be what was read, and what is set no less than what is there: someone
+    # may set the mark anew at the same time
     conditions = [f"revoked.#e{n} = :e{n}" for n in range(len(dropped))]
-    return {
-        "TableName": config().control_table,
-        "Key": {"pk": {"S": tenant_key(tenant)}},
+    conditions += [
+        f"(attribute_not_exists(revoked.#m{n}) OR revoked.#m{n} <= :last)"
+        for n in range(len(marks))
+    ]
+    return request | {
         "UpdateExpression": expression,
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),
         "ExpressionAttributeNames": names,

@@ -272,20 +272,32 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
         _end(tenant, session, reused=True)
         raise _wrong_token()
     ensure_open(tenant)
-    if account is None or not _goes_on(session, account, now):
-        raise _wrong_token()
-    new = token.next()
-    # the signature first: what fails after the rotation would cost the session
-    access = _access_token(request, account, session.id, proven=session.second_factor)
     try:
-        perform(
-            store,
-            lambda tx: sessions.rotate(tx, session, new, now=int(now), otherwise=_Reused),
-        )
+        return _go_on(request, session, token, account)
     except _Reused as error:
         _end(tenant, session, reused=True)
         raise _wrong_token() from error
-    return Granted(access, refresh_token=new.text)
+
+
+def _go_on(
+    request: _Request, session: Session, token: RefreshToken, account: Account | None
+) -> Granted:
+    """Put a new refresh token in the place of one, and issue what goes with it."""
+    new, tries = token.next(), 0
+    while account is not None and _goes_on(session, account, request.now):
+        # the signature first: what fails after the rotation would cost the session
+        access = _access_token(request, account, session.id, proven=session.second_factor)
+        tx = Transaction(request.store)
+        sessions.rotate(tx, session, new, now=int(request.now), otherwise=_Reused)
+        bind(tx, account, account.login)
+        try:
+            tx.commit()
+        except Overtaken:  # the user has changed meanwhile, and has perhaps lost a role
+            tries = request.store.pause(tries)
+            _, account = _read_session(request.store, token)
+        else:
+            return Granted(access, refresh_token=new.text)
+    raise _wrong_token()
 
 
 def _read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:

@@ -13,7 +13,7 @@ from shared.auth.operating import list_clients
 from shared.auth.rules import ensure_not_revoked
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
-from shared.errors import NotFound, ServiceUnavailable, Unauthenticated
+from shared.errors import NotFound, Unauthenticated
 from shared.tenancy import revocations
 from shared.tenancy.access import store_for
 from shared.tenancy.directory import Directory, read, tenant_key
@@ -108,31 +108,59 @@ def test_a_token_must_be_named(acme: Credentials) -> None:
     assert (status, answer["error"]) == (400, "invalid_request")
 
 
+def _revoke(mark: str, *, until: float | None = None, now: float | None = None) -> None:
+    """Revoke a token of the client c1, issued just now unless it is said until when it lives."""
+    moment = time.time() if now is None else now
+    ends = moment + tokens.LIFETIME if until is None else until
+    revocations.revoke("acme", mark, crowded="client:c1", until=ends, now=moment)
+
+
 def test_a_mark_stays_until_the_last_token_has_expired(acme: Credentials) -> None:
     now = time.time()
-    revocations.revoke("acme", "token:old", until=now + 10, now=now)
-    revocations.revoke("acme", "token:new", now=now + 60)
+    _revoke("token:old", until=now + 10, now=now)
+    _revoke("token:new", now=now + 60)
     assert set(marks()) == {"token:old", "token:new"}
-    revocations.revoke("acme", "token:newer", now=now + 71)
+    _revoke("token:newer", now=now + 71)
     assert set(marks()) == {"token:new", "token:newer"}
     assert acme
 
 
-def test_revocations_are_bounded_but_an_operator_is_never_refused(
+def test_many_tokens_given_back_become_one_mark_of_their_client(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "CAPACITY", 3)
-    for number in range(3):
-        revocations.revoke("acme", f"token:{number}")
-    with pytest.raises(ServiceUnavailable):
-        revocations.revoke("acme", "token:3")
+    now = time.time()
+    for number in range(6):
+        _revoke(f"token:{number}", now=now + number)
+    assert set(marks()) == {"token:0", "token:1", "token:2", "client:c1"}
+    last = marks()["client:c1"]
+    assert last == int(now + 5 + tokens.LIFETIME)
+    _revoke("token:older", now=now)
+    assert marks()["client:c1"] == last, "a mark never stops less than before"
     token = token_of(acme)
-    assert revoke(acme, token)[0] == 503
-    revoke_client(acme.client_id)
+    assert revoke(acme, token)[0] == 200
     assert f"client:{acme.client_id}" in marks()
-    revocations.revoke("acme", "token:4", now=time.time() + 3700)
-    assert "token:4" in marks()
-    assert len(marks()) == 1
+    _revoke("token:later", now=now + 3700)
+    assert set(marks()) == {"token:later"}
+
+
+def test_what_ends_credentials_is_never_refused_and_stays_small(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "MOST", 4)
+    before = tokens.issue(show_tenant("acme"), "somebody", SCOPE)
+    store = store_for("acme")
+    for number in range(5):
+        perform(store, lambda tx, number=number: revocations.stage(tx, f"user:{number}"))
+    assert set(marks()) == {revocations.EVERYBODY}
+    with pytest.raises(Unauthenticated):
+        ensure_not_revoked(show_tenant("acme"), tokens.verify(before)[0])
+    later = tokens.issue(
+        show_tenant("acme"), "somebody", SCOPE, now=marks()[revocations.EVERYBODY] - 3599
+    )
+    ensure_not_revoked(show_tenant("acme"), tokens.verify(later)[0])
+    revoke_client(acme.client_id)
+    assert set(marks()) == {revocations.EVERYBODY, f"client:{acme.client_id}"}
 
 
 def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
@@ -141,17 +169,17 @@ def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
     assert acme
     monkeypatch.setattr(revocations, "CAPACITY", 120)
     for number in range(120):
-        revocations.revoke("acme", f"token:{number}")
+        _revoke(f"token:{number}")
     later = time.time() + 3700
     for number in range(3):
-        revocations.revoke("acme", f"token:later-{number}", now=later)
+        _revoke(f"token:later-{number}", now=later)
     assert set(marks()) == {f"token:later-{number}" for number in range(3)}
 
 
 def test_an_unknown_tenant_has_no_revocations(wire: Wire) -> None:
     assert wire
     with pytest.raises(NotFound):
-        revocations.revoke("nobody", "token:1")
+        revocations.revoke("nobody", "token:1", crowded="client:c1", until=0)
 
 
 def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
@@ -190,7 +218,7 @@ def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
 def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, wire: Wire) -> None:
     """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
     assert acme
-    revocations.revoke("acme", "user:7", now=time.time() - 4000)
+    _revoke("user:7", now=time.time() - 4000)
     again: list[str] = []
 
     def meanwhile(moment: str, operation: str) -> None:
