@@ -10,12 +10,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.deployment import Deployment, DeploymentNotFound, Target, connect
 from cli.output import Output
-from shared.errors import ServiceError
+from shared.errors import ServiceError, ServiceUnavailable
 
 REFUSED = 1
 """Exit code: the service refuses, for a reason that was printed. 2 is a wrong command line."""
 UNREACHABLE = 3
-"""Exit code: the deployment was not found, or AWS failed; trying again may help."""
+"""Exit code: the deployment was not found, or AWS failed or was busy; trying again may help."""
 
 
 class Operator:
@@ -43,6 +43,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         try:
             operator.deployment  # noqa: B018  before anything else: it sets up the environment
             function(operator, *args, **options)
+        except ServiceUnavailable as error:
+            _fail(f"{error} Run the command again: it goes on where it stopped.", UNREACHABLE)
         except ServiceError as error:
             _fail(_explained(error), REFUSED)
         except DeploymentNotFound as error:

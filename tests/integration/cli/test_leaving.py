@@ -97,6 +97,20 @@ def test_a_tenant_that_is_served_is_not_even_asked_about(company: Company) -> No
     assert company.left()["table"]
 
 
+def test_a_table_that_does_not_go_in_time_is_worth_another_try(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company.cancel()
+    with monkeypatch.context() as patch:
+        patch.setattr("shared.tenancy.tables._is_going", lambda _: False)
+        busy = run("tenant", "delete", "acme", "--yes")
+    assert busy.exit_code == 3
+    assert "Run the command again" in busy.stderr
+    assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "deleting"
+    assert run("tenant", "delete", "acme", "--yes").exit_code == 0
+    assert company.left() == {}
+
+
 def test_a_deleted_tenant_is_shown_as_what_it_is(company: Company) -> None:
     company.cancel()
     run("tenant", "delete", "acme", "--yes")
