@@ -1,7 +1,8 @@
 """Calendar days of a time zone, as the instants between which they lie."""
 
 from datetime import UTC, date, datetime, time
-from zoneinfo import ZoneInfo
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
 
 from shared.clock import Instant, instant_of
 
@@ -30,3 +31,9 @@ def _instant(day: str, clock: time, timezone: str) -> Instant:
     except OverflowError:
         # The calendar's first and last day, seen from the other side of UTC.
         return instant_of(moment.replace(tzinfo=UTC))
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """Names of the IANA time zones; finding them takes a hundred milliseconds, the first time."""
+    return frozenset(available_timezones())

@@ -63,9 +63,7 @@ def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:
         NotFound: The tenant is gone.
     """
     values = {name: wanted[name] for name in _ON_SETTINGS & wanted.keys()}
-    check_configuration(
-        wanted.get("timezone", "UTC"), wanted.get("modules", ()), Settings(**values)
-    )
+    check_configuration(wanted.get("timezone"), wanted.get("modules", ()), Settings(**values))
     seen = read_configuration(tx.store)
     before = seen.tenant
     after = replace(

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
 
+from shared.days import time_zones
 from shared.errors import Problem, ValidationFailed
 from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, PlanName, Settings, is_slug
 
@@ -86,11 +86,11 @@ def address_of(host: str) -> str:
     return f"https://{host}{_API}"
 
 
-def check_configuration(timezone: str, modules: Collection[str], settings: Settings) -> None:
-    """Raise ValidationFailed with every setting that cannot be."""
+def check_configuration(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
+    """Raise ValidationFailed with every setting that cannot be; None is a time zone that stays."""
     _raise(
         [
-            *_timezone_problems(timezone),
+            *(_timezone_problems(timezone) if timezone is not None else ()),
             *_module_problems(modules),
             *_setting_problems(settings),
         ]
@@ -99,7 +99,7 @@ def check_configuration(timezone: str, modules: Collection[str], settings: Setti
 
 def timezone_problem(timezone: str) -> str | None:
     """Tell what is wrong with the name of a time zone; None when nothing is."""
-    if timezone in available_timezones():
+    if timezone in time_zones():
         return None
     return f"there is no time zone {timezone}; write it like Europe/Madrid"
 

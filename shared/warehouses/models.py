@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
+from shared.days import time_zones
 from shared.db.facets import MAX_ID
 from shared.fields import (
     Code,
@@ -32,13 +31,8 @@ MAX_BULK = 1000
 """Positions that one request may name."""
 
 
-@cache
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
-
-
 def _zone(name: str) -> str:
-    if name not in _zones():
+    if name not in time_zones():
         raise PydanticCustomError("time_zone", "must be an IANA time zone, such as Europe/Madrid")
     return name
 
