@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 type Row = Mapping[str, Any]
 
@@ -57,7 +58,7 @@ class Output:
             yield lambda _step: None
         elif self._advice.is_terminal:
             with self._advice.status("starting") as status:
-                yield status.update
+                yield lambda step: status.update(Text(step))
         else:
             yield self.say
 
@@ -66,11 +67,12 @@ def _write_json(content: Any) -> None:
     sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
-def _text(value: Any) -> str:
-    if value is None or value in ([], ""):
-        return "-"
+def _text(value: Any) -> Text:
+    """Write a value as it is: names and reasons may look like rich's markup."""
+    if value is None or value in ([], "", {}):
+        return Text("-")
     if isinstance(value, list):
-        return ", ".join(str(each) for each in value)
+        return Text(", ".join(str(each) for each in value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}".replace("_", " ") for name, each in value.items()) or "-"
-    return str(value)
+        return Text(", ".join(f"{name} {each}".replace("_", " ") for name, each in value.items()))
+    return Text(str(value))

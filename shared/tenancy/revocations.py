@@ -48,10 +48,10 @@ _ATTEMPTS = 3
 def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = None) -> None:
     """Put marks into the transaction of the change that makes them needed.
 
-    They are set beyond CAPACITY too: what ends a credential is never refused. When there are MOST,
-    all of them become one that ends every token of the tenant, whose callers get new ones. One call per
-    transaction, since DynamoDB takes one action per item. Whoever goes on with the credential
-    stores `tokens_from` beside it, and new tokens count from there.
+    They are set beyond CAPACITY too: what ends a credential is never refused. When there are
+    MOST, all of them become one that ends every token of the tenant, whose callers get new ones.
+    One call per transaction, since DynamoDB takes one action per item. Whoever goes on with the
+    credential stores `tokens_from` beside it, and new tokens count from there.
 
     Args:
         tx: The transaction of a change to the tenant's data.

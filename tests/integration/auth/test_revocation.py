@@ -1,6 +1,7 @@
 """Giving tokens and clients back: in force within ten seconds, bounded for ever."""
 
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -144,6 +145,10 @@ def test_many_tokens_given_back_become_one_mark_of_their_client(
     assert set(marks()) == {"token:later"}
 
 
+def _end_user(number: int, tx: Transaction) -> None:
+    revocations.stage(tx, f"user:{number}")
+
+
 def test_what_ends_credentials_is_never_refused_and_stays_small(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +156,7 @@ def test_what_ends_credentials_is_never_refused_and_stays_small(
     before = tokens.issue(show_tenant("acme"), "somebody", SCOPE)
     store = store_for("acme")
     for number in range(5):
-        perform(store, lambda tx, number=number: revocations.stage(tx, f"user:{number}"))
+        perform(store, partial(_end_user, number))
     assert set(marks()) == {revocations.EVERYBODY}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), tokens.verify(before)[0])

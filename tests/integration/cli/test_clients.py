@@ -155,3 +155,13 @@ def test_what_the_audit_log_is_not_asked(
     assert refused.exit_code == code
     assert message in refused.stderr
     assert refused.stdout == ""
+
+
+def test_names_are_shown_as_they_are(stowage: Run) -> None:
+    """Companies name their clients; what looks like markup is text."""
+    name = "ERP [/x] [red]one[/red] [link=https://evil.example]two[/link]"
+    assert stowage("client", "create", "acme", "--name", name).exit_code == 0
+    listed = stowage("client", "list", "acme")
+    assert listed.exit_code == 0
+    assert name in listed.output
+    assert name in stowage("audit", "acme").output
