@@ -292,11 +292,10 @@ def _go_on(
         bind(tx, account, account.login)
         try:
             tx.commit()
+            return Granted(access, refresh_token=new.text)
         except Overtaken:  # the user has changed meanwhile, and has perhaps lost a role
             tries = request.store.pause(tries)
             _, account = _read_session(request.store, token)
-        else:
-            return Granted(access, refresh_token=new.text)
     raise _wrong_token()
 
 

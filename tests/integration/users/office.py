@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from threading import Barrier
 from typing import Any
 
+from tests.faults import Answer, Call, Forward, Wire
 from tests.gateway import Erp
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -22,6 +24,18 @@ def at_once[R](act: Callable[[int], R]) -> list[R]:
 
     with ThreadPoolExecutor(AT_ONCE) as workers:
         return list(workers.map(worker, range(AT_ONCE)))
+
+
+def at_the_last_moment(wire: Wire, act: Callable[[], object]) -> AbstractContextManager[None]:
+    """Let something happen just before the next transaction is committed."""
+    left = [act]
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and left:
+            left.pop()()
+        return forward()
+
+    return wire.faulty(meanwhile)
 
 
 def new_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:

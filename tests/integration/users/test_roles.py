@@ -1,16 +1,21 @@
 """Roles over HTTP: named sets of permissions, which go only when nobody has them."""
 
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 from shared.users.repository import role_count
-from tests.faults import Answer, Call, Forward, Wire
+from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, at_once, log_of, new_role, new_user
+from tests.integration.users.office import (
+    AT_ONCE,
+    at_once,
+    at_the_last_moment,
+    log_of,
+    new_role,
+    new_user,
+)
 from tests.integration.write_users import PACKERS
 from tests.stack import Stack
 
@@ -135,33 +140,21 @@ def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, wire: Wire) -
     assert_totals_are_true(stack, take_census(stack))
 
 
-def _at_the_last_moment(wire: Wire, act: Callable[[], object]) -> AbstractContextManager[None]:
-    """Let something happen just before the next transaction is committed."""
-    left = [act]
-
-    def meanwhile(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and left:
-            left.pop()()
-        return forward()
-
-    return wire.faulty(meanwhile)
-
-
-def test_a_role_that_somebody_gets_at_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
+def test_a_role_that_somebody_getsat_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
     role = new_role(erp)
 
-    with _at_the_last_moment(wire, lambda: new_user(erp, roles=[role])):
+    with at_the_last_moment(wire, lambda: new_user(erp, roles=[role])):
         refused = erp.delete(f"/roles/{role}")
 
     assert "1 user has the role Packers" in refused.text
     assert erp.get(f"/roles/{role}").status == 200
 
 
-def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, wire: Wire) -> None:
+def test_nobody_gets_a_role_that_goesat_the_last_moment(erp: Erp, wire: Wire) -> None:
     role, kept = new_role(erp), new_role(erp, "Kept")
     user = new_user(erp, roles=[kept])
 
-    with _at_the_last_moment(wire, lambda: erp.delete(f"/roles/{role}")):
+    with at_the_last_moment(wire, lambda: erp.delete(f"/roles/{role}")):
         refused = erp.patch(f"/users/{user}", {"roles": [kept, role]})
 
     assert _problems(refused) == ["roles.1"]

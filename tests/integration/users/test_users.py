@@ -11,8 +11,16 @@ from shared.users.repository import read_account
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
-from tests.integration.signing_in.desk import hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_role, new_user
+from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
+from tests.integration.users.office import (
+    AT_ONCE,
+    as_user,
+    at_once,
+    at_the_last_moment,
+    log_of,
+    new_role,
+    new_user,
+)
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
 
@@ -186,6 +194,24 @@ def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
     assert not is_good(before.access_token)
     again = renew(before.refresh_token)
     assert is_good(again.access_token)
+
+
+@pytest.mark.parametrize("grant", ["password", "refresh_token"])
+def test_what_is_lost_at_the_last_moment_is_not_in_the_token(
+    erp: Erp, wire: Wire, grant: str
+) -> None:
+    anna = hire()
+    refresh_token = anna.sign_in().refresh_token
+    lose = at_the_last_moment(
+        wire, lambda: erp.patch(f"/users/{anna.id}", {"roles": []}).status == 200
+    )
+
+    with lose:
+        got = renew(refresh_token) if grant == "refresh_token" else anna.sign_in()
+
+    assert caller_of(got.access_token).permissions == frozenset()
+    assert is_good(got.access_token)
+    assert is_good(renew(got.refresh_token).access_token)
 
 
 def test_a_deleted_user_is_out(erp: Erp) -> None:
