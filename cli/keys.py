@@ -51,9 +51,10 @@ def list_(operator: Operator) -> None:
 @key.command()
 @command
 def rotate(operator: Operator) -> None:
-    """Make a new key, which signs some seconds later; no token ends because of it.
+    """Make a new key, which signs ten minutes later; no token ends because of it.
 
-    One that failed half-way goes on with the same key when it is run again.
+    One that failed half-way goes on with the same key when it is run again; so does one that is
+    run again while the key waits.
 
     \b
     Examples:
@@ -66,8 +67,8 @@ def rotate(operator: Operator) -> None:
     operator.output.one(row)
     wait = new.signs_from - int(time.time())
     if wait > 0:
-        operator.output.say(f"It verifies now and signs in {wait} s.")
-    operator.output.say("Retire the key before it once its tokens have expired, in an hour.")
+        operator.output.say(f"It signs in {wait} s, when everybody may use it.")
+    operator.output.say("Retire the key before it an hour later, when its tokens have expired.")
 
 
 @key.command()

@@ -120,7 +120,7 @@ def _revoke(event: Mapping[str, Any]) -> _Reply:
 
 
 def _keys(_event: Mapping[str, Any]) -> _Reply:
-    return _Reply(signing.key_set(key.kms_key for key in key_ring.in_use()))
+    return _Reply(signing.key_set(key.kms_key for key in key_ring.published()))
 
 
 def _metadata(event: Mapping[str, Any]) -> _Reply:

@@ -1,8 +1,8 @@
 """Changing the keys that sign tokens, as operators do it; no token ends because of it.
 
-A new key is published first, so that every authorizer knows it before a token bears it, and
-signs from `_KNOWN_EVERYWHERE` seconds later. An older key verifies until it is retired, which
-waits until its last token has expired.
+A new key is listed at once and signs `_USABLE_EVERYWHERE` seconds later, when every authorizer
+has had the time to learn of it and KMS knows that functions may use it. An older key verifies
+until it is retired, which waits until its last token has expired.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shared.auth import signing
-from shared.auth.keys import KEYS, SEARCHED_AGAIN, Key, Keys, item_of, keys_of
+from shared.auth.keys import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
 from shared.auth.tokens import LIFETIME
 from shared.aws import client
 from shared.clock import instant, now_ms
@@ -18,11 +18,13 @@ from shared.config import config
 from shared.errors import Conflict, NotFound
 from shared.tenancy.directory import read
 
-_KNOWN_EVERYWHERE = int(SEARCHED_AGAIN) + 10
-"""Seconds from publishing to signing: whoever looked just before may look again by then."""
+_USABLE_EVERYWHERE = 300 + SHOWN_BEFORE
+"""Seconds from making a key to signing with it. Functions may use keys by their tags, and it may
+take KMS 300 s to follow tags; nobody asks for the key before that."""
 
 _SAME_ROTATION = 600
-"""Seconds in which whoever rotates once more means the rotation whose end they did not see."""
+"""Seconds from its beginning to sign in which whoever rotates once more means the rotation whose
+end they did not see."""
 
 _LAST_TOKENS = LIFETIME + 60
 """Seconds after its last signature until a key's last token has expired; clocks differ."""
@@ -68,10 +70,10 @@ def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
 
 
 def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
-    """Make a new key and publish it; it verifies at once, and signs some seconds later.
+    """Make a new key and list it; it signs some minutes later.
 
-    Cut off anywhere and run again, it goes on with the key that it had made; run again within
-    ten minutes after it was done, it returns the same key.
+    Cut off anywhere and run again, it goes on with the key that it had made; run again before
+    the key has signed for ten minutes, it returns the same key.
 
     Args:
         progress: Told each step.
@@ -90,9 +92,9 @@ def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
     _let_go(before.all)  # a former rotation may have died just before that
     progress("making the key")
     kms_key = _key_in_hand()
-    signing.public_key(kms_key)  # whoever verifies will need it: now, or never published
-    progress("publishing it")
-    new = Key(kms_key, now_ms() // 1000 + _KNOWN_EVERYWHERE)
+    signing.public_key(kms_key)  # whoever verifies will need it: now, or never listed
+    progress("listing it")
+    new = Key(kms_key, now_ms() // 1000 + _USABLE_EVERYWHERE)
     _write(before, Keys((*before.all, new), before.version + 1))
     _let_go([new])
     return new
@@ -104,7 +106,8 @@ def retire(kid: str, *, now: bool = False) -> Key:
     Args:
         kid: The key.
         now: Also while tokens live that it has signed, as after a leak; they end within
-            minutes, when the last authorizer has looked again.
+            minutes, when the last authorizer has looked again. Where no other key has begun to
+            sign, the next one does at once, and there may be no tokens until KMS knows it.
 
     Raises:
         NotFound: There is no such key.
@@ -117,11 +120,18 @@ def retire(kid: str, *, now: bool = False) -> Key:
     if key.retired_at is None:
         _ensure_unneeded(keys, key, moment, now=now)
         key = replace(key, retired_at=moment)
-        rest = tuple(key if each.kid == kid else each for each in keys.all)
-        _write(keys, Keys(rest, keys.version + 1))
+        _write(keys, _without(keys, key, moment))
     _delete(key.kms_key)
     _let_go([key])  # a rotation that was cut off may still have it in hand
     return key
+
+
+def _without(keys: Keys, retired: Key, moment: int) -> Keys:
+    """Return the keys after one was retired; another signs without a gap."""
+    rest = tuple(retired if each.kid == retired.kid else each for each in keys.all)
+    signer = Keys(rest).signer(moment)
+    at_once = replace(signer, signs_from=min(signer.signs_from, moment))
+    return Keys(tuple(at_once if each == signer else each for each in rest), keys.version + 1)
 
 
 def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
@@ -160,7 +170,7 @@ def _write(seen: Keys, after: Keys) -> None:
             raise Conflict(message) from error
 
 
-# The key in hand: an alias names it until it is published
+# The key in hand: an alias names it until it is listed
 
 
 def _alias() -> str:
@@ -205,10 +215,10 @@ def _aliased() -> str | None:
     return key
 
 
-def _let_go(published: Iterable[Key]) -> None:
-    """Remove the alias if it names a key that was published; it may be another's by now."""
+def _let_go(listed: Iterable[Key]) -> None:
+    """Remove the alias if it names a key that is listed; it may be another's by now."""
     kms = client("kms")
-    if _aliased() not in {key.kms_key for key in published}:
+    if _aliased() not in {key.kms_key for key in listed}:
         return
     try:
         kms.delete_alias(AliasName=_alias())

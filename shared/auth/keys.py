@@ -20,6 +20,9 @@ KEYS = "KEYS"
 SEARCHED_AGAIN = 10.0
 """Seconds between two looks for a key that is not known, however many tokens name one."""
 
+SHOWN_BEFORE = 300
+"""Seconds before it signs from which a key is in the published key set."""
+
 _KEEP = 300.0
 """Seconds that known keys are used without looking again."""
 
@@ -58,7 +61,7 @@ class Keys:
     def signer(self, now: float) -> Key:
         """Return the key that signs at a moment (seconds since the epoch)."""
         begun = [key for key in self.in_use if key.signs_from <= now]
-        if not begun:  # a key was retired at once, before its successor was due
+        if not begun:  # clocks differ, and the first one in use has just begun
             return min(self.in_use, key=_signs_from)
         return max(begun, key=_signs_from)
 
@@ -83,9 +86,10 @@ class KeyRing:
         """Return the key that signs now."""
         return self._keys(_KEEP).signer(now_ms() / 1000)
 
-    def in_use(self) -> tuple[Key, ...]:
-        """Return the keys that verify, as they were seconds ago."""
-        return self._keys(SEARCHED_AGAIN).in_use
+    def published(self) -> list[Key]:
+        """Return the keys of the published set, as they were seconds ago."""
+        moment = now_ms() / 1000 + SHOWN_BEFORE
+        return [key for key in self._keys(SEARCHED_AGAIN).in_use if key.signs_from <= moment]
 
     def find(self, kid: str) -> Key | None:
         """Find the key that a token names, also one that came into use a moment ago."""

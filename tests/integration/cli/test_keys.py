@@ -33,14 +33,14 @@ def test_the_life_of_a_key(stowage: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     rotated = stowage("key", "rotate")
     assert rotated.exit_code == 0
     assert "making the key" in rotated.stderr
-    assert "It verifies now and signs in " in rotated.stderr
+    assert "It signs in 600 s" in rotated.stderr
     new = as_json(stowage("--json", "key", "rotate"))
     assert new["state"] == "waits"
     assert new["kid"] in rotated.stdout
     refused = stowage("key", "retire", first["kid"])
     assert refused.exit_code == 1
     assert "It signs tokens" in refused.stderr
-    later = time.time() + 3600 + 100
+    later = time.time() + 600 + 3600 + 100
     monkeypatch.setattr(time, "time", lambda: later)
     done = stowage("key", "retire", first["kid"])
     assert done.exit_code == 0
