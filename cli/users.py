@@ -73,7 +73,7 @@ def _given_password(*, ask: bool) -> str | None:
     """Read a password from the terminal: on the command line others could see it."""
     if not ask:
         return None
-    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
 _ROLE_OPTION = click.option(

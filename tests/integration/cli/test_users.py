@@ -34,7 +34,7 @@ def run(*arguments: str, typed: str = "") -> Result:
 def as_json(*arguments: str, typed: str = "") -> Any:
     result = run("--json", *arguments, typed=typed)
     assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout[result.stdout.index("{" if "{" in result.stdout else "[") :])
+    return json.loads(result.stdout)
 
 
 def refused(*arguments: str) -> str:
@@ -85,9 +85,10 @@ def test_a_password_can_be_typed_and_is_not_shown() -> None:
         ("create", "acme", "ana", "--name", "Ana"),
         ("reset-password", "acme", "ana"),
     ):
-        result = run("user", *command, "--ask-password", typed=typed)
+        result = run("--json", "user", *command, "--ask-password", typed=typed)
         assert result.exit_code == 0, result.stderr
         assert _PASSWORD not in result.stdout + result.stderr
+        assert json.loads(result.stdout) == {"username": "ana", "id": 1, "password": None}
         account = read_account(store_for("acme"), 1)
         assert account is not None
         assert verify(_PASSWORD, account.login.password)
