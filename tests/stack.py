@@ -268,6 +268,7 @@ def _first_day() -> _FirstDay:
         forget_everything()
         template = _create()
         _enter(monkeypatch, template)
+        provisioning.share_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
                 TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
@@ -300,12 +301,7 @@ def _create() -> Template:
         aws.client("dynamodb").create_table(TableName=names[table], **arguments)
     for key, properties in declared.resources("AWS::KMS::Key").items():
         made = aws.client("kms").create_key(
-            KeySpec=properties["KeySpec"],
-            KeyUsage=properties["KeyUsage"],
-            Tags=[
-                {"TagKey": tag["Key"], "TagValue": Template(names).text(tag["Value"])}
-                for tag in properties.get("Tags", ())
-            ],
+            KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
         )
         names[key] = made["KeyMetadata"]["KeyId"]
     for bucket in _buckets():

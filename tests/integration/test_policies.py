@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from shared.auth import key_rotation
 from shared.tenancy.access import session_policy
 from shared.tenancy.provisioning import create_client
 from tests.aws_calls import Watch
@@ -24,6 +25,7 @@ from tests.stack import ACCOUNT, REGION, Stack
 
 ROUTES = sorted(operations())
 OAUTH = "functions.oauth.app.lambda_handler"
+AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
 CATALOG = "functions.catalog.app.lambda_handler"
 
@@ -101,6 +103,27 @@ def test_every_call_of_the_token_routes_is_allowed(
     assert roles.denied(watch.made) == []
 
 
+def test_keys_that_an_operator_made_may_be_used_by_their_tags(
+    stack: Stack, roles: Roles, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_rotation, "_USABLE_EVERYWHERE", 0)
+    new = ARNS.key(key_rotation.rotate().kms_key)
+    client = create_client("acme", "ERP")
+    form = f"grant_type=client_credentials&client_id={client[0]}&client_secret={client[1]}"
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = Erp(stack.gateway, None).post("/oauth/token", raw=form, headers=headers)
+    assert Erp(stack.gateway, answer.json()["access_token"]).get("/products").status == 200
+
+    accesses = [access for call in watch.made for access in call.accesses]
+    used = {access.action for access in accesses if access.resource == new}
+    assert used == {"kms:Sign", "kms:GetPublicKey"}
+    assert roles.denied(watch.made) == []
+    for tag in ("stowage", "signing"):
+        without_tag = Roles(stack, tag).denied(watch.made)
+        assert {name for name, _ in without_tag} == {OAUTH, AUTHORIZER}
+        assert {access.resource for _, access in without_tag} == {new}
+
+
 def test_every_door_may_assume_the_role_of_tenants_data(roles: Roles) -> None:
     serving = {
         f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
@@ -161,7 +184,7 @@ _NEEDED: Sequence[tuple[str, _Deeds, Sequence[str]]] = (
     (OAUTH, _token_routes, (
         "kms:Sign", "kms:GenerateMac", "kms:GetPublicKey", "dynamodb:BatchGetItem",
         "dynamodb:UpdateItem", "dynamodb:GetItem", "CLIENT#*", "TENANT#*", "FAILURES#*", "HOST#*",
-        "KEYS", "signing",
+        "KEYS",
     )),
 )  # fmt: skip
 

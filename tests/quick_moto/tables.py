@@ -25,7 +25,7 @@ type _Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Tables and keys, with their tags, of one account and Region at one moment.
+    """Tables and keys of one account and Region at one moment.
 
     What is put back shares only what nothing changes: items, and the private halves of keys.
     """
@@ -34,29 +34,25 @@ class Snapshot:
     region: str
     tables: Mapping[str, Table]
     keys: Mapping[str, Key]
-    key_tags: Mapping[str, Mapping[str, str | None]]
-    """Id of a key → its tags."""
 
     @classmethod
     def take(cls, account: str, region: str) -> "Snapshot":
         """Keep what moto holds now."""
         tables = dynamodb_backends[account][region].tables
-        kms = kms_backends[account][region]
+        keys = kms_backends[account][region].keys
         return cls(
             account,
             region,
             {name: _with_same_items(table) for name, table in tables.items()},
-            {name: _copy_of(key) for name, key in kms.keys.items()},
-            {name: dict(tags) for name, tags in kms.tagger.tags.items()},
+            {name: _copy_of(key) for name, key in keys.items()},
         )
 
     def put_back(self) -> None:
         """Have moto hold the tables and keys as they were."""
         for name in self.tables:
             self.put_back_table(name)
-        kms = kms_backends[self.account][self.region]
-        kms.keys.update({name: _copy_of(key) for name, key in self.keys.items()})
-        kms.tagger.tags.update({name: dict(tags) for name, tags in self.key_tags.items()})
+        held = kms_backends[self.account][self.region].keys
+        held.update({name: _copy_of(key) for name, key in self.keys.items()})
 
     def is_now(self) -> bool:
         """Tell whether every table has the items that it had."""
