@@ -140,7 +140,7 @@ def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, wire: Wire) -
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_a_role_that_somebody_getsat_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
+def test_a_role_that_somebody_gets_at_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
     role = new_role(erp)
 
     with at_the_last_moment(wire, lambda: new_user(erp, roles=[role])):
@@ -150,7 +150,7 @@ def test_a_role_that_somebody_getsat_the_last_moment_stays(erp: Erp, wire: Wire)
     assert erp.get(f"/roles/{role}").status == 200
 
 
-def test_nobody_gets_a_role_that_goesat_the_last_moment(erp: Erp, wire: Wire) -> None:
+def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, wire: Wire) -> None:
     role, kept = new_role(erp), new_role(erp, "Kept")
     user = new_user(erp, roles=[kept])
 
