@@ -123,34 +123,34 @@ type Email = Annotated[
 """An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
 
 
-_MOST_COMPARED = 100
-"""Entries of a list among which repeated ones are looked for; no list of names has more."""
+def distinct(most: int) -> WrapValidator:
+    """Make the rule of a list that nothing is named twice in it.
 
+    It is told together with what else is wrong with the entries, of the first `most` and one.
+    """
 
-def _distinct(value: Any, entries: ValidatorFunctionWrapHandler) -> Any:
-    given = value[:_MOST_COMPARED] if isinstance(value, list) else []
-    repeated = PydanticCustomError("repeated", "must not be named twice")
-    problems = [
-        InitErrorDetails(type=repeated, loc=(at,), input=entry)
-        for at, entry in enumerate(given)
-        if entry in given[:at]
-    ]
-    try:
-        valid = entries(value)
-    except ValidationError as error:
-        problems += [
-            InitErrorDetails(
-                type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
-            )
-            for one in error.errors()
+    def check(value: Any, entries: ValidatorFunctionWrapHandler) -> Any:
+        given = value[: most + 1] if isinstance(value, list) else []
+        repeated = PydanticCustomError("repeated", "must not be named twice")
+        problems = [
+            InitErrorDetails(type=repeated, loc=(at,), input=entry)
+            for at, entry in enumerate(given)
+            if entry in given[:at]
         ]
-    if problems:
-        raise ValidationError.from_exception_data("list", problems)
-    return valid
+        try:
+            valid = entries(value)
+        except ValidationError as error:
+            problems += [
+                InitErrorDetails(
+                    type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
+                )
+                for one in error.errors()
+            ]
+        if problems:
+            raise ValidationError.from_exception_data("list", problems)
+        return valid
 
-
-DISTINCT = WrapValidator(_distinct)
-"""Of a list: nothing is named twice; told together with what else is wrong with its entries."""
+    return WrapValidator(check)
 
 
 def _number(value: Any) -> Decimal:

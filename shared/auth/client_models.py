@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from shared.auth.clients import ClientKind
 from shared.auth.scopes import SCOPES, Scope
-from shared.fields import DISTINCT, ONE_LINE, Input, Stored, Timestamp
+from shared.fields import ONE_LINE, Input, Stored, Timestamp, distinct
 from shared.parameters import ListParameters
 
 type _Name = Annotated[
@@ -15,7 +15,7 @@ type _Name = Annotated[
 type _Scopes = Annotated[
     list[Scope],
     Field(min_length=1, max_length=len(SCOPES), json_schema_extra={"uniqueItems": True}),
-    DISTINCT,
+    distinct(len(SCOPES)),
 ]
 
 

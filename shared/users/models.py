@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from shared.auth.scopes import PERMISSIONS, Permission
-from shared.fields import DISTINCT, Email, Identifier, Input, Name, Note, Stored, Timestamp
+from shared.fields import Email, Identifier, Input, Name, Note, Stored, Timestamp, distinct
 from shared.parameters import Integer, ListParameters, Search
 from shared.users.totp import DIGITS
 
@@ -53,12 +53,12 @@ type _ShortName = Annotated[Name, StringConstraints(max_length=100)]
 type _Permissions = Annotated[
     list[Permission],
     Field(max_length=len(PERMISSIONS), json_schema_extra={"uniqueItems": True}),
-    DISTINCT,
+    distinct(len(PERMISSIONS)),
 ]
 type _RoleIds = Annotated[
     list[Identifier],
     Field(max_length=MOST_ROLES, json_schema_extra={"uniqueItems": True}),
-    DISTINCT,
+    distinct(MOST_ROLES),
 ]
 
 type Password = Annotated[

@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.config import config
 from shared.events.kinds import EVENT_KINDS, AnyKind, EventKind
-from shared.fields import DISTINCT, Input, Stored, Timestamp
+from shared.fields import Input, Stored, Timestamp, distinct
 from shared.parameters import ListParameters
 from shared.webhooks.targets import MOST_CHARACTERS, BadTarget, parse_target
 
@@ -36,7 +36,7 @@ type _Url = Annotated[
 type _Kinds = Annotated[
     list[EventKind],
     Field(min_length=1, max_length=len(EVENT_KINDS), json_schema_extra={"uniqueItems": True}),
-    DISTINCT,
+    distinct(len(EVENT_KINDS)),
 ]
 
 
