@@ -21,7 +21,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 _NAMESPACE = "Stowage"
 
 _SECRETS = re.compile(
-    r"eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?"  # tokens
+    r"eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?"  # access tokens
+    r"|str_[a-z0-9-]{3,32}\.[0-9a-f-]{10,}\.[\w-]{16,}"  # refresh tokens
     r"|(sws_|whsec_)[\w+/=-]{16,}"  # secrets of clients and webhooks
     r"|(?i:\b(bearer|basic) )[\w+/=.~-]{8,}",
     re.ASCII,

@@ -10,7 +10,7 @@ from typing import Any
 from shared.auth.caller import Caller
 from shared.auth.tokens import InvalidToken, verify
 from shared.observability import logger
-from shared.tenancy.directory import FRESH, directory
+from shared.tenancy.directory import FRESH, directory, host_name
 
 _KEEP = 300.0
 """Seconds that addresses are kept here; they change once in a company's life."""
@@ -54,7 +54,7 @@ def _caller(authorization: str, host: str) -> Caller:
     caller, issuer = verify(token)
     if issuer != _address(caller.tenant, _KEEP) and issuer != _address(caller.tenant, FRESH):
         raise InvalidToken("issuer")
-    owner = directory.tenant_for_host(host.lower().split(":")[0], _KEEP)
+    owner = directory.tenant_for_host(host_name(host), _KEEP)
     if owner not in (None, caller.tenant):
         raise InvalidToken("address of another tenant")
     return caller

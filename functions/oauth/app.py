@@ -105,7 +105,7 @@ def _refresh_token_of(granted: Granted) -> dict[str, str]:
 
 
 def _revoke(event: Mapping[str, Any]) -> _Reply:
-    from shared.users import sessions, signing_in  # noqa: PLC0415  100 ms, and no token waits
+    from shared.users import sessions, signing_out  # noqa: PLC0415  100 ms, and no token waits
 
     form = read_form(event)
     presented = read_client(event, form)
@@ -115,7 +115,7 @@ def _revoke(event: Mapping[str, Any]) -> _Reply:
     if presented and presented.secret and not sessions.parse(token):
         grants.revoke_token(presented, token, origin_of(event))
     else:
-        signing_in.sign_out(token, presented, origin_of(event))
+        signing_out.sign_out(token, presented, origin_of(event))
     return _Reply(None)
 
 

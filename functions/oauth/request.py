@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from shared.auth.grants import OAuthError, Origin, Presented
+from shared.tenancy.directory import host_name
 
 MAX_BODY = 16_384
 """Bytes; a token request is a few hundred."""
@@ -79,8 +80,8 @@ def header(event: Mapping[str, Any], name: str) -> str:
 
 
 def host_of(event: Mapping[str, Any]) -> str:
-    """Host name that the request was sent to, lower case, without port."""
-    return header(event, "host").lower().split(":")[0]
+    """Host name that the request was sent to."""
+    return host_name(header(event, "host"))
 
 
 def origin_of(event: Mapping[str, Any]) -> Origin:

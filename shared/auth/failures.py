@@ -2,19 +2,23 @@
 
 Client secrets of 256 bits cannot be guessed; what their limits protect is the quota of KMS, which
 every attempt draws on and which the honest clients need. Passwords and codes can be guessed: their
-attempts are counted before they are judged, so that no number of them at once passes a limit,
-and taken back when they were right.
+attempts are counted before they are judged, so that no number of them at once passes a limit.
+They are in flight until it is known whether they failed: what is refused because of those alone
+may be let in a moment later.
 
 Counted is per minute, per network address, and per client id or user name at an address; for
-user names also over all addresses, in a longer window. Counted per client id alone, a stranger
-could lock out an ERP.
+user names also in a longer window, at an address and over all of them, so that no single address
+can use up what there is. Counted per client id alone, a stranger could lock out an ERP.
 """
 
 import hashlib
 import ipaddress
+import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from shared.aws import client
 from shared.config import config
@@ -30,8 +34,20 @@ PER_USER = 10
 PER_ADDRESS = 100
 """Failed attempts per window: with a client id or a user name at an address, and there in all."""
 
+PER_USER_LONG = 20
 PER_USER_EVERYWHERE = 50
-"""Failed attempts per long window with a user name, from all addresses together."""
+"""Failed attempts per long window with a user name, at an address and from all together."""
+
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds at most between looks for whether attempts in flight have ended."""
+
+
+class _Counts(NamedTuple):
+    """What a counter holds."""
+
+    failed: int
+    in_flight: int
+    """Attempts that are being judged, or whose judge died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,7 @@ class Attempts:
         return cls(
             (
                 _counter("user", _digest(who, network), PER_USER, WINDOW, now),
+                _counter("name-here", _digest(who, network), PER_USER_LONG, LONG_WINDOW, now),
                 _counter("name", who, PER_USER_EVERYWHERE, LONG_WINDOW, now),
                 _counter("address", network, PER_ADDRESS, WINDOW, now),
             )
@@ -111,35 +128,44 @@ class Attempts:
             [
                 counter
                 for counter in self.counters
-                if counter.key in items
-                and int(items[counter.key]["failures"]["N"]) >= counter.limit
+                if counter.key in items and _counts(items[counter.key]).failed >= counter.limit
             ],
             now,
         )
 
     def record_failure(self) -> None:
         """Count one more failure."""
-        each(_add_one, list(self.counters))
+        each(partial(_add, failed=1), list(self.counters))
 
     def begin(self, now: float) -> None:
-        """Count the attempt before it is judged; whoever proves to be right withdraws it.
+        """Count the attempt before it is judged; `fail` or `withdraw` ends it.
+
+        Where too many others are in flight it waits for a moment; as many as the limit go on.
 
         Raises:
             ServiceError: rate_limited, with Retry-After; the attempt must not be judged.
         """
-        counts = each(_add_one, list(self.counters))
-        over = [
-            counter
-            for counter, count in zip(self.counters, counts, strict=True)
-            if count > counter.limit
-        ]
-        if over:
+        for pause in (*_PAUSES, 0):
+            counts = each(partial(_add, in_flight=1), list(self.counters))
+            over = [
+                (counter, count)
+                for counter, count in zip(self.counters, counts, strict=True)
+                if count.failed + count.in_flight > counter.limit
+            ]
+            if not over:
+                return
             self.withdraw()  # what is not judged is no failure
-        _ensure_none(over, now)
+            _ensure_none([counter for counter, count in over if count.failed >= counter.limit], now)
+            time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
+        raise _too_many("Too many attempts at this moment; try again.", 1)
+
+    def fail(self) -> None:
+        """End an attempt that was begun and turned out to be wrong."""
+        each(partial(_add, failed=1, in_flight=-1), list(self.counters))
 
     def withdraw(self) -> None:
-        """Take the attempt back."""
-        each(_take_one, list(self.counters))
+        """Take an attempt back that was begun."""
+        each(partial(_add, in_flight=-1), list(self.counters))
 
 
 def _counter(kind: str, whose: str, limit: int, window: int, now: float) -> Counter:
@@ -154,36 +180,30 @@ def _digest(*parts: str) -> str:
 def _ensure_none(over: list[Counter], now: float) -> None:
     if over:
         wait = max(counter.ends for counter in over) - int(now)
-        raise ServiceError(
-            "Too many failed attempts; wait the seconds in Retry-After.",
-            "rate_limited",
-            headers={"Retry-After": str(max(1, wait))},
-        )
+        raise _too_many("Too many failed attempts; wait the seconds in Retry-After.", wait)
 
 
-def _add_one(counter: Counter) -> int:
+def _too_many(message: str, wait: int) -> ServiceError:
+    return ServiceError(message, "rate_limited", headers={"Retry-After": str(max(1, wait))})
+
+
+def _add(counter: Counter, *, failed: int = 0, in_flight: int = 0) -> _Counts:
     answer = client("dynamodb").update_item(
         TableName=config().control_table,
         Key={"pk": {"S": counter.key}},
-        UpdateExpression="ADD failures :one SET expires_at = :ends",
-        ExpressionAttributeValues={":one": {"N": "1"}, ":ends": {"N": str(counter.ends)}},
-        ReturnValues="UPDATED_NEW",
+        UpdateExpression="ADD failures :failed, in_flight :in_flight SET expires_at = :ends",
+        ExpressionAttributeValues={
+            ":failed": {"N": str(failed)},
+            ":in_flight": {"N": str(in_flight)},
+            ":ends": {"N": str(counter.ends)},
+        },
+        ReturnValues="ALL_NEW",
     )
-    return int(answer["Attributes"]["failures"]["N"])
+    return _counts(answer["Attributes"])
 
 
-def _take_one(counter: Counter) -> None:
-    dynamodb = client("dynamodb")
-    try:
-        dynamodb.update_item(
-            TableName=config().control_table,
-            Key={"pk": {"S": counter.key}},
-            UpdateExpression="ADD failures :minus_one",
-            ConditionExpression="attribute_exists(pk)",
-            ExpressionAttributeValues={":minus_one": {"N": "-1"}},
-        )
-    except dynamodb.exceptions.ConditionalCheckFailedException:
-        return  # its window has ended
+def _counts(item: Mapping[str, Any]) -> _Counts:
+    return _Counts(int(item["failures"]["N"]), int(item["in_flight"]["N"]))
 
 
 def _network(address: str) -> str:

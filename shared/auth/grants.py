@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shared.auth import client_secrets, tokens
-from shared.auth.clients import Client, client_key, client_of
+from shared.auth.clients import Client, client_key, client_of, slug_of
 from shared.auth.failures import Attempts
 from shared.auth.keys import KEYS, key_ring
 from shared.auth.scopes import SCOPES
 from shared.tenancy import revocations
-from shared.tenancy.directory import directory, read_many
-from shared.tenancy.tenant import Tenant, ensure_open
+from shared.tenancy.directory import directory, read, read_many, tenant_key, tenant_of
+from shared.tenancy.tenant import Tenant, ensure_open, is_slug
 
 type OAuthCode = Literal[
     "invalid_request",
@@ -28,7 +28,7 @@ type Items = Mapping[str, Mapping[str, Any]]
 
 _CLIENT_ID = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
 _NOBODY = "-"
-"""Looked up in place of what cannot be a client id, so that every attempt costs the same."""
+"""Looked up in place of what cannot be a client id or a slug: every attempt costs the same."""
 _NO_HASH = bytes(32)
 
 
@@ -75,10 +75,46 @@ class Granted:
     refresh_token: str | None = field(default=None, repr=False)
 
 
-def read_for_grant(keys: Sequence[str], now: float, *attempts: Attempts) -> Items:
+def read_for_user(
+    presented: Presented | None, slug: str | None, origin: Origin, now: float, attempts: Attempts
+) -> tuple[Tenant | None, Client | None]:
+    """Read what a grant to a user needs of the control table, in one round trip.
+
+    Args:
+        presented: The mobile application that is used, if any.
+        slug: Whatever was presented as the tenant's name.
+        origin: Where the request came from.
+        now: Seconds since the epoch.
+        attempts: The user's counters, which may refuse the attempt.
+
+    Returns:
+        The tenant with the marks of this moment, None also at the address of another one; and
+        the application.
+
+    Raises:
+        OAuthError: invalid_client: there is no such application.
+        ServiceError: rate_limited, after too many failures.
+    """
+    if presented is None:
+        items = _read(slug, [], now, attempts)
+        return _tenant_among(items, slug, origin), None
+    by_client = Attempts.of_client(presented.client_id, origin.address, now)
+    items = _read(slug, [_readable_key(presented.client_id)], now, attempts, by_client)
+    tenant = _tenant_among(items, slug, origin)
+    application = _client_among(items, presented)
+    if application and tenant and application.tenant == tenant.slug:
+        application = _as_of_marks(application, tenant, now)
+    if application and application.kind == "mobile" and slug in {None, application.tenant}:
+        return tenant, application
+    by_client.record_failure()
+    raise OAuthError("invalid_client", "There is no such mobile application.", 401)
+
+
+def _read(slug: str | None, keys: Sequence[str], now: float, *attempts: Attempts) -> Items:
     """Read what a grant needs of the control table, in one round trip, signing keys included.
 
     Args:
+        slug: Whatever was presented as the tenant's name.
         keys: Keys of further items.
         now: Seconds since the epoch.
         attempts: Counters that may refuse the attempt.
@@ -86,21 +122,51 @@ def read_for_grant(keys: Sequence[str], now: float, *attempts: Attempts) -> Item
     Raises:
         ServiceError: rate_limited, after too many failures.
     """
+    tenant = tenant_key(slug if slug and is_slug(slug) else _NOBODY)
     counted = [key for each in attempts for key in each.keys]
-    items = read_many(list(dict.fromkeys([KEYS, *keys, *counted])))
+    items = read_many(list(dict.fromkeys([KEYS, tenant, *keys, *counted])))
     key_ring.learn(items)
     for each in attempts:
         each.ensure_allowed(items, now)
     return items
 
 
-def readable_key(client_id: str) -> str:
+def _readable_key(client_id: str) -> str:
     """Key under which a client is looked for, whatever was presented as its id."""
     return client_key(client_id if _CLIENT_ID.fullmatch(client_id) else _NOBODY)
 
 
+def _tenant_among(items: Items, slug: str | None, origin: Origin) -> Tenant | None:
+    """Pick the tenant that somebody names; None also at the address of another one."""
+    fits = origin.may_serve(slug or _NOBODY)
+    item = items.get(tenant_key(slug or _NOBODY))
+    return tenant_of(item) if fits and item else None
+
+
+def _client_among(items: Items, presented: Presented) -> Client | None:
+    """Pick the client that presents itself; None also when it is revoked."""
+    return _working(items.get(_readable_key(presented.client_id)))
+
+
+def _working(item: Mapping[str, Any] | None) -> Client | None:
+    known = client_of(item) if item else None
+    return known if known and known.active else None
+
+
+def _as_of_marks(client: Client, tenant: Tenant, now: float) -> Client | None:
+    """Return the client as it is where marks are that it may not know of; None: revoked.
+
+    Items that are read together are not read at one moment. Were the client as before a change
+    and the mark of that change there already, its token would count as issued after it.
+    """
+    marks = (revocations.EVERYBODY, f"client:{client.client_id}")
+    if revocations.counts_from(tenant.revoked, marks) <= max(now, client.tokens_from):
+        return client
+    return _working(read(client_key(client.client_id)))
+
+
 def authenticate(presented: Presented, origin: Origin) -> tuple[Client, Tenant]:
-    """Find out which client with a secret presents itself.
+    """Find out which client with a secret presents itself, and its tenant as it is now.
 
     An unknown client, a revoked one, a wrong secret and the address of another tenant get one
     answer after the same calls of AWS, so neither tells which clients exist.
@@ -115,19 +181,23 @@ def authenticate(presented: Presented, origin: Origin) -> tuple[Client, Tenant]:
     """
     now = time.time()
     attempts = Attempts.of_client(presented.client_id, origin.address, now)
-    key = readable_key(presented.client_id)
-    items = read_for_grant([key], now, attempts)
-    known = client_of(items[key]) if key in items else None
+    slug = slug_of(presented.client_id)
+    items = _read(slug, [_readable_key(presented.client_id)], now, attempts)
+    known = _client_among(items, presented)
     presented_hash = client_secrets.secret_hash(presented.client_id, presented.secret)
-    owner = directory.tenant_for_host(origin.host)
-    stored = known.secret_hashes if known and known.active else ()
-    right = client_secrets.matches(presented_hash, stored or (_NO_HASH,))
-    if right and known and owner in (None, known.tenant):
-        tenant = directory.tenant(known.tenant)
-        if tenant is not None:
-            return known, tenant
+    tenant = _tenant_among(items, slug, origin)
+    right = _is_right(presented_hash, known)
+    if right and known and tenant:
+        after = _as_of_marks(known, tenant, now)
+        if after is known or (after and _is_right(presented_hash, after)):
+            return after, tenant
     attempts.record_failure()
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
+
+
+def _is_right(presented_hash: bytes, client: Client | None) -> bool:
+    stored = client.secret_hashes if client else ()
+    return client_secrets.matches(presented_hash, stored or (_NO_HASH,))
 
 
 def ensure_public(presented: Presented | None, origin: Origin) -> None:
@@ -142,24 +212,6 @@ def ensure_public(presented: Presented | None, origin: Origin) -> None:
         raise OAuthError(
             "unauthorized_client", "This is for users; a client has its own credentials."
         )
-
-
-def find_application(presented: Presented, tenant: str | None, items: Items) -> Client:
-    """Find the mobile application that presents its id.
-
-    Args:
-        presented: Its id.
-        tenant: Slug of the only tenant it may belong to; None: any.
-        items: Items of the control table, its own among them.
-
-    Raises:
-        OAuthError: invalid_client: it is unknown, revoked, another tenant's, or has a secret.
-    """
-    key = readable_key(presented.client_id)
-    known = client_of(items[key]) if key in items else None
-    if known and known.active and known.kind == "mobile" and tenant in (None, known.tenant):
-        return known
-    raise OAuthError("invalid_client", "There is no such mobile application.", 401)
 
 
 def client_credentials(presented: Presented, scope: str, origin: Origin) -> Granted:

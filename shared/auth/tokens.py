@@ -17,6 +17,7 @@ from typing import Any
 from shared.auth import signing
 from shared.auth.caller import Caller
 from shared.auth.keys import key_ring
+from shared.tenancy import revocations
 from shared.tenancy.tenant import Tenant
 
 LIFETIME = 3600
@@ -56,34 +57,35 @@ class UserGrant:
 def issue(
     tenant: Tenant, client_id: str, scopes: frozenset[str], *, now: float | None = None
 ) -> str:
-    """Issue the token of an integration client.
+    """Issue the token of an integration client; no mark of the tenant's so far stops it.
 
     Args:
-        tenant: The client's tenant; its base address is issuer and audience.
+        tenant: The client's tenant, read before the client's rights; its base address is issuer
+            and audience.
         client_id: The integration client.
         scopes: What the token allows.
         now: Seconds since the epoch; the clock's when left out.
     """
-    return sign_claims(
-        {
-            **_claims(tenant, client_id, now),
-            "client_id": client_id,
-            "scope": " ".join(sorted(scopes)),
-            "kind": "client",
-        }
-    )
+    claims = {
+        **_claims(tenant, client_id),
+        "client_id": client_id,
+        "scope": " ".join(sorted(scopes)),
+        "kind": "client",
+    }
+    return sign_claims(claims | _times(tenant, claims, now))
 
 
 def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None) -> str:
-    """Issue the token of a user, or of the mobile application that they use.
+    """Issue the token of a user, or of the mobile application that they use, as `issue` does.
 
     Args:
-        tenant: The user's tenant; its base address is issuer and audience.
+        tenant: The user's tenant, read before the user's rights; its base address is issuer and
+            audience.
         grant: Who the user is and what they may do.
         now: Seconds since the epoch; the clock's when left out.
     """
     claims = {
-        **_claims(tenant, str(grant.user_id), now),
+        **_claims(tenant, str(grant.user_id)),
         "scope": "",
         "kind": "mobile" if grant.application else "user",
         "sid": grant.session,
@@ -91,20 +93,28 @@ def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None)
         "roles": " ".join(map(str, sorted(grant.roles))),
         "second_factor": grant.second_factor,
     }
-    return sign_claims({**claims, "client_id": grant.application} if grant.application else claims)
+    if grant.application:
+        claims["client_id"] = grant.application
+    return sign_claims(claims | _times(tenant, claims, now))
 
 
-def _claims(tenant: Tenant, subject: str, now: float | None) -> dict[str, Any]:
-    issued_at = int(time.time() if now is None else now)
+def _claims(tenant: Tenant, subject: str) -> dict[str, Any]:
     return {
         "iss": tenant.base_url,
         "aud": tenant.base_url,
         "sub": subject,
-        "iat": issued_at,
-        "exp": issued_at + LIFETIME,
         "jti": uuid.uuid4().hex,
         "tenant": tenant.slug,
     }
+
+
+def _times(tenant: Tenant, claims: Mapping[str, Any], now: float | None) -> dict[str, int]:
+    """Return when a token begins and ends: after what the marks that it bears stop."""
+    marks = _caller({**claims, "exp": 0}).marks
+    counts_from = revocations.counts_from(tenant.revoked, marks)
+    issued_at = max(int(time.time() if now is None else now), counts_from)
+    revocations.wait_until_distinct(issued_at)
+    return {"iat": issued_at, "exp": issued_at + LIFETIME}
 
 
 def sign_claims(claims: Mapping[str, Any]) -> str:

@@ -28,8 +28,13 @@ def tenant_key(slug: str) -> str:
 
 
 def host_key(host: str) -> str:
-    """Key of a registered address (host name, lower case, without port)."""
+    """Key of a registered address (host name as `host_name` returns it)."""
     return f"HOST#{host}"
+
+
+def host_name(header: str) -> str:
+    """Read the host name out of a header `Host`: lower case, without port and root dot."""
+    return header.lower().partition(":")[0].removesuffix(".")
 
 
 SHARED_ADDRESS_KEY = host_key("*")

@@ -9,8 +9,10 @@ Marks are `token:JTI`, `client:ID`, `user:ID`, `session:SID` and `role:ID`, and 
 of so many that the item would grow too large.
 """
 
+import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.config import config
@@ -42,10 +44,17 @@ _KEEP_LONGER = 60
 _PRUNED_AT_ONCE = 50
 """Expired marks removed per revocation; an update expression holds at most 4 kB."""
 
-_ATTEMPTS = 3
+_ATTEMPTS = 6
+_LONGEST_PAUSE = 0.02
+"""Seconds before the second attempt at most; twice as long before each one after it."""
 
 
-def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = None) -> None:
+def stage(
+    tx: "Transaction",
+    *marks: str,
+    crowded: str | None = None,
+    counts: Mapping[str, int] | None = None,
+) -> None:
     """Put marks into the transaction of the change that makes them needed.
 
     They are set beyond CAPACITY too: what ends a credential is never refused. When there are
@@ -56,13 +65,18 @@ def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = Non
     Args:
         tx: The transaction of a change to the tenant's data.
         marks: At least one.
+        crowded: The mark that is set instead when there are CAPACITY already; see `revoke`.
         counts: Differences to counters in the tenant's item, which change with it.
 
     Raises:
         NotFound: The tenant is gone.
     """
     slug, last = tx.store.slug, _last_stopped(tx.now_ms)
-    request = _request(slug, _marks(slug), marks, last, now=tx.now_ms / 1000)
+    kept = _Kept(_marks(slug), tx.now_ms / 1000)
+    if crowded and kept.crowded:
+        request = _request(slug, kept, [crowded], last, bounded=False)
+    else:
+        request = _request(slug, kept, marks, last, bounded=crowded is not None)
     if counts:
         names = {f"#c{n}": name for n, name in enumerate(counts)}
         request["UpdateExpression"] += " ADD " + ", ".join(f"{name} :{name[1:]}" for name in names)
@@ -76,6 +90,31 @@ def stage(tx: "Transaction", *marks: str, counts: Mapping[str, int] | None = Non
 def tokens_from(tx: "Transaction") -> int:
     """First second of which tokens are not stopped by the marks of this transaction."""
     return _last_stopped(tx.now_ms) - _TOKEN_LIFETIME + 1
+
+
+def counts_from(revoked: Mapping[str, int], marks: Iterable[str]) -> int:
+    """First second of which tokens are not stopped by the marks that are set; negative: by none.
+
+    Args:
+        revoked: The tenant's, read before what the token says of its holder: a mark that came
+            between the two would count as known to a token that it is meant to stop.
+        marks: Those that the token bears.
+    """
+    return max((revoked.get(mark, 0) for mark in marks), default=0) - _TOKEN_LIFETIME + 1
+
+
+def wait_until_distinct(first: int) -> None:
+    """Wait until tokens that count from a second can be told from what the next mark stops.
+
+    A mark stops the tokens of the half minute to come. Right after one, a new token counts from
+    beyond that; another mark within the same second would not reach it.
+
+    Args:
+        first: What `counts_from` or `tokens_from` said.
+    """
+    ahead = first - _UNDER_WAY - time.time()
+    if ahead > 0:
+        time.sleep(min(ahead, 1))
 
 
 def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | None = None) -> None:
@@ -98,19 +137,46 @@ def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | N
 
     moment = time.time() if now is None else now
     dynamodb = client("dynamodb")
-    for _attempt in range(_ATTEMPTS):
-        kept = _marks(tenant)
-        needed = len(kept) - len(_expired(kept, moment))
-        wanted = mark if needed < CAPACITY else crowded
-        if wanted in kept and int(kept[wanted]["N"]) >= until:
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(random.uniform(0, _LONGEST_PAUSE * 2**attempt))  # noqa: S311  no secret
+        kept = _Kept(_marks(tenant), moment)
+        wanted = crowded if kept.crowded else mark
+        if kept.until(wanted) >= until:
             return
-        request = _request(tenant, kept, [wanted], int(until), now=moment)
+        request = _request(tenant, kept, [wanted], int(until), bounded=not kept.crowded)
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
-            continue  # a mark has been set anew: look again
+            continue  # marks have been set meanwhile: look again
+        except dynamodb.exceptions.TransactionConflictException:
+            continue  # the item is part of a transaction at this moment
         return
-    raise ServiceUnavailable(retry_after=60)
+    raise ServiceUnavailable(retry_after=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The marks of a tenant as they were read."""
+
+    marks: Mapping[str, Any]
+    """In DynamoDB's JSON."""
+    now: float
+    """Seconds since the epoch."""
+
+    @property
+    def expired(self) -> set[str]:
+        """The marks that stop no token any more."""
+        return {mark for mark in self.marks if self.until(mark) + _KEEP_LONGER < self.now}
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are so many that single tokens are not marked any more."""
+        return len(self.marks) - len(self.expired) >= CAPACITY
+
+    def until(self, mark: str) -> int:
+        """When the last token expires that a mark stops; 0 where it is not set."""
+        return int(self.marks[mark]["N"]) if mark in self.marks else 0
 
 
 def _marks(tenant: str) -> Mapping[str, Any]:
@@ -127,13 +193,8 @@ def _last_stopped(now_milliseconds: int) -> int:
     return now_milliseconds // 1000 + _UNDER_WAY + _TOKEN_LIFETIME
 
 
-def _expired(kept: Mapping[str, Any], now: float) -> set[str]:
-    """Return the marks that stop no token any more."""
-    return {mark for mark, until in kept.items() if int(until["N"]) + _KEEP_LONGER < now}
-
-
 def _request(
-    tenant: str, kept: Mapping[str, Any], marks: Sequence[str], last: int, *, now: float
+    tenant: str, kept: _Kept, marks: Sequence[str], last: int, *, bounded: bool
 ) -> dict[str, Any]:
     """Write the update that sets marks and drops some that are no longer needed.
 
@@ -142,18 +203,21 @@ def _request(
         kept: The marks that were read.
         marks: Those to be set.
         last: When the last token expires that they stop.
-        now: Seconds since the epoch.
+        bounded: Only as long as there are fewer than CAPACITY.
     """
-    dropped = sorted(_expired(kept, now) - set(marks))[:_PRUNED_AT_ONCE]
+    expired = kept.expired
+    dropped = sorted(expired - set(marks))[:_PRUNED_AT_ONCE]
     request = {"TableName": config().control_table, "Key": {"pk": {"S": tenant_key(tenant)}}}
-    if len(kept) - len(dropped) >= MOST:
+    if len(kept.marks) - len(dropped) >= MOST:
+        # it stops whatever any of them stops
+        last = max(last, *map(kept.until, kept.marks))
         return request | {
             "UpdateExpression": "SET revoked = :only",
             # a mark that came meanwhile may stop later tokens
             "ConditionExpression": "size(revoked) = :seen",
             "ExpressionAttributeValues": {
                 ":only": {"M": {EVERYBODY: {"N": str(last)}}},
-                ":seen": {"N": str(len(kept))},
+                ":seen": {"N": str(len(kept.marks))},
             },
         }
     names = {f"#m{n}": mark for n, mark in enumerate(marks)}
@@ -168,12 +232,16 @@ def _request(
         f"(attribute_not_exists(revoked.#m{n}) OR revoked.#m{n} <= :last)"
         for n in range(len(marks))
     ]
+    values = {
+        ":last": {"N": str(last)},
+        **{f":e{n}": kept.marks[mark] for n, mark in enumerate(dropped)},
+    }
+    if bounded:
+        conditions.append("size(revoked) < :capacity")
+        values[":capacity"] = {"N": str(CAPACITY + len(expired))}
     return request | {
         "UpdateExpression": expression,
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),
         "ExpressionAttributeNames": names,
-        "ExpressionAttributeValues": {
-            ":last": {"N": str(last)},
-            **{f":e{n}": kept[mark] for n, mark in enumerate(dropped)},
-        },
+        "ExpressionAttributeValues": values,
     }

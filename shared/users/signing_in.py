@@ -10,8 +10,6 @@ from functools import partial
 
 from botocore.exceptions import ClientError
 
-from shared.audit.models import Actor
-from shared.audit.service import record as audit
 from shared.auth import tokens
 from shared.auth.clients import Client
 from shared.auth.failures import Attempts
@@ -21,26 +19,23 @@ from shared.auth.grants import (
     Origin,
     Presented,
     ensure_public,
-    find_application,
-    read_for_grant,
-    readable_key,
+    read_for_user,
 )
 from shared.auth.tokens import UserGrant
 from shared.clock import now_ms
 from shared.db.parallel import together
 from shared.db.store import Store
 from shared.db.transaction import Overtaken, Transaction
-from shared.db.unit_of_work import perform
 from shared.sealing import unseal
-from shared.tenancy import revocations
 from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
-from shared.tenancy.tenant import Tenant, ensure_open, is_slug
-from shared.users import logins, passwords, second_factor, sessions
-from shared.users.logins import Login, login_key
+from shared.tenancy.tenant import Tenant, ensure_open
+from shared.users import passwords, second_factor, sessions
+from shared.users.logins import Login
 from shared.users.models import folded_username
-from shared.users.repository import USERS, Account, bind, find_by_name, rights_of
+from shared.users.repository import Account, bind, find_by_name, rights_of
 from shared.users.sessions import RefreshToken, Session
+from shared.users.signing_out import end_session, read_session
 
 _LONGEST_CODE = 64
 """Characters of a code that are looked at; the longest, a recovery code, has 19."""
@@ -111,14 +106,18 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
     ensure_public(presented, origin)
     name, slug = _who(credentials.username, origin)
     attempts = Attempts.of_user(slug, name, origin.address, now)
-    application = _application(presented, slug, origin, now, attempts)
-    tenant = _tenant(slug, origin)
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
     store = store_for(tenant.slug) if tenant else None
     _, account = together(
         partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
     )
-    login = _proven(slug, account, credentials, now)
+    try:
+        login = _proven(slug, account, credentials, now)
+    except Exception:
+        attempts.withdraw()  # it was not judged
+        raise
     if not tenant or not store or not account or not login:
+        attempts.fail()
         raise _wrong_credentials()
     attempts.withdraw()
     ensure_open(tenant)
@@ -144,29 +143,6 @@ def _who(username: str, origin: Origin) -> tuple[str, str]:
     if owner is None:
         raise OAuthError("invalid_request", "Send the user name as name@tenant.")
     return folded_username(username), owner
-
-
-def _application(
-    presented: Presented | None, slug: str | None, origin: Origin, now: float, attempts: Attempts
-) -> Client | None:
-    """Read what the grant needs of the control table, and find the application among it."""
-    if presented is None:
-        read_for_grant([], now, attempts)
-        return None
-    by_client = Attempts.of_client(presented.client_id, origin.address, now)
-    items = read_for_grant([readable_key(presented.client_id)], now, attempts, by_client)
-    try:
-        return find_application(presented, slug, items)
-    except OAuthError:
-        by_client.record_failure()
-        raise
-
-
-def _tenant(slug: str, origin: Origin) -> Tenant | None:
-    """Find the tenant that somebody names; None also at the address of another one."""
-    if not is_slug(slug) or not origin.may_serve(slug):
-        return None
-    return directory.tenant(slug)
 
 
 def _proven(
@@ -254,14 +230,14 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
     now = now_ms() / 1000
     ensure_public(presented, origin)
     token = sessions.parse(text)
+    slug = token.tenant if token else None
     attempts = Attempts.of_address(origin.address, now)
-    application = _application(presented, token.tenant if token else None, origin, now, attempts)
-    tenant = _tenant(token.tenant, origin) if token else None
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
     if token is None or tenant is None:
         attempts.record_failure()
         raise _wrong_token()
     store = store_for(tenant.slug)
-    session, account = _read_session(store, token)
+    session, account = read_session(store, token)
     if session is None or not session.knows(token):
         attempts.record_failure()
         raise _wrong_token()
@@ -269,13 +245,13 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
     if session.client_id != request.client_id:
         raise _wrong_token()
     if not session.is_current(token):
-        _end(tenant, session, reused=True)
+        end_session(store, session, reused=True)
         raise _wrong_token()
     ensure_open(tenant)
     try:
         return _go_on(request, session, token, account)
     except _Reused as error:
-        _end(tenant, session, reused=True)
+        end_session(store, session, reused=True)
         raise _wrong_token() from error
 
 
@@ -295,18 +271,8 @@ def _go_on(
             return Granted(access, refresh_token=new.text)
         except Overtaken:  # the user has changed meanwhile, and has perhaps lost a role
             tries = request.store.pause(tries)
-            _, account = _read_session(request.store, token)
+            _, account = read_session(request.store, token)
     raise _wrong_token()
-
-
-def _read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:
-    """Read the session that a token names, and its user, in one call."""
-    number = token.user_id
-    key = sessions.session_key(token.session)
-    found = store.get_many([key, USERS.key(number), login_key(number)])
-    record, login = USERS.among(found, number), logins.login_among(found, number)
-    account = Account(record, login) if record and login else None
-    return sessions.session_of(found.get(key)), account
 
 
 def _goes_on(session: Session, account: Account, now: float) -> bool:
@@ -316,85 +282,3 @@ def _goes_on(session: Session, account: Account, now: float) -> bool:
         and account.record.entity.is_active
         and account.login.admits(session.id, session.epoch)
     )
-
-
-# The end of it
-
-
-def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
-    """Revoke a token of a user (RFC 7009): having it is enough.
-
-    A refresh token ends its session, with every token that came from it; an access token ends
-    alone. Doors refuse them within 10 s. What is no valid token needs no revoking.
-
-    Args:
-        text: The token, of either kind.
-        presented: The mobile application that it was issued to, if it says so.
-        origin: Where the request came from.
-
-    Raises:
-        OAuthError: unauthorized_client: it was issued to another application; invalid_client:
-            there is no such application, or the token is an integration client's.
-        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
-    """
-    now = now_ms() / 1000
-    ensure_public(presented, origin)
-    application = _application(
-        presented, None, origin, now, Attempts.of_address(origin.address, now)
-    )
-    refresh = sessions.parse(text)
-    if refresh:
-        _revoke_refresh_token(refresh, application, origin)
-    else:
-        _revoke_access_token(text, application, origin)
-
-
-def _revoke_refresh_token(token: RefreshToken, application: Client | None, origin: Origin) -> None:
-    tenant = _tenant(token.tenant, origin)
-    if tenant is None:
-        return
-    session, _ = _read_session(store_for(tenant.slug), token)
-    if session and session.knows(token):
-        _ensure_issued_to(session.client_id, application)
-        _end(tenant, session)
-
-
-def _revoke_access_token(text: str, application: Client | None, origin: Origin) -> None:
-    try:
-        holder, _ = tokens.verify(text)
-    except tokens.InvalidToken:
-        return
-    if _tenant(holder.tenant, origin) is None:
-        return
-    if holder.kind == "client":
-        raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
-    _ensure_issued_to(holder.client_id, application)
-    revocations.revoke(
-        holder.tenant,
-        f"token:{holder.token_id}",
-        crowded=f"user:{holder.subject}",
-        until=holder.expires_at,
-    )
-
-
-def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
-    if application and application.client_id != client_id:
-        raise OAuthError("unauthorized_client", "The token was issued to another client.")
-
-
-def _end(tenant: Tenant, session: Session, *, reused: bool = False) -> None:
-    """End a session and the access tokens that came from it; nothing when it has ended."""
-    crowded = len(tenant.revoked) >= revocations.CAPACITY
-    # there are no more marks of users than users, however many sessions somebody wastes
-    mark = f"user:{session.user_id}" if crowded else f"session:{session.id}"
-
-    def use_case(tx: Transaction) -> None:
-        if tx.store.get(sessions.session_key(session.id)) is None:
-            return
-        sessions.end(tx, session.id)
-        revocations.stage(tx, mark)
-        if reused:
-            actor = Actor(type="user", id=str(session.user_id))
-            audit(tx, "session.reused", "session", session.id, actor=actor)
-
-    perform(store_for(tenant.slug), use_case)

@@ -254,7 +254,7 @@ def test_a_refresh_costs_five_round_trips_warm(anna: Person, wire: Wire) -> None
     with wire.recorded() as made:
         assert renew(token).status == 200
     assert made.operations == [
-        "BatchGetItem",  # keys and failures
+        "BatchGetItem",  # keys, the tenant and failures
         "BatchGetItem",  # the session and the user
         "BatchGetItem",  # roles
         "Sign",

@@ -1,0 +1,115 @@
+"""How users give tokens back (RFC 7009), and how sessions end."""
+
+from shared.audit.models import Actor
+from shared.audit.service import record as audit
+from shared.auth import tokens
+from shared.auth.clients import Client
+from shared.auth.failures import Attempts
+from shared.auth.grants import OAuthError, Origin, Presented, ensure_public, read_for_user
+from shared.clock import now_ms
+from shared.db.store import Store
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
+from shared.tenancy import revocations
+from shared.tenancy.access import store_for
+from shared.tenancy.directory import directory
+from shared.users import logins, sessions
+from shared.users.logins import login_key
+from shared.users.repository import USERS, Account
+from shared.users.sessions import RefreshToken, Session
+
+
+def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
+    """Revoke a token of a user (RFC 7009): having it is enough.
+
+    A refresh token ends its session, with every token that came from it; an access token ends
+    alone. Doors refuse them within 10 s. What is no valid token needs no revoking.
+
+    Args:
+        text: The token, of either kind.
+        presented: The mobile application that it was issued to, if it says so.
+        origin: Where the request came from.
+
+    Raises:
+        OAuthError: unauthorized_client: it was issued to another application; invalid_client:
+            there is no such application, or the token is an integration client's.
+        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
+    """
+    now = now_ms() / 1000
+    ensure_public(presented, origin)
+    attempts = Attempts.of_address(origin.address, now)
+    _, application = read_for_user(presented, None, origin, now, attempts)
+    refresh = sessions.parse(text)
+    if refresh:
+        _revoke_refresh_token(refresh, application, origin)
+    else:
+        _revoke_access_token(text, application, origin)
+
+
+def _revoke_refresh_token(token: RefreshToken, application: Client | None, origin: Origin) -> None:
+    if not _is_tenant(token.tenant, origin):
+        return
+    store = store_for(token.tenant)
+    session, _ = read_session(store, token)
+    if session and session.knows(token):
+        _ensure_issued_to(session.client_id, application)
+        end_session(store, session)
+
+
+def _revoke_access_token(text: str, application: Client | None, origin: Origin) -> None:
+    try:
+        holder, _ = tokens.verify(text)
+    except tokens.InvalidToken:
+        return
+    if not _is_tenant(holder.tenant, origin):
+        return
+    if holder.kind == "client":
+        raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
+    _ensure_issued_to(holder.client_id, application)
+    revocations.revoke(
+        holder.tenant,
+        f"token:{holder.token_id}",
+        crowded=f"user:{holder.subject}",
+        until=holder.expires_at,
+    )
+
+
+def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
+    if application and application.client_id != client_id:
+        raise OAuthError("unauthorized_client", "The token was issued to another client.")
+
+
+def _is_tenant(slug: str, origin: Origin) -> bool:
+    return origin.may_serve(slug) and directory.tenant(slug) is not None
+
+
+def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:
+    """Read the session that a token names, and its user, in one call."""
+    number = token.user_id
+    key = sessions.session_key(token.session)
+    found = store.get_many([key, USERS.key(number), login_key(number)])
+    record, login = USERS.among(found, number), logins.login_among(found, number)
+    account = Account(record, login) if record and login else None
+    return sessions.session_of(found.get(key)), account
+
+
+def end_session(store: Store, session: Session, *, reused: bool = False) -> None:
+    """End a session and the access tokens that came from it; nothing when it has ended.
+
+    Args:
+        store: Of the session's tenant.
+        session: What ends.
+        reused: Because one of its refresh tokens was used twice, as the audit log tells.
+    """
+
+    def use_case(tx: Transaction) -> None:
+        if tx.store.get(sessions.session_key(session.id)) is None:
+            return
+        sessions.end(tx, session.id)
+        # there are no more marks of users than users, however many sessions somebody wastes
+        revocations.stage(tx, f"session:{session.id}", crowded=f"user:{session.user_id}")
+        if reused:
+            actor = Actor(type="user", id=str(session.user_id))
+            audit(tx, "session.reused", "session", session.id, actor=actor)
+
+    perform(store, use_case)
