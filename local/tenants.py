@@ -9,7 +9,13 @@ from shared.auth.scopes import PERMISSIONS
 from shared.db.unit_of_work import perform
 from shared.errors import NotFound
 from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import create_tenant, set_address, set_state, show_tenant
+from shared.tenancy.provisioning import (
+    create_tenant,
+    set_address,
+    set_state,
+    share_address,
+    show_tenant,
+)
 from shared.tenancy.settings import TenantSettings
 from shared.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.users import roles
@@ -58,6 +64,7 @@ def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str
     Returns:
         Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
+    share_address(base_url)
     return {demo.slug: _provision(demo, base_url, known.get(demo.slug, {})) for demo in DEMOS}
 
 

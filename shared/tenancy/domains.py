@@ -11,9 +11,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from shared.aws import client, failed_conditions
+from shared.aws import client
 from shared.config import config
+from shared.db.transaction import Transaction
+from shared.db.unit_of_work import perform
 from shared.errors import Conflict, NotFound, Problem, ValidationFailed
+from shared.tenancy.access import operators_store
 from shared.tenancy.directory import (
     NOT_THERE,
     SHARED_ADDRESS_KEY,
@@ -125,33 +128,25 @@ def release(domain: Domain, progress: Progress) -> None:
     if domain.certificate:
         progress(f"removing the domain {domain.host}")
         _remove_domain(domain)
-    dynamodb = client("dynamodb")
-    table = config().control_table
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                {
-                    "ConditionCheck": {
-                        "TableName": table,
-                        "Key": {"pk": {"S": tenant_key(domain.tenant)}},
-                        "ConditionExpression": (
-                            "attribute_not_exists(base_url) OR base_url <> :address"
-                            " OR #state = :deleting"
-                        ),
-                        "ExpressionAttributeNames": {"#state": "state"},
-                        "ExpressionAttributeValues": {
-                            ":address": {"S": address_of(domain.host)},
-                            ":deleting": {"S": "deleting"},
-                        },
-                    }
-                },
-                {"Delete": {"TableName": table, "Key": {"pk": {"S": host_key(domain.host)}}}},
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        if failed_conditions(error)[0]:
-            raise _in_use(domain) from error
-        raise
+    table, address = config().control_table, address_of(domain.host)
+
+    def forget(tx: Transaction) -> None:
+        unused = {
+            "TableName": table,
+            "Key": {"pk": {"S": tenant_key(domain.tenant)}},
+            "ConditionExpression": (
+                "attribute_not_exists(base_url) OR base_url <> :address OR #state = :deleting"
+            ),
+            "ExpressionAttributeNames": {"#state": "state"},
+            "ExpressionAttributeValues": {
+                ":address": {"S": address},
+                ":deleting": {"S": "deleting"},
+            },
+        }
+        tx.stage("ConditionCheck", unused, lambda: _in_use(domain))
+        tx.stage("Delete", {"TableName": table, "Key": {"pk": {"S": host_key(domain.host)}}})
+
+    perform(operators_store(domain.tenant), forget)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -175,44 +170,31 @@ def _check_certificate(arn: str) -> None:
 
 def _register(slug: str, host: str, certificate: str) -> None:
     """Claim the host, while there is such a tenant."""
-    dynamodb = client("dynamodb")
     table = config().control_table
     gone = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                {
-                    "Update": {
-                        "TableName": table,
-                        "Key": {"pk": {"S": host_key(host)}},
-                        "UpdateExpression": "SET tenant = :slug, certificate = :certificate",
-                        "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
-                        "ExpressionAttributeValues": {
-                            ":slug": {"S": slug},
-                            ":certificate": {"S": certificate},
-                        },
-                    }
-                },
-                {
-                    "ConditionCheck": {
-                        "TableName": table,
-                        "Key": {"pk": {"S": tenant_key(slug)}},
-                        "ConditionExpression": (
-                            f"attribute_exists(pk) AND NOT #state IN ({', '.join(gone)})"
-                        ),
-                        "ExpressionAttributeNames": {"#state": "state"},
-                        "ExpressionAttributeValues": gone,
-                    }
-                },
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        taken, gone_since = failed_conditions(error)
-        if taken:
-            raise Conflict(f"The host {host} belongs to another tenant.") from error
-        if gone_since:
-            raise NotFound(f"The tenant {slug}") from error
-        raise
+
+    def claim(tx: Transaction) -> None:
+        ours = {
+            "TableName": table,
+            "Key": {"pk": {"S": host_key(host)}},
+            "UpdateExpression": "SET tenant = :slug, certificate = :certificate",
+            "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
+            "ExpressionAttributeValues": {
+                ":slug": {"S": slug},
+                ":certificate": {"S": certificate},
+            },
+        }
+        there = {
+            "TableName": table,
+            "Key": {"pk": {"S": tenant_key(slug)}},
+            "ConditionExpression": f"attribute_exists(pk) AND NOT #state IN ({', '.join(gone)})",
+            "ExpressionAttributeNames": {"#state": "state"},
+            "ExpressionAttributeValues": gone,
+        }
+        tx.stage("Update", ours, lambda: Conflict(f"The host {host} belongs to another tenant."))
+        tx.stage("ConditionCheck", there, lambda: NotFound(f"The tenant {slug}"))
+
+    perform(operators_store(slug), claim)
 
 
 def _ensure_domain(slug: str, host: str, certificate: str) -> str:

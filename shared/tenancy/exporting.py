@@ -103,14 +103,13 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
         OSError: The directory cannot be written.
     """
     tenant = show_tenant(slug)
-    _prepare(slug, to)
-    perform(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     manifest: dict[str, Any] = {
         "tenant": slug,
         "complete": False,
         "started_at": instant(now_ms()),
     }
-    _write(to / _MANIFEST, manifest)
+    _prepare(manifest, to)
+    perform(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     _write(to / _TENANT, _description(tenant, show(slug)))
     counts = _export_entities(slug, to, progress)
     counts[_LIST_OF_FILES] = _export_files(slug, to, progress)
@@ -122,13 +121,15 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
 # The directory
 
 
-def _prepare(slug: str, to: Path) -> None:
-    """Make the directory, and clear it of a former export of this tenant."""
+def _prepare(manifest: Mapping[str, Any], to: Path) -> None:
+    """Make the directory, clear it of a former export of this tenant, and begin the manifest."""
+    slug = manifest["tenant"]
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if {path.name for path in to.iterdir()} <= {_BEGUN}:
-        return
-    if _exported(to / _MANIFEST) != slug:
+    found = {path.name for path in to.iterdir()}
+    if not found <= {_BEGUN} and _exported(to / _MANIFEST) != slug:
         raise Conflict(f"{to} is not empty, and holds no export of {slug}: name another directory.")
+    # before anything goes: what is left of an export is no export
+    _write(to / _MANIFEST, manifest)
     for name in (*(f"{stem}.jsonl" for stem in FILES.values()), _TENANT, _LIST_OF_FILES):
         (to / name).unlink(missing_ok=True)
     if (to / _FILES).exists():

@@ -5,6 +5,7 @@ be run again after any failure, and by two at once.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
 from shared.audit.models import AuditAction
@@ -16,12 +17,13 @@ from shared.auth.operating import (
     revoke_client,
     rotate_client,
 )
-from shared.aws import client, failed_conditions
+from shared.aws import client
 from shared.clock import instant, now_ms
 from shared.config import config
+from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
 from shared.errors import Conflict
-from shared.tenancy.access import store_for
+from shared.tenancy.access import operators_store, store_for
 from shared.tenancy.changing import Claim, change, show_tenant
 from shared.tenancy.configuring import configure
 from shared.tenancy.directory import (
@@ -56,6 +58,7 @@ __all__ = [
     "set_requests_per_minute",
     "set_settings",
     "set_state",
+    "share_address",
     "show_tenant",
 ]
 
@@ -121,50 +124,47 @@ def _register(settings: TenantSettings) -> None:
     }
     if settings.modules:
         item["modules"] = {"SS": sorted(settings.modules)}
-    table = config().control_table
-    dynamodb = client("dynamodb")
-    try:
-        dynamodb.transact_write_items(
-            TransactItems=[
-                _claim_address(settings.slug, settings.address, settings.host),
-                {
-                    "Put": {
-                        "TableName": table,
-                        "Item": item,
-                        "ConditionExpression": "attribute_not_exists(pk)",
-                    }
-                },
-            ]
-        )
-    except dynamodb.exceptions.TransactionCanceledException as error:
-        host_taken, slug_taken = failed_conditions(error)
-        if host_taken:
-            raise Conflict(f"The host {settings.host} belongs to another tenant.") from error
-        if not slug_taken:
-            raise
+
+    def claim(tx: Transaction) -> None:
+        if settings.host:
+            tx.stage("Update", _claim_of(settings.slug, settings.host), _host_taken(settings.host))
+        put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
+        tx.stage("Put", {"TableName": config().control_table, **put}, _SlugTaken)
+
+    with suppress(_SlugTaken):
+        perform(operators_store(settings.slug), claim)
 
 
-def _claim_address(slug: str, address: str, host: str | None) -> dict[str, Any]:
-    """Transaction item: the host for this tenant, or the address of all that have no host."""
-    table = config().control_table
-    if host is None:
-        return {
-            "Update": {
-                "TableName": table,
-                "Key": {"pk": {"S": SHARED_ADDRESS_KEY}},
-                "UpdateExpression": "SET base_url = :address",
-                "ExpressionAttributeValues": {":address": {"S": address}},
-            }
-        }
-    return {
-        "Update": {  # what `shared.tenancy.domains` keeps there stays
-            "TableName": table,
-            "Key": {"pk": {"S": host_key(host)}},
-            "UpdateExpression": "SET tenant = :slug",
-            "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
-            "ExpressionAttributeValues": {":slug": {"S": slug}},
-        }
+class _SlugTaken(Exception):
+    """There is a tenant of that name, perhaps the very one."""
+
+
+def _claim_of(slug: str, host: str) -> dict[str, Any]:
+    """Write the Update that claims a host for a tenant."""
+    return {  # what `shared.tenancy.domains` keeps there stays
+        "TableName": config().control_table,
+        "Key": {"pk": {"S": host_key(host)}},
+        "UpdateExpression": "SET tenant = :slug",
+        "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
+        "ExpressionAttributeValues": {":slug": {"S": slug}},
     }
+
+
+def _host_taken(host: str) -> Callable[[], Exception]:
+    return lambda: Conflict(f"The host {host} belongs to another tenant.")
+
+
+def share_address(base_url: str) -> None:
+    """Say which address is the deployment's own, which tenants without a host share.
+
+    It is what the metadata of the token routes tell at that address. Safe to repeat.
+    """
+    client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": SHARED_ADDRESS_KEY}},
+        UpdateExpression="SET base_url = :address",
+        ExpressionAttributeValues={":address": {"S": base_url}},
+    )
 
 
 def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
@@ -276,8 +276,5 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
     current = show_tenant(slug)
     wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    claim = Claim(
-        _claim_address(slug, wanted.address, host)["Update"],
-        lambda: Conflict(f"The host {host} belongs to another tenant."),
-    )
+    claim = Claim(_claim_of(slug, host), _host_taken(host)) if host else None
     return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)

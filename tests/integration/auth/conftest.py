@@ -3,7 +3,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from shared.tenancy.provisioning import Credentials, create_client, create_tenant
+from shared.tenancy.provisioning import Credentials, create_client, create_tenant, share_address
 from shared.tenancy.settings import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire, deployed
 
@@ -12,6 +12,7 @@ from tests.integration.control_plane import ADDRESS, Wire, deployed
 def with_tenants() -> Iterator[Wire]:
     """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
     with deployed() as wire:
+        share_address(ADDRESS)
         for slug in ("acme", "beta"):
             create_tenant(TenantSettings(slug, plan="enterprise", base_url=ADDRESS))
         create_tenant(TenantSettings("gamma", plan="enterprise", host="wms.gamma.test"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.aws import client
 from shared.errors import Conflict
 from shared.tenancy.directory import directory
 from shared.tenancy.provisioning import create_tenant, show_tenant
@@ -80,3 +81,24 @@ def test_many_threads_create_one_tenant(wire: Wire) -> None:
         thread.join()
     assert results == [show_tenant("acme")] * 4
     assert_complete()
+
+
+def test_a_transaction_that_meets_another_is_tried_again(wire: Wire) -> None:
+    """DynamoDB refuses one of two transactions on an item; moto never does."""
+    met: list[str] = []
+
+    def conflict(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems") and not met:
+            met.append(operation)
+            reasons = [{"Code": "TransactionConflict"}]
+            raise client("dynamodb").exceptions.TransactionCanceledException(
+                {
+                    "Error": {"Code": "TransactionCanceledException"},
+                    "CancellationReasons": reasons,
+                },
+                operation,
+            )
+
+    with wire.hooked(conflict):
+        assert create_tenant(ACME).slug == "acme"
+    assert met == ["TransactWriteItems"]
