@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shared.clock import now_ms
 from shared.config import config
 from shared.errors import NotFound, ServiceUnavailable
 from shared.tenancy.directory import read, tenant_key
@@ -112,7 +113,7 @@ def wait_until_distinct(first: int) -> None:
     Args:
         first: What `counts_from` or `tokens_from` said.
     """
-    ahead = first - _UNDER_WAY - time.time()
+    ahead = first - _UNDER_WAY - now_ms() / 1000
     if ahead > 0:
         time.sleep(min(ahead, 1))
 

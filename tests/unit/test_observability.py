@@ -12,6 +12,7 @@ import pytest
 
 from shared.auth.client_secrets import PREFIX
 from shared.observability import bind, count, flush, logger, span
+from shared.users.sessions import new_token
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
 
@@ -56,6 +57,7 @@ def test_nothing_of_the_last_invocation_is_left(log: io.StringIO) -> None:
         f"Bearer {TOKEN}",
         PREFIX + "-Zx_9" * 9,
         "whsec_" + "a+/B" * 11,
+        new_token("acme-north", 7).text,
         "Basic c3R3XzE6c3dzX3g=",
     ],
 )

@@ -300,9 +300,14 @@ def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, wire: Wire)
     assert calls == []
 
 
-def test_tokens_of_other_tenants_are_refused_at_a_registered_address(forge: Forge) -> None:
+@pytest.mark.parametrize(
+    "host", ["wms.gamma.test", "WMS.gamma.test:443", "wms.gamma.test.", "wms.gamma.test.:443"]
+)
+def test_tokens_of_other_tenants_are_refused_at_a_registered_address(
+    forge: Forge, host: str
+) -> None:
     with pytest.raises(Exception, match="Unauthorized"):
-        ask(forge.with_claims(), host="WMS.gamma.test:443")
+        ask(forge.with_claims(), host=host)
 
 
 def test_the_shared_address_serves_every_tenant_without_a_host(forge: Forge) -> None:

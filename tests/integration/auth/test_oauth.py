@@ -157,6 +157,7 @@ def strangers(client: Credentials) -> dict[str, dict[str, Any]]:
         "empty secret by Basic": {"authorization": basic(client.client_id, "")},
         "secret of 10 kB": {"form": grant(client._replace(client_secret="x" * 10_000))},
         "address of another tenant": {"form": grant(client), "host": "wms.gamma.test"},
+        "the same with the root's dot": {"form": grant(client), "host": "wms.gamma.test."},
     }
 
 
@@ -285,8 +286,9 @@ def test_metadata_and_key_set_tell_nothing_secret(wire: Wire) -> None:
         {"kty", "crv", "use", "alg", "kid", "x", "y"},
         {"kty", "crv", "use", "alg", "kid", "x", "y"},
     ]
-    own = send("GET", "/v1/.well-known/oauth-authorization-server", host="wms.gamma.test")[2]
-    assert own["issuer"] == "https://wms.gamma.test/api/v1"
+    for host in ("wms.gamma.test", "WMS.gamma.test.:443"):
+        own = send("GET", "/v1/.well-known/oauth-authorization-server", host=host)[2]
+        assert own["issuer"] == "https://wms.gamma.test/api/v1"
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,20 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shared.auth import failures
-from shared.auth.failures import LONG_WINDOW, PER_ADDRESS, PER_USER, PER_USER_EVERYWHERE
-from shared.users import passwords
+from shared.auth.failures import (
+    LONG_WINDOW,
+    PER_ADDRESS,
+    PER_USER,
+    PER_USER_EVERYWHERE,
+    PER_USER_LONG,
+    WINDOW,
+    Attempts,
+)
+from shared.clock import now_ms
+from shared.users import passwords, signing_in
 from tests.clock import Clock
 from tests.faults import Wire
-from tests.integration.signing_in.desk import Person, ask, hire, renew
+from tests.integration.signing_in.desk import ADDRESS, Person, ask, hire, renew
 from tests.integration.signing_in.test_refresh import NO_TOKENS
 from tests.stack import Stack
 
@@ -70,6 +79,20 @@ def test_a_name_is_tried_fifty_times_a_quarter_of_an_hour_from_everywhere(
     assert 1 <= wait <= LONG_WINDOW
     clock.advance(wait)
     assert anna.sign_in().status == 200
+
+
+def test_one_address_locks_nobody_out_everywhere(anna: Person, clock: Clock) -> None:
+    clock.freeze()
+    clock.advance(LONG_WINDOW - now_ms() / 1000 % LONG_WINDOW)
+    judged = 0
+    for _ in range(LONG_WINDOW // WINDOW):
+        judged += [guess(anna) for _ in range(PER_USER + 2)].count(WRONG)
+        refused = anna.sign_in()
+        clock.advance(WINDOW - 1)
+    assert judged == PER_USER_LONG
+    assert refused.outcome == TOO_MANY
+    assert int(refused.headers["Retry-After"]) > WINDOW // 2
+    assert ask(anna.form(), address="203.0.113.8").status == 200
 
 
 def test_refused_attempts_count_nowhere(anna: Person, clock: Clock) -> None:
@@ -135,3 +158,50 @@ def test_twenty_at_once_judge_no_more_than_the_limit(
     # what was refused is not counted: as many as were not judged are left
     left = PER_USER - len(judged)
     assert [guess(anna) for _ in range(left + 1)] == [WRONG] * left + [TOO_MANY]
+
+
+def _in_flight(anna: Person, monkeypatch: pytest.MonkeyPatch) -> Attempts:
+    """As many attempts as may be judged at once; whoever waits for them does so for no time."""
+    monkeypatch.setattr(failures, "_PAUSES", (0, 0))
+    attempts = Attempts.of_user("acme", anna.username, ADDRESS, now_ms() / 1000)
+    for _ in range(PER_USER):
+        attempts.begin(now_ms() / 1000)
+    return attempts
+
+
+def test_who_is_refused_for_attempts_in_flight_may_come_again_at_once(
+    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    attempts = _in_flight(anna, monkeypatch)
+    refused = anna.sign_in()
+    assert (refused.outcome, refused.headers["Retry-After"]) == (TOO_MANY, "1")
+    attempts.withdraw()
+    assert anna.sign_in().status == 200
+
+
+def test_attempts_in_flight_that_failed_count_as_failures(
+    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    clock.advance(WINDOW - now_ms() / 1000 % WINDOW)
+    attempts = _in_flight(anna, monkeypatch)
+    for _ in range(PER_USER):
+        attempts.fail()
+    refused = anna.sign_in()
+    assert (refused.outcome, refused.headers["Retry-After"]) == (TOO_MANY, str(WINDOW))
+
+
+def test_what_could_not_be_judged_is_no_failure(
+    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    with monkeypatch.context() as patch:
+        patch.setattr(signing_in, "_proven", _fails)
+        answers = {guess(anna) for _ in range(PER_USER + 2)}
+    assert answers == {(500, "internal_error")}
+    assert anna.sign_in().status == 200
+
+
+def _fails(*_: object) -> None:
+    raise RuntimeError

@@ -1,0 +1,205 @@
+"""Many marks of revocation: they become broader, and nobody but their maker feels it."""
+
+import time
+from typing import Any
+
+import pytest
+
+from shared import aws
+from shared.auth.clients import client_key
+from shared.auth.operating import create_client, create_mobile_client, revoke_client
+from shared.db.unit_of_work import perform
+from shared.tenancy import revocations
+from shared.tenancy.access import store_for
+from shared.tenancy.directory import read, tenant_key
+from shared.tenancy.provisioning import Credentials
+from shared.users.models import UserChange
+from shared.users.service import change_user
+from tests.faults import Answer as AwsAnswer
+from tests.faults import Call, Forward, Wire
+from tests.integration.signing_in.desk import (
+    Answer,
+    Person,
+    ask,
+    give_back,
+    hire,
+    is_good,
+    renew,
+)
+from tests.stack import Stack
+
+CAPACITY = 4
+MOST = 8
+WRITES = {"UpdateItem", "TransactWriteItems"}
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revocations, "CAPACITY", CAPACITY)
+    monkeypatch.setattr(revocations, "MOST", MOST)
+
+
+def marks() -> dict[str, int]:
+    item = read(tenant_key("acme"))
+    assert item
+    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+
+
+def fill(number: int, last: int) -> None:
+    """As so many credentials that were ended within the hour."""
+    for n in range(number):
+        revocations.revoke("acme", f"role:9{n}", crowded=f"role:9{n}", until=last)
+
+
+def in_an_hour() -> int:
+    return int(time.time()) + 3600
+
+
+def token_for(client: Credentials) -> Answer:
+    return ask({"grant_type": "client_credentials", **client._asdict()})
+
+
+def end(mark: str) -> None:
+    perform(store_for("acme"), lambda tx: revocations.stage(tx, mark))
+
+
+def disable(number: int) -> None:
+    change = UserChange(is_active=False)
+    perform(store_for("acme"), lambda tx: change_user(tx, number, change))
+
+
+def test_a_user_alone_signs_nobody_else_out(anna: Person) -> None:
+    """Successful sign-ins have no limit, and each leaves a session to be ended."""
+    mallory = hire("mallory", permissions=())
+    others = anna.sign_in().access_token
+    for token in [mallory.sign_in().refresh_token for _ in range(MOST + 2)]:
+        assert give_back(token).status == 200
+    assert len(marks()) == CAPACITY + 1
+    assert f"user:{mallory.id}" in marks()
+    assert is_good(others)
+    assert is_good(anna.sign_in().access_token)
+
+
+@pytest.mark.parametrize("token", ["access_token", "refresh_token"])
+@pytest.mark.parametrize("seen", range(CAPACITY + 1))
+def test_a_mark_that_came_meanwhile_counts(anna: Person, wire: Wire, seen: int, token: str) -> None:
+    """Between the look at how many there are and the write, others fill the place up."""
+    last, done = in_an_hour(), list[str]()
+    fill(seen, last)
+    given = getattr(anna.sign_in(), token)
+
+    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
+        if not done and "revoked" in str(call.request) and call.operation in WRITES:
+            done.append(call.operation)
+            fill(CAPACITY, last)
+        return forward()
+
+    with wire.faulty(meanwhile):
+        assert give_back(given).status == 200
+    assert done
+    assert set(marks()) == {f"user:{anna.id}"} | {f"role:9{n}" for n in range(CAPACITY)}
+
+
+def test_who_signs_out_while_there_are_many_signs_in_again_at_once(anna: Person) -> None:
+    fill(CAPACITY, in_an_hour())
+    other = anna.sign_in()
+    for token in ("access_token", "refresh_token"):
+        first = anna.sign_in()
+        assert give_back(getattr(first, token)).status == 200
+        assert not is_good(first.access_token)
+        assert is_good(anna.sign_in().access_token)
+    assert set(marks()) == {f"user:{anna.id}"} | {f"role:9{n}" for n in range(CAPACITY)}
+    assert not is_good(other.access_token)
+    assert is_good(renew(other.refresh_token).access_token)
+
+
+def test_a_client_that_gives_tokens_back_goes_on_at_once(stack: Stack) -> None:
+    assert stack
+    erp, shop = create_client("acme", "ERP"), create_client("acme", "Shop")
+    others = token_for(shop).access_token
+    for _ in range(CAPACITY + 3):
+        token = token_for(erp).access_token
+        assert is_good(token)
+        assert give_back(token, **erp._asdict()).status == 200
+        assert not is_good(token)
+    assert f"client:{erp.client_id}" in marks()
+    assert is_good(others)
+
+
+def test_when_all_marks_become_one_new_tokens_are_good_at_once(anna: Person) -> None:
+    bob, erp = hire("bob"), create_client("acme", "ERP")
+    before = [token_for(erp).access_token, anna.sign_in().access_token]
+    session = anna.sign_in().refresh_token
+    fill(MOST, in_an_hour())
+    disable(bob.id)
+    assert set(marks()) == {revocations.EVERYBODY}
+    assert [is_good(token) for token in before] == [False, False]
+    after = [token_for(erp), anna.sign_in(), renew(session)]
+    assert [is_good(answer.access_token) for answer in after] == [True] * 3
+
+
+def test_the_one_mark_stops_all_that_the_others_stopped(anna: Person) -> None:
+    """It comes with an old token, which has expired long before those of the others do."""
+    bob = hire("bob")
+    token = bob.sign_in().access_token
+    disable(bob.id)
+    fill(MOST - 1, in_an_hour())
+    soon = int(time.time()) + 60
+    revocations.revoke("acme", "token:1", crowded=f"user:{anna.id}", until=soon)
+    assert set(marks()) == {revocations.EVERYBODY}
+    assert not is_good(token)
+
+
+def test_a_token_of_the_moment_after_a_mark_is_reached_by_the_next(anna: Person) -> None:
+    """Even within one second: a token that counts from later would outlive the other mark."""
+    for _ in range(3):
+        end(f"user:{anna.id}")
+        token = anna.sign_in().access_token
+        assert is_good(token)
+        end(f"role:{anna.roles[0]}")
+        assert not is_good(token)
+
+
+def test_a_client_as_before_a_change_is_not_taken_with_marks_from_after_it(
+    anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read together is not read at one moment."""
+    erp, app = create_client("acme", "ERP"), create_mobile_client("acme", "Scanner")
+    before = {}
+    for client in (erp, app):
+        key = client_key(client.client_id)
+        before[key] = read(key)
+        revoke_client(client.client_id)
+    dynamodb = aws.client("dynamodb")
+    real = dynamodb.batch_get_item
+
+    def torn(**request: Any) -> Any:
+        answer = real(**request)
+        for items in answer["Responses"].values():
+            items[:] = [before.get(item.get("pk", {}).get("S"), item) for item in items]
+        return answer
+
+    monkeypatch.setattr(dynamodb, "batch_get_item", torn)
+    assert token_for(erp).outcome == (401, "invalid_client")
+    assert anna.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
+
+
+def test_giving_back_waits_for_a_transaction_over_the_same_item(
+    anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DynamoDB refuses a plain write to what a transaction is writing."""
+    token = anna.sign_in().access_token
+    dynamodb = aws.client("dynamodb")
+    real, refused = dynamodb.update_item, list[str]()
+
+    def update_item(**request: Any) -> Any:
+        if request["Key"]["pk"]["S"] == tenant_key("acme") and len(refused) < 3:
+            refused.append("TransactionConflictException")
+            raise dynamodb.exceptions.TransactionConflictException(
+                {"Error": {"Code": refused[-1], "Message": ""}}, "UpdateItem"
+            )
+        return real(**request)
+
+    monkeypatch.setattr(dynamodb, "update_item", update_item)
+    assert give_back(token).status == 200
+    assert not is_good(token)
