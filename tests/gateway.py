@@ -16,6 +16,9 @@ from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
+from botocore.exceptions import BotoCoreError, ClientError
+
+from shared.errors import ServiceError
 from tests.template import Event, Template
 
 STAGE = "api"
@@ -153,8 +156,8 @@ class Gateway:
             if not all(lower.get(name) for name in self.template.identity_headers()):
                 return self._own_answer("UNAUTHORIZED", request_id)
             context = self._authorize(proxy)
-            if context is None:
-                return self._own_answer("UNAUTHORIZED", request_id)
+            if isinstance(context, str):
+                return self._own_answer(context, request_id)
             proxy["requestContext"]["authorizer"] = context
         if len(json.dumps(proxy).encode()) > LAMBDA_LIMIT:
             return self._own_answer("REQUEST_TOO_LARGE", request_id)
@@ -163,15 +166,18 @@ class Gateway:
             return self._own_answer("DEFAULT_5XX", request_id)
         return _response(answer)
 
-    def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | str:
+        """Ask the authorizer: what doors are told, or the kind of the gateway's own answer."""
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"
         question = {**proxy, "type": "REQUEST", "methodArn": arn}
         try:
             verdict = _function(self.template.authorizer_handler())(question, LambdaContext())
+        except (ServiceError, BotoCoreError, ClientError):
+            return "AUTHORIZER_FAILURE"
         except Exception as refusal:
             if str(refusal) != "Unauthorized":
                 raise
-            return None
+            return "UNAUTHORIZED"
         (statement,) = verdict["policyDocument"]["Statement"]
         assert statement["Effect"] == "Allow"
         context: Mapping[str, Any] = verdict["context"]

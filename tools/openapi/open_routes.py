@@ -9,6 +9,8 @@ from tools.openapi.answers import BASE, Refusals, body, headers, strict
 from tools.openapi.schemas import Schema, ref
 
 _TEXT: Schema = {"type": "string"}
+_NEEDED: Schema = {"type": "string", "minLength": 1}
+"""What must be sent: a parameter without a value counts as absent."""
 _URI: Schema = {"type": "string", "format": "uri"}
 _WORDS: Schema = {"type": "array", "items": _TEXT}
 
@@ -72,10 +74,10 @@ SCHEMAS: Mapping[str, Schema] = {
         "password",
         {
             "username": {
-                **_TEXT,
+                **_NEEDED,
                 "description": "name@tenant; at a tenant's own address the name is enough.",
             },
-            "password": {"type": "string", "format": "password"},
+            "password": {**_NEEDED, "format": "password"},
             "otp": {
                 **_TEXT,
                 "description": "Code of the authenticator app, or a recovery code; without one, a"
@@ -89,7 +91,10 @@ SCHEMAS: Mapping[str, Schema] = {
     "RefreshTokenGrant": _grant(
         "refresh_token",
         {
-            "refresh_token": {**_TEXT, "description": "Works once; used again, the session ends."},
+            "refresh_token": {
+                **_NEEDED,
+                "description": "Works once; used again, the session ends.",
+            },
             **_APPLICATION,
         },
         "refresh_token",
@@ -108,7 +113,7 @@ SCHEMAS: Mapping[str, Schema] = {
     },
     "RevocationRequest": {
         "type": "object",
-        "properties": {"token": {**_TEXT, "description": "Of either kind."}, **_CLIENT},
+        "properties": {"token": {**_NEEDED, "description": "Of either kind."}, **_CLIENT},
         "required": ["token"],
         "additionalProperties": _TEXT,
     },

@@ -3,6 +3,7 @@
 import base64
 import json
 import sys
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -48,6 +49,33 @@ def test_a_bad_body_is_an_invalid_request(name: str, wire: Wire) -> None:
     assert status == (413 if "too long" in name else 400)
     assert answer["error"] == "invalid_request"
     assert calls == []
+
+
+NEEDED = {
+    ("ClientCredentialsGrant", "/v1/oauth/token"): {"grant_type": "client_credentials"},
+    ("PasswordGrant", "/v1/oauth/token"): {
+        "grant_type": "password",
+        "username": "anna@acme",
+        "password": "x",
+    },
+    ("RefreshTokenGrant", "/v1/oauth/token"): {"grant_type": "refresh_token", "refresh_token": "x"},
+    ("RevocationRequest", "/v1/oauth/revoke"): {"token": "x"},
+}
+
+
+@pytest.mark.parametrize(("schema", "path"), NEEDED)
+def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
+    schema: str, path: str, wire: Wire
+) -> None:
+    described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
+    form = NEEDED[schema, path]
+    assert set(described["required"]) == form.keys()
+    for name in form:
+        field = described["properties"][name]
+        assert "const" in field or field["minLength"] == 1
+        with wire.recorded() as calls:
+            status, _, answer = send("POST", path, urlencode({**form, name: ""}))
+        assert (status, answer["error"], calls) == (400, "invalid_request", [])
 
 
 @pytest.mark.parametrize(
