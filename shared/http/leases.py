@@ -4,7 +4,8 @@ All environments draw on one item per credential and minute. A request takes one
 asks for it takes some more along, and then answers as many requests without a write. What one
 environment has taken along is missing where another one needs it, so at any moment at most
 `budget` of the limit's tokens may be taken along and unspent: no more than that can be refused
-although it was within the limit. More than the limit is never given.
+although it was within the limit. More than the limit is never given, nor more than a limit that was lowered
+meanwhile: what was taken along before is spent only as far as the lower one reaches.
 
 Each environment takes along an equal share of the budget, by how many they are; whoever is alone
 takes all of it.
@@ -86,7 +87,7 @@ class Account:
         expected: How many environments will answer in it, by the window before; 0: unknown.
     """
 
-    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_tally", "window")
+    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_limit", "_tally", "window")
 
     def __init__(self, window: int, expected: int = 0) -> None:
         self.window = window
@@ -95,6 +96,7 @@ class Account:
         self._is_new = True
         self._left = 0
         self._carried = 0
+        self._limit = 0
 
     def next(self, window: int) -> "Account":
         """Begin another window, in which as many environments are expected as now."""
@@ -106,7 +108,10 @@ class Account:
         What `lease` raises passes through. Whether it was granted is unknown then, so nothing of
         it is used, and nothing is returned: that can only waste tokens.
         """
-        if self._left > 0:
+        # By the tally from before a limit was lowered others may have spent all of the lower one.
+        if self._left > 0 and limit < self._limit and self._ask(limit, 0, lease):
+            return True
+        if self._left > 0 and self._tally.leased - self._left < limit:
             self._left -= 1
             return True
         for extra in (self._extra(limit), 0):
@@ -124,10 +129,12 @@ class Account:
         return max(0, limit - self._tally.leased + self._left)
 
     def _ask(self, limit: int, extra: int, lease: Lease) -> bool:
-        ask = Ask(limit, extra, self._carried, is_first=self._is_new)
-        self._carried = 0
+        returned = 0 if self._left else self._carried
+        ask = Ask(limit, extra, returned, is_first=self._is_new)
+        self._carried -= returned
         outcome = lease(ask)
         self._tally = outcome.tally
+        self._limit = limit
         if not outcome.granted:
             self._carried += ask.returned
             return False

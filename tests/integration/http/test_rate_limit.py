@@ -253,6 +253,21 @@ def test_another_plan_counts_in_the_same_minute(mini: Erp) -> None:
     assert_refused(mini.get("/products"), seconds=60)
 
 
+def test_what_was_leased_is_not_spent_beyond_a_lower_limit(mini: Erp) -> None:
+    provisioning.set_requests_per_minute("mini", 5_000)
+    directory.forget()
+    assert mini.get("/products").status == 200
+    provisioning.set_requests_per_minute("mini", 10)
+    directory.forget()
+
+    answers = [mini.get("/products") for _ in range(12)]
+
+    assert [answer.status for answer in answers] == [200] * 9 + [429] * 3
+    assert [told(answer)[:2] for answer in answers] == [
+        (10, remaining) for remaining in (*reversed(range(9)), 0, 0, 0)
+    ]
+
+
 def test_an_agreed_limit_stands_for_the_plans(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 3)
     directory.forget()

@@ -117,6 +117,55 @@ def test_a_lower_limit_counts_at_once() -> None:
     assert other.remaining(20) == 0
 
 
+def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
+    item, account = Item(), Account(0, expected=1)
+    assert account.take(5_000, item.lease)
+    assert item.tally.spare == 250
+
+    taken = [account.take(10, item.lease) for _ in range(30)]
+
+    assert taken == [True] * 9 + [False] * 21
+    assert account.remaining(10) == 0
+    assert account.take(5_000, item.lease), "agreed on again, it is spent"
+
+
+def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
+    item, account, other = Item(), Account(0), Account(0)
+    account.take(1_200, item.lease)
+    for _ in range(500):
+        other.take(1_200, item.lease)
+
+    assert not account.take(120, item.lease)
+
+
+def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
+    item, account = Item(), Account(0, expected=1)
+    account.take(1_200, item.lease)
+
+    assert account.take(600, item.lease)
+
+    assert item.tally == Tally(1 + 60 + 1, 60, 1)
+    assert account.remaining(600) == 600 - 2
+
+
+@given(
+    before=st.integers(1, 2_000),
+    limit=st.integers(1, 400),
+    size=st.integers(1, 25),
+    early=st.lists(st.integers(0, 24), max_size=200),
+    late=st.lists(st.integers(0, 24), min_size=1, max_size=600),
+)
+def test_never_is_more_given_than_a_limit_that_was_lowered(
+    before: int, limit: int, size: int, early: list[int], late: list[int]
+) -> None:
+    item, accounts = Item(), [Account(0) for _ in range(size)]
+    spent = sum(accounts[one % size].take(before, item.lease) for one in early)
+
+    after = sum(accounts[one % size].take(limit, item.lease) for one in late)
+
+    assert after <= max(0, limit - spent)
+
+
 def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
     item, account, other = Item(), Account(0), Account(0)
     account.take(1_200, item.lease)
