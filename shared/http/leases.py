@@ -4,8 +4,8 @@ All environments draw on one item per credential and minute. A request takes one
 asks for it takes some more along, and then answers as many requests without a write. What one
 environment has taken along is missing where another one needs it, so at any moment at most
 `budget` of the limit's tokens may be taken along and unspent: no more than that can be refused
-although it was within the limit. More than the limit is never given, nor more than a limit that was lowered
-meanwhile: what was taken along before is spent only as far as the lower one reaches.
+although it was within the limit. More than the limit is never given. Nor is more than a limit
+that was lowered meanwhile: what was taken along is spent only as far as the lower one reaches.
 
 Each environment takes along an equal share of the budget, by how many they are; whoever is alone
 takes all of it.

@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from shared.days import time_zone
 from shared.db.facets import fold
 from shared.imports.columns import Form
 from shared.spreadsheets.table import BadCell, Cell
@@ -44,7 +45,7 @@ def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[Form, Co
         "number": partial(_number, decimal_comma=decimal_comma),
         "whole": partial(_whole, decimal_comma=decimal_comma),
         "day": _day,
-        "moment": partial(_moment, zone=ZoneInfo(timezone)),
+        "moment": partial(_moment, zone=time_zone(timezone)),
         "flag": _flag,
     }
 

@@ -2,10 +2,11 @@
 
 from datetime import date, datetime, timedelta
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.days import first_instant, last_instant
+from shared.days import day_of, first_instant, last_instant, time_zone, time_zones
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,25 @@ def test_days_follow_one_another_without_gap(timezone: str) -> None:
         end = datetime.fromisoformat(last_instant(day.isoformat(), timezone))
         begin = datetime.fromisoformat(first_instant(following.isoformat(), timezone))
         assert begin - end == timedelta(milliseconds=1)
+
+
+def test_time_zones_are_those_of_iana() -> None:
+    names = time_zones()
+
+    assert {"UTC", "Europe/Madrid", "America/Argentina/Ushuaia", "Etc/GMT+5", "EST5EDT"} <= names
+    assert all(ZoneInfo(name).key == name for name in names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["localtime", "Factory", "posixrules", "leapseconds", "posix/Europe/Madrid", "right/UTC", ""],
+)
+def test_what_only_a_machine_calls_a_time_zone_is_none(name: str) -> None:
+    assert name not in time_zones()
+
+
+def test_a_time_zone_that_the_machine_has_not_is_utc(caplog: pytest.LogCaptureFixture) -> None:
+    assert first_instant("2026-03-01", "Mars/Olympus_Mons") == "2026-03-01T00:00:00.000Z"
+    assert day_of(0, "Mars/Olympus_Mons") == "1970-01-01"
+    assert time_zone("Europe/Madrid").key == "Europe/Madrid"
+    assert caplog.messages == ["time zone Mars/Olympus_Mons is missing, UTC is used"]

@@ -126,8 +126,11 @@ def test_nothing_is_null(erp: Erp, name: str) -> None:
 
 @pytest.mark.parametrize(
     "zone",
-    ["", "utc+1", "Europe", "europe/madrid", "Europe/Madrid ", "../etc/passwd", "x" * 101, 5],
-)
+    [
+        "", "utc+1", "Europe", "europe/madrid", "Europe/Madrid ", "../etc/passwd", "x" * 101, 5,
+        "localtime", "Factory", "posix/Europe/Madrid",
+    ],
+)  # fmt: skip
 def test_time_zones_that_there_are_not(erp: Erp, zone: object) -> None:
     assert problems(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
 
