@@ -82,7 +82,7 @@ def read_for_user(
 
     Args:
         presented: The mobile application that is used, if any.
-        slug: Whatever was presented as the tenant's name.
+        slug: Whatever was presented as the tenant's name; None: the application may be of any.
         origin: Where the request came from.
         now: Seconds since the epoch.
         attempts: The user's counters, which may refuse the attempt.

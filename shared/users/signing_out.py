@@ -13,6 +13,7 @@ from shared.db.unit_of_work import perform
 from shared.tenancy import revocations
 from shared.tenancy.access import store_for
 from shared.tenancy.directory import directory
+from shared.tenancy.tenant import Tenant
 from shared.users import logins, sessions
 from shared.users.logins import login_key
 from shared.users.repository import USERS, Account
@@ -37,19 +38,22 @@ def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
     """
     now = now_ms() / 1000
     ensure_public(presented, origin)
-    attempts = Attempts.of_address(origin.address, now)
-    _, application = read_for_user(presented, None, origin, now, attempts)
     refresh = sessions.parse(text)
+    slug = refresh.tenant if refresh else None
+    attempts = Attempts.of_address(origin.address, now)
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
     if refresh:
-        _revoke_refresh_token(refresh, application, origin)
+        _revoke_refresh_token(refresh, application, tenant)
     else:
         _revoke_access_token(text, application, origin)
 
 
-def _revoke_refresh_token(token: RefreshToken, application: Client | None, origin: Origin) -> None:
-    if not _is_tenant(token.tenant, origin):
+def _revoke_refresh_token(
+    token: RefreshToken, application: Client | None, tenant: Tenant | None
+) -> None:
+    if tenant is None:
         return
-    store = store_for(token.tenant)
+    store = store_for(tenant.slug)
     session, _ = read_session(store, token)
     if session and session.knows(token):
         _ensure_issued_to(session.client_id, application)
@@ -61,7 +65,7 @@ def _revoke_access_token(text: str, application: Client | None, origin: Origin) 
         holder, _ = tokens.verify(text)
     except tokens.InvalidToken:
         return
-    if not _is_tenant(holder.tenant, origin):
+    if not origin.may_serve(holder.tenant) or directory.tenant(holder.tenant) is None:
         return
     if holder.kind == "client":
         raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
@@ -77,10 +81,6 @@ def _revoke_access_token(text: str, application: Client | None, origin: Origin) 
 def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
     if application and application.client_id != client_id:
         raise OAuthError("unauthorized_client", "The token was issued to another client.")
-
-
-def _is_tenant(slug: str, origin: Origin) -> bool:
-    return origin.may_serve(slug) and directory.tenant(slug) is not None
 
 
 def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:

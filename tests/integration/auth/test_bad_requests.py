@@ -149,7 +149,7 @@ FORMS = st.fixed_dictionaries(
 @pytest.fixture
 def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of guesses are judged, and at less cost than real ones."""
-    for limit in ("PER_ADDRESS", "PER_CLIENT", "PER_USER", "PER_USER_EVERYWHERE"):
+    for limit in ("PER_ADDRESS", "PER_CLIENT", "PER_USER", "PER_USER_LONG", "PER_USER_EVERYWHERE"):
         monkeypatch.setattr(failures, limit, sys.maxsize)
     cheap = f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}"
     monkeypatch.setattr(passwords, "_NOBODYS", cheap)
