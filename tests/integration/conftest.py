@@ -5,9 +5,27 @@ from collections.abc import Iterator
 import pytest
 
 from shared.observability import logger
+from shared.users import passwords
 from tests.aws_calls import Watch, watched
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> Iterator[None]:
+    """Hash passwords as the service does, but at the least cost: hundreds are made here.
+
+    What a hash costs is looked at in `tests/unit/users` and in the bench.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        form = passwords._FORM.replace(f"m={passwords._MEMORY_KIB}", "m=8")
+        form = form.replace(f"t={passwords._PASSES}", "t=1")
+        assert form != passwords._FORM
+        patch.setattr(passwords, "_NOBODYS", passwords._NOBODYS.replace(passwords._FORM, form))
+        patch.setattr(passwords, "_FORM", form)
+        patch.setattr(passwords, "_MEMORY_KIB", 8)
+        patch.setattr(passwords, "_PASSES", 1)
+        yield
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ ROUTES = sorted(operations())
 OAUTH = "functions.oauth.app.lambda_handler"
 AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
+SETTINGS = "functions.settings.app.lambda_handler"
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
@@ -124,11 +125,14 @@ def test_keys_that_an_operator_made_may_be_used_by_their_tags(
         assert {access.resource for _, access in without_tag} == {new}
 
 
-def test_every_door_may_assume_the_role_of_tenants_data(roles: Roles) -> None:
+def test_every_door_may_assume_its_role_of_tenants_data(roles: Roles) -> None:
     serving = {
         f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
     } | {"functions.import_worker.app.lambda_handler"}
-    assert roles.assuming("TenantDataRole") == serving
+    # administrators' routes have a role of their own, which can do more
+    assert roles.assuming("TenantDataRole") == serving - {SETTINGS}
+    assert roles.assuming("SettingsDataRole") == {SETTINGS}
+    assert roles.assuming("SignInDataRole") == {OAUTH}
 
 
 def test_the_role_alone_would_reach_every_tenant(roles: Roles, stack: Stack) -> None:
