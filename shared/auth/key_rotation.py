@@ -65,6 +65,8 @@ def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
     """When the last token expires that the key has signed or will sign."""
     if key == keys.signer(now):
         return None
+    if key.signs_from > now:
+        return now  # it has signed nothing yet
     later = [each.signs_from for each in keys.in_use if each.signs_from > key.signs_from]
     return min(later, default=0) + _LAST_TOKENS
 

@@ -183,6 +183,18 @@ def test_a_key_is_retired_when_its_last_token_has_expired(acme: Credentials, clo
     assert key["KeyState"] == "PendingDeletion"
 
 
+def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
+    assert acme
+    before = int(time.time())
+    new = rotate()
+    (waiting,) = (known for known in list_keys() if known.key == new)
+    assert waiting.state == "waits"
+    assert waiting.retires_from
+    assert before <= waiting.retires_from <= time.time()
+    retire(new.kid)
+    assert states() == ["signs", "retired"]
+
+
 def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: Time) -> None:
     leaked, token = signing_now().key, token_of(acme)
     assert passes(token)
