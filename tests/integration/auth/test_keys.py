@@ -192,7 +192,7 @@ def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
     assert waiting.retires_from
     assert before <= waiting.retires_from <= time.time()
     retire(new.kid)
-    assert states() == ["signs", "retired"]
+    assert states()[-1] == "retired"
 
 
 def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: Time) -> None:
