@@ -4,6 +4,7 @@ The clients lie in the control table, the log in the tenant's own: one transacti
 Where tokens must end, the mark that ends them is part of it.
 """
 
+import operator
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,11 +30,8 @@ from shared.db.store import Store
 from shared.db.transaction import Otherwise, Overtaken, Transaction
 from shared.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
 from shared.tenancy import revocations
-from shared.tenancy.directory import read, tenant_key, tenant_of
+from shared.tenancy.directory import BY_TENANT, read, tenant_key, tenant_of
 from shared.tenancy.tenant import Limit, limit_reached
-
-BY_TENANT = "by_tenant"
-"""Index of the control table: (tenant, pk)."""
 
 _COUNTED: dict[str, tuple[str, Limit]] = {
     "integration": ("clients", "integration_clients"),
@@ -69,8 +67,8 @@ def _read(store: Store, key: str) -> AttributeMap | None:
     return item
 
 
-def all_clients(store: Store) -> list[Client]:
-    """All clients of the tenant, the revoked ones too, by id; an index may lag for moments."""
+def _working(store: Store) -> list[Client]:
+    """Read the clients that work; an index may lag for moments."""
     pages = store.client.get_paginator("query").paginate(
         TableName=config().control_table,
         IndexName=BY_TENANT,
@@ -92,17 +90,15 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
     def turn(one: Client) -> tuple[str, str]:
         return (fold(one.name) if by_name else one.created_at, one.client_id)
 
-    known = sorted(all_clients(store), key=turn, reverse=backwards)
+    known = sorted(_working(store), key=turn, reverse=backwards)
     wanted = [
-        one
-        for one in known
-        if one.active and parameters.kind in {None, one.kind} and one.updated_at >= since
+        one for one in known if parameters.kind in {None, one.kind} and one.updated_at >= since
     ]
     first = (parameters.page - 1) * parameters.per_page
-    ids = [one.client_id for one in known]
-    if parameters.cursor in ids:  # what came or went meanwhile moves no walk
-        before = set(ids[: ids.index(parameters.cursor) + 1])
-        first = sum(one.client_id in before for one in wanted)
+    last = _shown_last(store, parameters.cursor, known)
+    if last:  # what came or went meanwhile moves no walk
+        behind = operator.lt if backwards else operator.gt
+        first = sum(not behind(turn(one), turn(last)) for one in wanted)
     shown = wanted[first : first + parameters.per_page]
     more = first + len(shown) < len(wanted)
     return Page(
@@ -112,6 +108,17 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
         per_page=parameters.per_page,
         next_cursor=shown[-1].client_id if more and shown else None,
     )
+
+
+def _shown_last(store: Store, cursor: str | None, known: Sequence[Client]) -> Client | None:
+    """Return the client that the page before ended with, also when it is revoked by now."""
+    for one in known:
+        if one.client_id == cursor:
+            return one
+    try:
+        return _find(store, cursor or "")
+    except NotFound:
+        return None
 
 
 def create_client(

@@ -2,7 +2,7 @@
 
 Integration clients (`stw_SLUG_…`) have a secret; mobile applications (`stm_SLUG_…`) are public,
 and users sign in by them. The tenant is part of the id, and so of the key, by which a session
-is kept to the clients of one tenant. What is revoked stays.
+is kept to the clients of one tenant. What is revoked stays, in a part of the index of its own.
 """
 
 import re
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shared.clock import Instant
+from shared.tenancy.directory import holder_of, revoked_of
 from shared.tenancy.tenant import SLUG
 
 type ClientKind = Literal["integration", "mobile"]
@@ -69,7 +70,7 @@ def client_of(item: Mapping[str, Any]) -> Client:
     """Read a client's item, in DynamoDB's JSON."""
     return Client(
         client_id=item["pk"]["S"].removeprefix(client_key("")),
-        tenant=item["tenant"]["S"],
+        tenant=holder_of(item),
         kind=item["kind"]["S"],
         name=item["name"]["S"],
         scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
@@ -89,7 +90,7 @@ def item_of(client: Client) -> dict[str, Any]:
     """Write a client's item, in DynamoDB's JSON."""
     item: dict[str, Any] = {
         "pk": {"S": client_key(client.client_id)},
-        "tenant": {"S": client.tenant},
+        "tenant": {"S": client.tenant if client.active else revoked_of(client.tenant)},
         "kind": {"S": client.kind},
         "name": {"S": client.name},
         "state": {"S": "active" if client.active else "revoked"},

@@ -43,6 +43,7 @@ SHARED_ADDRESS_KEY = host_key("*")
 
 BY_TENANT = "by_tenant"
 """Index of the control table: (tenant, pk)."""
+_REVOKED = "#revoked"
 
 NOT_THERE = frozenset({"creating", "deleting", "deleted"})
 """States in which there is no tenant for anybody but its operator."""
@@ -159,9 +160,27 @@ def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
 
     From an index, which may lag behind a change for a moment. `prefix`: of the keys.
     """
+    found: dict[str, Mapping[str, Any]] = {}
+    for holder in (slug, revoked_of(slug)):  # what is revoked in between is met twice
+        found |= {item["pk"]["S"]: item for item in _read_partition(holder, prefix)}
+    for key in sorted(found):
+        yield found[key]
+
+
+def revoked_of(slug: str) -> str:
+    """Where the index has a tenant's revoked clients: nobody has to read past them."""
+    return f"{slug}{_REVOKED}"
+
+
+def holder_of(item: Mapping[str, Any]) -> str:
+    """Slug of the tenant that a client or an address belongs to."""
+    return str(item["tenant"]["S"]).removesuffix(_REVOKED)
+
+
+def _read_partition(holder: str, prefix: str) -> Iterator[Mapping[str, Any]]:
     from shared.aws import client  # noqa: PLC0415  botocore only where something is read
 
-    condition, values = "tenant = :tenant", {":tenant": {"S": slug}}
+    condition, values = "tenant = :tenant", {":tenant": {"S": holder}}
     if prefix:
         condition, values = (
             f"{condition} AND begins_with(pk, :prefix)",

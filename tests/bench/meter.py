@@ -8,8 +8,8 @@ from typing import Any
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from shared.auth.client_changes import BY_TENANT
 from shared.db.table import INDEX_COUNT
+from shared.tenancy.directory import BY_TENANT
 from tests.bench.capacity import (
     Attributes,
     Units,

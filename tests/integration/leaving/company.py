@@ -7,10 +7,10 @@ from moto.apigateway.models import apigateway_backends
 from moto.s3.models import s3_backends
 
 from shared import aws
-from shared.auth.operating import create_client
+from shared.auth.operating import create_client, revoke_client
 from shared.config import config
 from shared.tenancy import provisioning
-from shared.tenancy.directory import directory, host_key, scan, tenant_key
+from shared.tenancy.directory import directory, holder_of, host_key, scan, tenant_key
 from shared.tenancy.domains import add_domain
 from tests.gateway import Erp
 from tests.stack import ACCOUNT, REGION, Stack
@@ -34,7 +34,10 @@ def deploy_api() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The tenant acme, with stock, events, clients, files, a host of its own, and a neighbour."""
+    """The tenant acme, with stock, events, clients, files, a host of its own, and a neighbour.
+
+    It has two clients, one of them revoked.
+    """
 
     stack: Stack
     api: str
@@ -45,6 +48,7 @@ class Company:
             erp = self.stack.erp(slug)
             self._work(erp)
             create_client(slug, "ERP", ["products:read"])
+            revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
         self.leave_files()
         self.open_domain()
 
@@ -73,7 +77,9 @@ class Company:
     def left(self) -> dict[str, Any]:
         """What there still is of acme, by where it is; nothing when it was deleted whole."""
         tables = aws.client("dynamodb").list_tables()["TableNames"]
-        names = [item["pk"]["S"] for item in scan("") if item.get("tenant", {}).get("S") == "acme"]
+        names = [
+            item["pk"]["S"] for item in scan("") if "tenant" in item and holder_of(item) == "acme"
+        ]
         found = {
             "table": [name for name in tables if name == config().tenant_table("acme")],
             "control": sorted(names),

@@ -18,7 +18,7 @@ from tests.faults import Fault, Killed, Wire, kill_after, kill_before
 from tests.integration.leaving.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 19
+CALLS = 23
 """Calls of AWS that the deletion of the company makes."""
 
 
@@ -170,7 +170,7 @@ def test_what_goes_is_told_before(company: Company) -> None:
     assert (doomed.state, doomed.table, doomed.clients, doomed.hosts) == (
         "cancelled",
         config().tenant_table("acme"),
-        1,
+        2,
         (HOST,),
     )
     assert doomed.items > 0

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.clock import Clock
+from tests.faults import Wire
 from tests.gateway import Erp
 
 _SCOPES = ["stocks:read"]
@@ -57,6 +58,29 @@ def test_a_walk_goes_on_where_it_was_whatever_was_revoked(erp: Erp, ids: list[st
     second = erp.follow(first["links"]["next"]).json()
     assert [row["id"] for row in second["data"]] == ids[2:4]
     assert second["meta"]["total"] == 3
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "name", "-name"])
+def test_a_walk_goes_on_behind_a_client_that_is_revoked(
+    erp: Erp, ids: list[str], sort: str
+) -> None:
+    rows = shown(erp, sort=sort)
+    first = erp.get("/api-clients", query={"per_page": 3, "sort": sort}).json()
+    assert [row["id"] for row in first["data"]] == rows[:3]
+    assert erp.delete(f"/api-clients/{rows[2]}").status == 200
+    second = erp.follow(first["links"]["next"]).json()
+    assert [row["id"] for row in second["data"]] == rows[3:]
+    assert sorted(rows) == sorted(ids)
+
+
+def test_a_page_reads_none_that_were_revoked(erp: Erp, ids: list[str], wire: Wire) -> None:
+    for gone in ids[:4]:
+        assert erp.delete(f"/api-clients/{gone}").status == 200
+
+    with wire.recorded() as seen:
+        assert shown(erp) == ids[4:]
+
+    assert seen.entries_examined == 1
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "stw_beta_0123456789abcdef01234567", "1"])

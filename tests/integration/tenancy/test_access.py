@@ -71,7 +71,8 @@ def test_the_policy_leaves_the_tenants_own_part_of_the_control_table() -> None:
         assert not allows(policy, f"dynamodb:{action}", control, "HOST#wms.acme.com")
         assert not allows(policy, f"dynamodb:{action}", control, "KEYS")
     assert allows(policy, "dynamodb:Query", f"{control}/index/by_tenant", "acme")
-    assert not allows(policy, "dynamodb:Query", f"{control}/index/by_tenant", "beta")
+    for other in ("beta", "beta#revoked", "acme#revoked"):
+        assert not allows(policy, "dynamodb:Query", f"{control}/index/by_tenant", other)
     for action in ("DeleteItem", "Scan", "BatchGetItem", "UpdateTable"):
         assert not allows(policy, f"dynamodb:{action}", control, "TENANT#acme")
 
