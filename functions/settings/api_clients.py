@@ -98,7 +98,9 @@ def revoke_api_client(tx: Transaction, request: Request) -> Answer:
     body=ApiClientRotation,
     shows_secret=True,
     description="The new secret is shown this once. The one before works, too, until the next"
-    " rotation or until it is ended; with `keep_previous` false it ends at once, and all tokens"
+    " rotation or until it is ended: only the newest two do. Send an Idempotency-Key; then a"
+    " repetition gives the same secret. Without one it is another rotation. With `keep_previous`"
+    " false the one before ends at once, and all tokens"
     " of the client within 10 s.",
     **{**_ONE, "answer": NewApiClient, "errors": ("gone", "conflict")},
 )
