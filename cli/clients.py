@@ -8,6 +8,7 @@ from cli.operator import Operator, command
 from shared.auth import operating
 from shared.auth.clients import Client
 from shared.auth.scopes import SCOPES
+from shared.errors import Gone
 from shared.tenancy.provisioning import show_tenant
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
@@ -148,5 +149,11 @@ def revoke(operator: Operator, *, client_id: str) -> None:
     Example:
       stowage client revoke stw_acme_0123456789abcdef01234567
     """  # noqa: D301  click reads the backspace
-    operating.revoke_client(client_id)
-    operator.output.say(f"{client_id} is revoked.")
+    try:
+        operating.show_client(client_id)
+    except Gone:
+        operator.output.say(f"{client_id} was revoked before.")
+    else:
+        operating.revoke_client(client_id)
+        operator.output.say(f"{client_id} is revoked.")
+    operator.output.one({"client_id": client_id, "state": "revoked"})

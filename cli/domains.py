@@ -95,3 +95,4 @@ def remove(operator: Operator, *, host: str) -> None:
     with operator.output.progress() as progress:
         removed = domains.remove_domain(host, progress=progress)
     operator.output.say(f"{host} is removed." if removed else f"{host} belongs to no tenant.")
+    operator.output.one({"host": host, "state": "removed"})

@@ -8,6 +8,7 @@ import click
 from cli.operator import Operator, command
 from shared.auth import key_rotation
 from shared.auth.key_rotation import KnownKey
+from shared.auth.keys import Key
 from shared.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
@@ -63,8 +64,7 @@ def rotate(operator: Operator) -> None:
     """  # noqa: D301  click reads the backspace
     with operator.output.progress() as progress:
         new = key_rotation.rotate(progress)
-    (row,) = (_row(each) for each in key_rotation.list_keys() if each.key == new)
-    operator.output.one(row)
+    _show(operator, new)
     wait = new.signs_from - int(time.time())
     if wait > 0:
         operator.output.say(f"It signs in {wait} s, when everybody may use it.")
@@ -89,5 +89,11 @@ def retire(operator: Operator, *, kid: str, now: bool) -> None:
       stowage key retire 9f86d081884c7d65
       stowage key rotate && stowage key retire 9f86d081884c7d65 --now
     """  # noqa: D301  click reads the backspace
-    key_rotation.retire(kid, now=now)
+    retired = key_rotation.retire(kid, now=now)
+    _show(operator, retired)
     operator.output.say(f"{kid} is retired.")
+
+
+def _show(operator: Operator, wanted: Key) -> None:
+    (row,) = (_row(each) for each in key_rotation.list_keys() if each.key.kid == wanted.kid)
+    operator.output.one(row)

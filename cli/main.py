@@ -11,8 +11,9 @@ from cli.keys import key
 from cli.leaving import delete, export
 from cli.operator import Operator
 from cli.output import Output
+from cli.roles import role
 from cli.tenants import tenant
-from cli.users import role, user
+from cli.users import user
 
 
 @click.group(

@@ -12,14 +12,17 @@ from rich.text import Text
 
 type Row = Mapping[str, Any]
 
+_UNFOLDED = 1_000_000
+"""Columns: more than any table has."""
+
 
 class Output:
     """Shows results on standard output, and progress and advice on standard error."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        # what is piped into a file or a program must not be folded at 80 columns
-        width = None if sys.stdout.isatty() else 300
+        self._to_person = sys.stdout.isatty()
+        width = None if self._to_person else _UNFOLDED
         self._console = Console(file=sys.stdout, highlight=False, width=width)
         self._advice = Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
@@ -31,7 +34,7 @@ class Output:
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for name, value in row.items():
             table.add_row(name.replace("_", " "), _text(value))
-        self._console.print(table)
+        self._print(table)
 
     def many(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
         """Show a list; `columns` are the fields for people, programs get all."""
@@ -44,7 +47,17 @@ class Output:
             table.add_column(name.replace("_", " "), overflow="fold", no_wrap=number == 0)
         for row in rows:
             table.add_row(*(_text(row[name]) for name in columns))
-        self._console.print(table)
+        self._print(table)
+
+    def _print(self, table: Table) -> None:
+        """Print a table; to a file or a program without folding, and without trailing blanks."""
+        if self._to_person:
+            self._console.print(table)
+            return
+        with self._console.capture() as captured:
+            self._console.print(table)
+        lines = captured.get().removesuffix("\n").split("\n")
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
     def say(self, message: str) -> None:
         """Tell a person something that is no result."""

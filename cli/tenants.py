@@ -62,6 +62,7 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
     settings = tenant.settings
     return {
         "tenant": tenant.slug,
+        "timezone": tenant.timezone,
         "receipt_tolerance": float(settings.receipt_tolerance),
         "pick_substitution": settings.pick_substitution,
         "minutes_per_unit": float(settings.minutes_per_unit),
@@ -260,15 +261,15 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
       stowage tenant modules acme --on waves --off bulk_import
       stowage tenant modules acme
     """  # noqa: D301  click reads the backspace
-    current = provisioning.show_tenant(slug)
-    wanted = current.modules - set(off) | set(on)
-    if wanted != current.modules:
-        current = provisioning.set_modules(slug, wanted)
-    operator.output.one(_row(current))
+    found = provisioning.show_tenant(slug)
+    if on or off:
+        found = provisioning.switch_modules(slug, on=on, off=off)
+    operator.output.one(_row(found))
 
 
 @tenant.command()
 @click.argument("slug")
+@click.option("--timezone", help="For example Europe/Madrid.")
 @click.option(
     "--receipt-tolerance", type=_Number(),
     help="Percent that may be received beyond an order without approval.",
@@ -290,7 +291,7 @@ def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool |
     \b
     Examples:
       stowage tenant settings acme --receipt-tolerance 5 --pick-substitution batch
-      stowage tenant settings acme --commit-drops
+      stowage tenant settings acme --timezone Europe/Madrid --commit-drops
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
     changes = {name: value for name, value in options.items() if value is not None}

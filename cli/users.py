@@ -1,56 +1,28 @@
-"""`stowage user …` and `stowage role …`: people, and what they may do."""
+"""`stowage user …`: people who use a tenant's instance."""
 
-from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import click
-from pydantic import BaseModel
 
+from cli.company import all_roles, deleted_before, every, store_of
 from cli.operator import Operator, command
-from shared.auth.scopes import PERMISSIONS
-from shared.db.listing import Page
 from shared.db.store import Store
 from shared.db.transaction import Transaction
 from shared.db.unit_of_work import perform
-from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import show_tenant
-from shared.users import credentials, roles, service, views
+from shared.errors import Gone, NotFound, ValidationFailed
+from shared.users import credentials, passwords, repository, roles, service
 from shared.users.models import (
     PasswordReset,
-    RoleChange,
-    RoleCreate,
-    RoleParameters,
-    StoredRole,
     User,
     UserChange,
     UserCreate,
     UserParameters,
+    folded_username,
 )
 from shared.validation import check, what_is_valid
 
-_USER_COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
-_ROLE_COLUMNS = ("name", "id", "permissions", "description")
-
-
-def _store(tenant: str) -> Store:
-    """Open the table of a tenant; NotFound when there is no such tenant."""
-    return store_for(show_tenant(tenant).slug)
-
-
-def _all[E: BaseModel](read: Callable[[int], Page[E]]) -> list[E]:
-    """Read a list from its first page to its last."""
-    found: list[E] = []
-    page = 0
-    while True:
-        page += 1
-        part = read(page)
-        found += [record.entity for record in part.records]
-        if not part.records or len(found) >= part.total:
-            return found
-
-
-def _all_roles(store: Store) -> list[StoredRole]:
-    return _all(lambda page: roles.list_roles(store, RoleParameters(page=page, per_page=100)))
+_COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
 
 def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
@@ -59,7 +31,7 @@ def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
 
 def _user_row(store: Store, user: User) -> dict[str, Any]:
     """Show a user with the names of the roles."""
-    known = {role.id: role.name for role in _all_roles(store)} if user.roles else {}
+    known = {role.id: role.name for role in all_roles(store)} if user.roles else {}
     return user.model_dump() | {"roles": [known.get(one, str(one)) for one in user.roles]}
 
 
@@ -107,12 +79,36 @@ def create(
       stowage user create acme ana.ruiz --name "Ana Ruiz" --role Packers
       stowage user create acme ana.ruiz --name "Ana Ruiz" --ask-password
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
+    store = store_of(tenant)
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
     draft, problems = check(UserCreate, raw)
     wanted = draft or what_is_valid(UserCreate, raw)
-    record, made = perform(store, lambda tx: service.create_user(tx, wanted, problems))
-    _show_password(operator, record.entity, made)
+    try:
+        record, made = perform(store, lambda tx: service.create_user(tx, wanted, problems))
+    except ValidationFailed:
+        there = _as_wanted(store, draft) if draft else None
+        if there is None:
+            raise
+        _show_password(operator, there, None)
+        operator.output.say(
+            f"{there.username} was there before. The password is not shown again; "
+            "`stowage user reset-password` gives another one."
+        )
+    else:
+        _show_password(operator, record.entity, made)
+
+
+def _as_wanted(store: Store, draft: UserCreate) -> User | None:
+    """Find the user who is to be made, if there is one and they are the same in everything."""
+    account = repository.find_by_name(store, draft.username)
+    if account is None:
+        return None
+    found, stored = account.record.entity, account.login.password
+    same = (found.name, found.email, set(found.roles)) == (
+        draft.name, draft.email, set(draft.roles),
+    )  # fmt: skip
+    known = draft.password is None or passwords.verify(draft.password, stored)
+    return found if same and known else None
 
 
 @user.command("list")
@@ -125,14 +121,14 @@ def list_(operator: Operator, *, tenant: str) -> None:
     Example:
       stowage user list acme
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
-    found = _all(lambda page: service.list_users(store, UserParameters(page=page, per_page=100)))
-    known = {role.id: role.name for role in _all_roles(store)}
+    store = store_of(tenant)
+    found = every(lambda page: service.list_users(store, UserParameters(page=page, per_page=100)))
+    known = {role.id: role.name for role in all_roles(store)}
     rows = [
         one.model_dump() | {"roles": [known.get(role, str(role)) for role in one.roles]}
         for one in found
     ]
-    operator.output.many(rows, _USER_COLUMNS)
+    operator.output.many(rows, _COLUMNS)
 
 
 @user.command()
@@ -146,7 +142,7 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user show acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
+    store = store_of(tenant)
     operator.output.one(_user_row(store, service.named_user(store, username).entity))
 
 
@@ -164,7 +160,7 @@ def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, 
     Example:
       stowage user roles acme ana.ruiz --role Packers --role Receiving
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
+    store = store_of(tenant)
     _change(operator, store, username, {"roles": _ids_of(store, names)})
 
 
@@ -179,7 +175,7 @@ def disable(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user disable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, _store(tenant), username, {"is_active": False})
+    _change(operator, store_of(tenant), username, {"is_active": False})
 
 
 @user.command()
@@ -193,7 +189,7 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user enable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, _store(tenant), username, {"is_active": True})
+    _change(operator, store_of(tenant), username, {"is_active": True})
 
 
 def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
@@ -219,7 +215,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
     Example:
       stowage user reset-password acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
+    store = store_of(tenant)
     raw = {"password": _given_password(ask=ask)}
     wish, problems = check(PasswordReset, raw)
     wanted = wish or what_is_valid(PasswordReset, raw)
@@ -243,7 +239,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
     Example:
       stowage user remove-second-factor acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
+    store = store_of(tenant)
 
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.named_user(tx.store, username).id).entity
@@ -263,121 +259,20 @@ def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None
     Example:
       stowage user delete acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
-    found = service.named_user(store, username).entity
-    if not yes:
-        click.confirm(f"Delete the user {found.username} of {tenant}?", abort=True, err=True)
-    perform(store, lambda tx: service.delete_user(tx, found.id))
-    operator.output.say(f"{found.username} is deleted.")
-
-
-_PERMISSION_OPTION = click.option(
-    "--permission", "permissions", multiple=True, type=click.Choice(list(PERMISSIONS)),
-    metavar="PERMISSION", help="What it allows; may be repeated.",
-)  # fmt: skip
-
-
-@click.group()
-def role() -> None:
-    """Named sets of permissions that users have. ROLE is the name of one."""
-
-
-@role.command("create")
-@click.argument("tenant")
-@click.argument("name", metavar="ROLE")
-@click.option("--description", help="For people.")
-@_PERMISSION_OPTION
-@command
-def create_role(
-    operator: Operator, *, tenant: str, permissions: tuple[str, ...], **body: Any
-) -> None:
-    """Create ROLE of TENANT; without --permission, its users may read.
-
-    \b
-    Example:
-      stowage role create acme Packers --permission exits.manage --permission inventory.manage
-    """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
-    raw = body | {"permissions": list(dict.fromkeys(permissions))}
-    draft, problems = check(RoleCreate, raw)
-    wanted = draft or what_is_valid(RoleCreate, raw)
-    record = perform(store, lambda tx: roles.create_role(tx, wanted, problems))
-    operator.output.one(_role_row(record.entity))
-
-
-@role.command("list")
-@click.argument("tenant")
-@command
-def list_roles(operator: Operator, *, tenant: str) -> None:
-    """List the roles of TENANT.
-
-    \b
-    Example:
-      stowage role list acme
-    """  # noqa: D301  click reads the backspace
-    rows = [_role_row(one) for one in _all_roles(_store(tenant))]
-    operator.output.many(rows, _ROLE_COLUMNS)
-
-
-@role.command("change")
-@click.argument("tenant")
-@click.argument("name", metavar="ROLE")
-@click.option("--name", "new_name", help="Another name.")
-@click.option("--description", help="For people.")
-@_PERMISSION_OPTION
-@click.option("--no-permissions", is_flag=True, help="Take every permission away.")
-@command
-def change_role(  # noqa: PLR0913  the options of the command
-    operator: Operator,
-    *,
-    tenant: str,
-    name: str,
-    new_name: str | None,
-    description: str | None,
-    permissions: tuple[str, ...],
-    no_permissions: bool,
-) -> None:
-    """Change ROLE of TENANT; --permission names all that it then allows.
-
-    A permission that is taken away ends the tokens of all who have the role, within 10 s.
-
-    \b
-    Examples:
-      stowage role change acme Packers --permission exits.manage
-      stowage role change acme Packers --name Pickers
-    """  # noqa: D301  click reads the backspace
-    if permissions and no_permissions:
-        raise click.UsageError("name permissions, or take all of them away")
-    store = _store(tenant)
-    raw: dict[str, Any] = {"name": new_name, "description": description}
-    raw = {field: value for field, value in raw.items() if value is not None}
-    if permissions or no_permissions:
-        raw["permissions"] = list(dict.fromkeys(permissions))
-    change, problems = check(RoleChange, raw)
-    wanted = change or what_is_valid(RoleChange, raw)
-
-    def use_case(tx: Transaction) -> StoredRole:
-        number = roles.named_role(tx.store, name).id
-        return roles.change_role(tx, number, wanted, problems).entity
-
-    operator.output.one(_role_row(perform(store, use_case)))
-
-
-@role.command("delete")
-@click.argument("tenant")
-@click.argument("name", metavar="ROLE")
-@command
-def delete_role(operator: Operator, *, tenant: str, name: str) -> None:
-    """Delete ROLE of TENANT, which no user may have.
-
-    \b
-    Example:
-      stowage role delete acme Packers
-    """  # noqa: D301  click reads the backspace
-    store = _store(tenant)
-    perform(store, lambda tx: roles.delete_role(tx, roles.named_role(tx.store, name).id))
-    operator.output.say(f"{name} is deleted.")
-
-
-def _role_row(one: StoredRole) -> dict[str, Any]:
-    return views.role(one).model_dump()
+    store = store_of(tenant)
+    name = folded_username(username)
+    try:
+        number = service.named_user(store, name).id
+    except NotFound:
+        gone = deleted_before(store, "user.deleted", lambda told: told["username"] == name)
+        if gone is None:
+            raise
+        number = gone
+        operator.output.say(f"{name} was deleted before.")
+    else:
+        if not yes:
+            click.confirm(f"Delete the user {name} of {tenant}?", abort=True, err=True)
+        with suppress(Gone):  # somebody else was faster
+            perform(store, lambda tx: service.delete_user(tx, number))
+        operator.output.say(f"{name} is deleted.")
+    operator.output.one({"username": name, "id": number, "state": "deleted"})

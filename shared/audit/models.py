@@ -14,7 +14,7 @@ type AuditAction = Literal[
     "role.created", "role.changed", "role.deleted",
     "session.reused",
     "settings.changed",
-    "tenant.created", "tenant.changed", "tenant.suspended", "tenant.resumed",
+    "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
 ]  # fmt: skip

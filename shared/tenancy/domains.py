@@ -11,6 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from shared.audit import service as audit
 from shared.aws import client
 from shared.config import config
 from shared.db.transaction import Transaction
@@ -117,20 +118,27 @@ def remove_domain(host: str, *, progress: Progress = lambda _: None) -> bool:
         return False
     domain = _domain_of(item)
     holder = read(tenant_key(domain.tenant))
-    if holder and (tenant := tenant_of(holder)) and tenant.base_url == address_of(host):
+    tenant = tenant_of(holder) if holder else None
+    if tenant and tenant.base_url == address_of(host):
         raise _in_use(domain)
-    release(domain, progress)
+    release(domain, progress, tell=tenant is not None)
     return True
 
 
-def release(domain: Domain, progress: Progress) -> None:
-    """Remove a host, whatever its tenant's state; the tenant's address must be another one."""
+def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
+    """Remove a host, whatever its tenant's state; the tenant's address must be another one.
+
+    With `tell`, the audit log of the tenant, which must be there, tells of it.
+    """
     if domain.certificate:
         progress(f"removing the domain {domain.host}")
         _remove_domain(domain)
     table, address = config().control_table, address_of(domain.host)
 
     def forget(tx: Transaction) -> None:
+        item = read(host_key(domain.host))
+        if item is None or item["tenant"]["S"] != domain.tenant:
+            return  # another run was faster
         unused = {
             "TableName": table,
             "Key": {"pk": {"S": tenant_key(domain.tenant)}},
@@ -144,7 +152,16 @@ def release(domain: Domain, progress: Progress) -> None:
             },
         }
         tx.stage("ConditionCheck", unused, lambda: _in_use(domain))
-        tx.stage("Delete", {"TableName": table, "Key": {"pk": {"S": host_key(domain.host)}}})
+        still_its = {
+            "TableName": table,
+            "Key": {"pk": {"S": host_key(domain.host)}},
+            "ConditionExpression": "tenant = :slug",
+            "ExpressionAttributeValues": {":slug": {"S": domain.tenant}},
+        }
+        tx.stage("Delete", still_its)
+        if tell:
+            changes = {"host": (domain.host, None)}
+            audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
     perform(operators_store(domain.tenant), forget)
 
@@ -174,15 +191,24 @@ def _register(slug: str, host: str, certificate: str) -> None:
     gone = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
 
     def claim(tx: Transaction) -> None:
+        item = read(host_key(host))
+        seen = _domain_of(item) if item else Domain(host, slug, None, None)
+        if seen.tenant != slug:
+            raise Conflict(f"The host {host} belongs to another tenant.")
+        values = {":slug": {"S": slug}, ":certificate": {"S": certificate}}
+        # conditioned on all that was seen, so that the entry tells the truth
+        as_seen = ["tenant = :slug" if item else "attribute_not_exists(pk)"]
+        if seen.certificate:
+            as_seen.append("certificate = :seen")
+            values[":seen"] = {"S": seen.certificate}
+        else:
+            as_seen.append("attribute_not_exists(certificate)")
         ours = {
             "TableName": table,
             "Key": {"pk": {"S": host_key(host)}},
             "UpdateExpression": "SET tenant = :slug, certificate = :certificate",
-            "ConditionExpression": "attribute_not_exists(pk) OR tenant = :slug",
-            "ExpressionAttributeValues": {
-                ":slug": {"S": slug},
-                ":certificate": {"S": certificate},
-            },
+            "ConditionExpression": " AND ".join(as_seen),
+            "ExpressionAttributeValues": values,
         }
         there = {
             "TableName": table,
@@ -191,8 +217,14 @@ def _register(slug: str, host: str, certificate: str) -> None:
             "ExpressionAttributeNames": {"#state": "state"},
             "ExpressionAttributeValues": gone,
         }
-        tx.stage("Update", ours, lambda: Conflict(f"The host {host} belongs to another tenant."))
+        tx.stage("Update", ours)
         tx.stage("ConditionCheck", there, lambda: NotFound(f"The tenant {slug}"))
+        if seen.certificate != certificate:
+            changes = {"certificate_arn": (seen.certificate, certificate)}
+            if item is None:
+                changes["host"] = (None, host)
+            details = {"host": host}
+            audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
     perform(operators_store(slug), claim)
 
@@ -217,7 +249,7 @@ def _ensure_domain(slug: str, host: str, certificate: str) -> str:
             found = _find(host)  # created by another run in the meantime?
             if found is None:
                 raise _refused(host, error) from error
-    if found.get("tags", {}) != _tags(slug):
+    if not _is_ours(found, slug):
         raise Conflict(f"The account has a domain {host} that is not this tenant's.")
     if found.get("regionalCertificateArn") != certificate:
         _replace_certificate(host, certificate)
@@ -253,6 +285,12 @@ def _tags(slug: str) -> dict[str, str]:
     return {"service": "stowage", "stack": config().stack, "tenant": slug}
 
 
+def _is_ours(found: Mapping[str, Any], slug: str) -> bool:
+    """Tell by the tags; an account may add others, such as a cost centre."""
+    tags: Mapping[str, str] = found.get("tags", {})
+    return _tags(slug).items() <= tags.items()
+
+
 def _ensure_mapping(host: str, api: str) -> None:
     gateway = client("apigateway")
     mapping = {"domainName": host, "basePath": STAGE}
@@ -280,7 +318,7 @@ def _note_target(slug: str, host: str, target: str) -> None:
 
 def _remove_domain(domain: Domain) -> None:
     found = _find(domain.host)
-    if found is None or found.get("tags", {}) != _tags(domain.tenant):
+    if found is None or not _is_ours(found, domain.tenant):
         return  # gone already, or somebody else's
     gateway = client("apigateway")
     try:

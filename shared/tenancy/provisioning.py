@@ -25,7 +25,7 @@ from shared.db.unit_of_work import perform
 from shared.errors import Conflict
 from shared.tenancy.access import operators_store, store_for
 from shared.tenancy.changing import Claim, change, show_tenant
-from shared.tenancy.configuring import configure
+from shared.tenancy.configuring import configure, read_configuration
 from shared.tenancy.directory import (
     SHARED_ADDRESS_KEY,
     host_key,
@@ -60,6 +60,7 @@ __all__ = [
     "set_state",
     "share_address",
     "show_tenant",
+    "switch_modules",
 ]
 
 
@@ -248,6 +249,21 @@ def set_modules(slug: str, modules: Collection[str]) -> Tenant:
         ValidationFailed: There is no such module.
     """
     return set_settings(slug, {"modules": modules})
+
+
+def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] = ()) -> Tenant:
+    """Switch modules on and off, `on` where both name one; the others stay as they are.
+
+    Raises:
+        NotFound: There is no such tenant.
+        ValidationFailed: There is no such module.
+    """
+
+    def use_case(tx: Transaction) -> Tenant:
+        current = read_configuration(tx.store).tenant.modules
+        return configure(tx, {"modules": current - {*off} | {*on}}).tenant
+
+    return perform(store_for(slug), use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:

@@ -11,7 +11,7 @@ _ACTIONS = (
     "role.created", "role.changed", "role.deleted",
     "session.reused",
     "settings.changed",
-    "tenant.created", "tenant.changed", "tenant.suspended", "tenant.resumed",
+    "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
 )  # fmt: skip

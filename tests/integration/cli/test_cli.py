@@ -163,6 +163,7 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
     shown = as_json(stowage("--json", "tenant", "settings", "acme"))
     assert shown == {
         "tenant": "acme",
+        "timezone": "UTC",
         "receipt_tolerance": 0,
         "pick_substitution": "none",
         "minutes_per_unit": 0.5,
@@ -175,7 +176,27 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
     more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0", "--commit-drops")
     changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0, "commit_drops": True}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *more)) == changed
+    zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
+    changed |= {"timezone": "Europe/Madrid"}
+    assert as_json(zone) == changed
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
+
+
+def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, wire: Wire) -> None:
+    stowage("tenant", "create", "acme", "--module", "bulk_import")
+    met: list[str] = []
+
+    def meanwhile(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems") and not met:
+            met.append(operation)
+            assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
+
+    with wire.hooked(meanwhile):
+        switched = as_json(
+            stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
+        )
+    assert switched["modules"] == ["transfer_orders", "waves"]
+    assert show_tenant("acme").modules == {"transfer_orders", "waves"}
 
 
 def test_the_life_of_a_client(stowage: Run) -> None:
@@ -191,8 +212,14 @@ def test_the_life_of_a_client(stowage: Run) -> None:
     assert listed["scopes"] == ["products:read"]
     stowage("client", "rotate", created["client_id"], "--now")
     assert [len(known.secret_hashes) for known in list_clients("acme")] == [1]
-    for _ in range(2):
-        assert stowage("client", "revoke", created["client_id"]).exit_code == 0
+    for said in ("is revoked", "was revoked before"):
+        revoked = stowage("client", "revoke", created["client_id"])
+        assert revoked.exit_code == 0
+        assert said in revoked.stderr
+    assert as_json(stowage("--json", "client", "revoke", created["client_id"])) == {
+        "client_id": created["client_id"],
+        "state": "revoked",
+    }
     assert as_json(stowage("--json", "client", "list", "acme"))[0]["active"] is False
 
 
@@ -215,6 +242,7 @@ def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
         (["tenant", "create", "acme", "--host", "localhost"], "host: a host name"),
         (["tenant", "move", "acme", "--to", "wms.acme.test"], "moved_to: a move needs"),
         (["tenant", "settings", "nobody"], "The tenant nobody does not exist."),
+        (["tenant", "settings", "nobody", "--timezone", "Mars"], "timezone: there is no time zone"),
         (
             ["tenant", "settings", "nobody", "--receipt-tolerance", "101"],
             "receipt_tolerance: a number from 0 to 100",

@@ -45,7 +45,8 @@ def test_the_life_of_a_key(stowage: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     done = stowage("key", "retire", first["kid"])
     assert done.exit_code == 0
     assert f"{first['kid']} is retired" in done.stderr
-    assert stowage("key", "retire", first["kid"]).exit_code == 0
+    again = as_json(stowage("--json", "key", "retire", first["kid"]))
+    assert (again["kid"], again["state"]) == (first["kid"], "retired")
     rows = as_json(stowage("--json", "key", "list"))
     assert [row["state"] for row in rows] == ["retired", "verifies", "signs"]
     assert rows[0]["retired_at"]

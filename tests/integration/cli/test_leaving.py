@@ -157,6 +157,8 @@ def test_the_life_of_a_domain(company: Company) -> None:
         removed = run("domain", "remove", HOST)
         assert removed.exit_code == 0
         assert said in removed.stderr
+    shown = as_json(run("--json", "domain", "remove", HOST))
+    assert shown == {"host": HOST, "state": "removed"}
 
 
 @pytest.mark.parametrize(

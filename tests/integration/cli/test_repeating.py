@@ -31,6 +31,7 @@ MOVED_TO = "https://wms.acme.example/api/v1"
         "tenant address acme --base-url https://a.test/api/v1",
         f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE}",
         "domain list",
+        "domain remove wms2.acme.test",
     ],
 )
 def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:

@@ -93,7 +93,7 @@ def test_what_died_is_finished_by_the_next_run(
     as_it_was = stack.keep()
     for call in range(MOST_CALLS):
         as_it_was()
-        _forget_domains()
+        forget_domains()
         try:
             with wire.faulty(fault(call)):
                 add(api)
@@ -105,7 +105,8 @@ def test_what_died_is_finished_by_the_next_run(
     assert 10 <= call < MOST_CALLS
 
 
-def _forget_domains() -> None:
+def forget_domains() -> None:
+    """Have the account and the control table as they were before the host."""
     gateway = apigateway_backends[ACCOUNT][REGION]
     gateway.domain_names.clear()
     gateway.base_path_mappings.clear()
@@ -184,6 +185,27 @@ def test_a_domain_of_something_else_is_left_alone(api: str) -> None:
     assert provisioning.show_tenant("acme").base_url == ADDRESS
     assert domains() == {HOST: {}}
     assert remove_domain(HOST)
+    assert domains() == {HOST: {}}
+
+
+def test_tags_that_the_account_adds_are_no_hindrance(api: str) -> None:
+    add(api, keep_address=True)
+    tags = apigateway_backends[ACCOUNT][REGION].domain_names[HOST].tags
+    assert tags is not None
+    tags["cost-centre"] = "4711"
+    assert add(api, keep_address=True).target
+    assert remove_domain(HOST)
+    assert domains() == {}
+
+
+def test_a_domain_of_another_stack_is_left_alone(api: str) -> None:
+    aws.client("apigateway").create_domain_name(
+        domainName=HOST,
+        regionalCertificateArn=CERTIFICATE,
+        tags={"service": "stowage", "stack": "other", "tenant": "acme", "cost-centre": "4711"},
+    )
+    with pytest.raises(Conflict, match="not this tenant's"):
+        add(api)
     assert domains() == {HOST: {}}
 
 

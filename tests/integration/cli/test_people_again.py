@@ -1,0 +1,160 @@
+"""Commands about people, given once more: what is so already is shown, and nothing changes."""
+
+from typing import Any
+
+import pytest
+
+from tests.faults import Killed, Wire, kill_after, kill_before
+from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.cli.test_users import as_json, refused, run
+from tests.integration.users.office import at_the_last_moment
+from tests.stack import Stack
+
+_PASSWORD = "eleven green bottles"
+_ANA = ("user", "create", "acme", "ana.ruiz", "--name", "Ana Ruiz", "--role", "Packers")
+_PACKERS = ("role", "create", "acme", "Packers", "--permission", "exits.manage")
+
+
+@pytest.fixture(autouse=True)
+def packers(stack: Stack) -> None:
+    """The command line finds the stack, in which there is a role."""
+    assert stack
+    deploy_stack()
+    as_json(*_PACKERS)
+
+
+def test_a_user_who_is_there_is_shown_without_the_password(stack: Stack) -> None:
+    made = as_json(*_ANA)
+    stored = stack.items()
+
+    assert as_json(*_ANA) == made | {"password": None}
+    again = run("user", "create", "acme", "Ana.Ruiz", *_ANA[4:])
+
+    assert again.exit_code == 0
+    assert "was there before" in again.stderr
+    assert "not shown again" in again.stderr
+    assert made["password"] not in again.output
+    assert _without_sequences(stack.items()) == _without_sequences(stored)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("--name", "Ana María Ruiz", "--role", "Packers"),
+        ("--name", "Ana Ruiz"),
+        ("--name", "Ana Ruiz", "--role", "Packers", "--email", "ana@acme.example"),
+    ],
+)
+def test_a_name_is_not_given_to_somebody_else(other: tuple[str, ...]) -> None:
+    as_json(*_ANA)
+    assert "username: is already taken" in refused(*_ANA[:4], *other)
+
+
+def test_a_password_that_was_typed_is_a_fact_too() -> None:
+    for _ in range(2):
+        typed = f"{_PASSWORD}\n{_PASSWORD}\n"
+        assert as_json(*_ANA, "--ask-password", typed=typed)["username"] == "ana.ruiz"
+    typed = f"{_PASSWORD}!\n{_PASSWORD}!\n"
+    other = run(*_ANA, "--ask-password", typed=typed)
+    assert other.exit_code == 1
+    assert "username: is already taken" in other.stderr
+
+
+def test_a_role_that_is_there_is_shown(stack: Stack) -> None:
+    there = as_json("role", "list", "acme")[0]
+    stored = stack.items()
+    assert as_json(*_PACKERS) == there
+    assert "was there before" in run(*_PACKERS).stderr
+    assert _without_sequences(stack.items()) == _without_sequences(stored)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("packers", "--permission", "exits.manage"),
+        ("Packers",),
+        ("Packers", "--permission", "exits.manage", "--description", "They pack."),
+    ],
+)
+def test_a_name_is_not_given_to_another_role(other: tuple[str, ...]) -> None:
+    assert "name: is already taken" in refused("role", "create", "acme", *other)
+
+
+def test_a_user_who_is_gone_was_deleted_before() -> None:
+    as_json(*_ANA)
+    first = as_json("user", "delete", "acme", "ana.ruiz", "--yes")
+    assert first == {"username": "ana.ruiz", "id": 1, "state": "deleted"}
+    assert as_json("user", "delete", "acme", "Ana.Ruiz") == first
+    again = run("user", "delete", "acme", "ana.ruiz")
+    assert (again.exit_code, "ana.ruiz was deleted before" in again.stderr) == (0, True)
+    assert "The user nobody does not exist" in refused("user", "delete", "acme", "nobody", "--yes")
+
+
+def test_a_role_that_is_gone_was_deleted_before() -> None:
+    first = as_json("role", "delete", "acme", "Packers")
+    assert first == {"name": "Packers", "id": 1, "state": "deleted"}
+    assert as_json("role", "delete", "acme", "Packers") == first
+    again = run("role", "delete", "acme", "packers")
+    assert (again.exit_code, "packers was deleted before" in again.stderr) == (0, True)
+    assert "The role Nothing does not exist" in refused("role", "delete", "acme", "Nothing")
+
+
+def test_of_several_of_one_name_the_last_is_shown() -> None:
+    for number in (1, 2):
+        as_json(*_ANA)
+        assert as_json("user", "delete", "acme", "ana.ruiz", "--yes")["id"] == number
+    assert as_json("user", "delete", "acme", "ana.ruiz")["id"] == 2
+
+
+def test_somebody_else_may_delete_the_user_first(wire: Wire) -> None:
+    as_json(*_ANA)
+
+    def fire() -> None:
+        assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
+
+    with at_the_last_moment(wire, fire):
+        assert as_json("user", "delete", "acme", "ana.ruiz", "--yes")["state"] == "deleted"
+    deleted = as_json("audit", "acme", "--action", "user.deleted")
+    assert len(deleted) == 1
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+@pytest.mark.parametrize(
+    "command",
+    [
+        _ANA,
+        ("role", "create", "acme", "Receiving", "--permission", "entries.manage"),
+        ("user", "delete", "acme", "bob", "--yes"),
+        ("role", "delete", "acme", "Checkers"),
+    ],
+)
+def test_what_died_is_finished_by_the_same_command(
+    stack: Stack, wire: Wire, command: tuple[str, ...], fault: Any
+) -> None:
+    as_json("user", "create", "acme", "bob", "--name", "Bob")
+    as_json("role", "create", "acme", "Checkers")
+    as_it_was = stack.keep()
+    call = 0
+    while True:
+        as_it_was()
+        try:
+            with wire.faulty(fault(call)):
+                run(*command)
+        except Killed:
+            assert run(*command).exit_code == 0
+            told = as_json("audit", "acme", "--action", f"{command[0]}.{command[1]}d")
+            assert len(told) == len({entry["target"] for entry in told})
+            call += 1
+        else:
+            break
+    assert call > 3
+    left = as_json(command[0], "list", "acme")
+    as_it_was()
+    assert len(left) - len(as_json(command[0], "list", "acme")) == (
+        1 if command[1] == "create" else -1
+    )
+
+
+def _without_sequences(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A number that was drawn for nothing is no change."""
+    return [item for item in items if item["PK"]["S"] != "sequence"]

@@ -1,0 +1,132 @@
+"""Host names that come and go, in the audit log of their tenant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared import aws
+from shared.audit import service as audit
+from shared.audit import views
+from shared.audit.models import AuditParameters
+from shared.tenancy import access, provisioning
+from shared.tenancy.directory import directory, host_key
+from shared.tenancy.domains import list_domains, remove_domain
+from tests.faults import (
+    Answer,
+    Call,
+    Forward,
+    Killed,
+    Wire,
+    kill_after,
+    kill_before,
+    success,
+)
+from tests.integration.domains.test_domains import (
+    MOST_CALLS,
+    OTHER_CERTIFICATE,
+    add,
+    forget_domains,
+)
+from tests.integration.leaving.company import CERTIFICATE, HOST, deploy_api
+from tests.stack import Stack
+
+
+@pytest.fixture
+def api(stack: Stack) -> str:
+    """Id of an API that is deployed."""
+    assert stack
+    return deploy_api()
+
+
+def told() -> list[dict[str, Any]]:
+    """What acme's log tells of hosts, the oldest first."""
+    store = access.operators_store("acme")
+    page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
+    entries = [views.entry(record) for record in page.records]
+    assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
+    return [
+        entry.details
+        | {name: (change.before, change.after) for name, change in entry.changes.items()}
+        for entry in entries
+        if "base_url" not in entry.changes
+    ]
+
+
+ADDED = {"certificate_arn": (None, CERTIFICATE), "host": (None, HOST)}
+REMOVED = {"host": (HOST, None)}
+
+
+def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, wire: Wire) -> None:
+    for _ in range(2):
+        add(api, keep_address=True)
+    assert told() == [ADDED]
+
+    def update(call: Call, forward: Forward) -> Answer:
+        return success() if call.operation == "UpdateDomainName" else forward()
+
+    with wire.faulty(update):
+        add(api, certificate=OTHER_CERTIFICATE, keep_address=True)
+    replaced = {"certificate_arn": (CERTIFICATE, OTHER_CERTIFICATE), "host": HOST}
+    assert told() == [ADDED, replaced]
+    for _ in range(2):
+        remove_domain(HOST)
+    assert told() == [ADDED, replaced, REMOVED]
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_what_died_is_in_the_audit_log_once(stack: Stack, api: str, wire: Wire, fault: Any) -> None:
+    as_it_was = stack.keep()
+    call = 0
+    while True:
+        as_it_was()
+        forget_domains()
+        try:
+            with wire.faulty(fault(call)):
+                add(api, keep_address=True)
+                remove_domain(HOST)
+        except Killed:
+            add(api, keep_address=True)
+            remove_domain(HOST)
+            assert told() in ([ADDED, REMOVED], [ADDED, REMOVED, ADDED, REMOVED])
+            call += 1
+        else:
+            break
+    assert 15 <= call < MOST_CALLS
+
+
+def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(api: str, wire: Wire) -> None:
+    for act in (lambda: add(api, keep_address=True), lambda: remove_domain(HOST)):
+        others = [act]
+
+        def meanwhile(
+            call: Call, forward: Forward, others: list[Callable[[], object]] = others
+        ) -> Answer:
+            if call.operation == "TransactWriteItems" and others:
+                others.pop()()
+            return forward()
+
+        with wire.faulty(meanwhile):
+            act()
+        assert not others
+    assert told() == [ADDED, REMOVED]
+    assert list_domains() == []
+
+
+def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(api: str, wire: Wire) -> None:
+    add(api, keep_address=True)
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        if call.operation == "DeleteDomainName":
+            answer = forward()
+            aws.client("dynamodb").delete_item(
+                TableName="stowage-ControlTable", Key={"pk": {"S": host_key(HOST)}}
+            )
+            provisioning.set_address("beta", host=HOST)
+            return answer
+        return forward()
+
+    with wire.faulty(meanwhile):
+        remove_domain(HOST)
+    assert directory.tenant_for_host(HOST, 0) == "beta"
+    assert told() == [ADDED]
