@@ -97,7 +97,7 @@ def test_what_died_is_in_the_audit_log_once(stack: Stack, api: str, wire: Wire, 
 
 def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(api: str, wire: Wire) -> None:
     for act in (lambda: add(api, keep_address=True), lambda: remove_domain(HOST)):
-        others = [act]
+        others: list[Callable[[], object]] = [act]
 
         def meanwhile(
             call: Call, forward: Forward, others: list[Callable[[], object]] = others
