@@ -165,3 +165,13 @@ def test_names_are_shown_as_they_are(stowage: Run) -> None:
     assert listed.exit_code == 0
     assert name in listed.output
     assert name in stowage("audit", "acme").output
+
+
+def test_what_is_piped_is_neither_padded_nor_folded(stowage: Run) -> None:
+    for name in ("ERP", "x" * 100):
+        created(stowage)
+        client_id = as_json(stowage("--json", "client", "list", "acme"))[0]["client_id"]
+        stowage("client", "change", client_id, "--name", name)
+    for lines in (stowage("audit", "acme").stdout, stowage("tenant", "show", "acme").stdout):
+        assert all(line == line.rstrip() for line in lines.splitlines())
+    assert len(stowage("client", "list", "acme").stdout.splitlines()) == 3
