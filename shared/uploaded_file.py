@@ -32,5 +32,5 @@ class UploadedFile:
     def __get_pydantic_json_schema__(
         cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe it as OpenAPI does."""
-        return {"type": "string", "format": "binary"}
+        """Describe it as OpenAPI does; an empty file is none."""
+        return {"type": "string", "format": "binary", "minLength": 1}
