@@ -47,9 +47,7 @@ DEMOS = (
 ADMIN = "admin"
 """The user of every demo tenant who may do everything."""
 
-_ADMINISTRATOR = RoleCreate.model_validate(
-    {"name": "Administrator", "permissions": list(PERMISSIONS)}
-)
+_ADMINISTRATOR = RoleCreate(name="Administrator", permissions=list(PERMISSIONS))
 _SCANNERS = "Scanners of the local run"
 
 

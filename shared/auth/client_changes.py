@@ -24,13 +24,12 @@ from shared.auth.clients import (
 from shared.config import config
 from shared.db.collection import Record
 from shared.db.facets import fold
-from shared.db.items import AttributeMap
 from shared.db.listing import Page
 from shared.db.store import Store
 from shared.db.transaction import Otherwise, Overtaken, Transaction
 from shared.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
-from shared.tenancy import revocations
-from shared.tenancy.directory import BY_TENANT, read, tenant_key, tenant_of
+from shared.tenancy import directory, revocations
+from shared.tenancy.directory import tenant_key, tenant_of
 from shared.tenancy.tenant import Limit, limit_reached
 
 _COUNTED: dict[str, tuple[str, Limit]] = {
@@ -52,33 +51,19 @@ def _find(store: Store, client_id: str) -> Client:
     item = None
     if slug_of(client_id) == store.slug:
         key = client_key(client_id)
-        item = store.read_once((config().control_table, key), lambda: _read(store, key))
+        # with the rights of the tenant's session
+        item = store.read_once(
+            (config().control_table, key), lambda: directory.read(key, store.client)
+        )
     if item is None:
         raise NotFound(f"The client {client_id}")
     return client_of(item)
 
 
-def _read(store: Store, key: str) -> AttributeMap | None:
-    """Read an item of the control table with the rights of the tenant's session."""
-    answer = store.client.get_item(
-        TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True
-    )
-    item: AttributeMap | None = answer.get("Item")
-    return item
-
-
 def _working(store: Store) -> list[Client]:
     """Read the clients that work; an index may lag for moments."""
-    pages = store.client.get_paginator("query").paginate(
-        TableName=config().control_table,
-        IndexName=BY_TENANT,
-        KeyConditionExpression="tenant = :tenant AND begins_with(pk, :clients)",
-        ExpressionAttributeValues={
-            ":tenant": {"S": store.slug},
-            ":clients": {"S": client_key("")},
-        },
-    )
-    return [client_of(item) for page in pages for item in page["Items"]]
+    items = directory.read_held(store.slug, client_key(""), store.client)
+    return [client_of(item) for item in items]
 
 
 def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
@@ -175,7 +160,7 @@ _NO_SCOPES = Problem("scopes", "a mobile application has none: its users have pe
 
 def _count_one_more(tx: Transaction, kind: str) -> None:
     """Count a client in its transaction, so that two at once cannot pass the limit together."""
-    item = read(tenant_key(tx.store.slug))
+    item = directory.read(tenant_key(tx.store.slug))
     tenant = tenant_of(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {tx.store.slug}")

@@ -56,7 +56,7 @@ Permission = Literal[
     "approvals.grant",
 ]
 
-PERMISSIONS: Mapping[str, str] = {
+PERMISSIONS: Mapping[Permission, str] = {
     "entries.manage": "Entry documents, receipts and providers.",
     "exits.manage": "Exit documents, pickings, waves, dispatch and clients.",
     "inventory.manage": "Products, warehouses, stock and transfers.",

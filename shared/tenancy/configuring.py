@@ -36,18 +36,13 @@ class Configuration:
 def read_configuration(store: Store) -> Configuration:
     """Read how the tenant works, past all that is kept; NotFound when it is gone."""
     key = tenant_key(store.slug)
-    item = store.read_once((config().control_table, key), lambda: _read(key))
+    item = store.read_once((config().control_table, key), lambda: read(key))
     tenant = tenant_of(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {store.slug}")
     version = int(item.get("settings_version", {"N": "0"})["N"])
     updated_at = item.get("settings_updated_at", {"S": None})["S"]
     return Configuration(tenant, version, updated_at)
-
-
-def _read(key: str) -> dict[str, Any] | None:
-    item = read(key)
-    return None if item is None else dict(item)
 
 
 def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:

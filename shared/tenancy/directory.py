@@ -111,14 +111,19 @@ class Directory:
         return item
 
 
-def read(key: str) -> Mapping[str, Any] | None:
-    """Read one item of the control table, in DynamoDB's JSON, as it is at this moment."""
+def read(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
+    """Read one item of the control table, in DynamoDB's JSON, as it is at this moment.
+
+    Args:
+        key: Of the item.
+        dynamodb: Client with the rights to do it; the function's own when left out.
+    """
     from shared.aws import client  # noqa: PLC0415  botocore only where something is read
 
-    answer = client("dynamodb").get_item(
+    answer = (dynamodb or client("dynamodb")).get_item(
         TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True
     )
-    item: Mapping[str, Any] | None = answer.get("Item")
+    item: dict[str, Any] | None = answer.get("Item")
     return item
 
 
@@ -160,11 +165,36 @@ def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
 
     From an index, which may lag behind a change for a moment. `prefix`: of the keys.
     """
+    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
+
     found: dict[str, Mapping[str, Any]] = {}
     for holder in (slug, revoked_of(slug)):  # what is revoked in between is met twice
-        found |= {item["pk"]["S"]: item for item in _read_partition(holder, prefix)}
+        items = read_held(holder, prefix, client("dynamodb"))
+        found |= {item["pk"]["S"]: item for item in items}
     for key in sorted(found):
         yield found[key]
+
+
+def read_held(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
+    """Read a partition of the index of what tenants hold.
+
+    Args:
+        holder: Slug of a tenant, or `revoked_of` it.
+        prefix: Of the keys; empty: all.
+        dynamodb: Client with the rights to do it.
+    """
+    condition, values = "tenant = :tenant", {":tenant": {"S": holder}}
+    if prefix:
+        condition += " AND begins_with(pk, :prefix)"
+        values[":prefix"] = {"S": prefix}
+    pages = dynamodb.get_paginator("query").paginate(
+        TableName=config().control_table,
+        IndexName=BY_TENANT,
+        KeyConditionExpression=condition,
+        ExpressionAttributeValues=values,
+    )
+    for page in pages:
+        yield from page["Items"]
 
 
 def revoked_of(slug: str) -> str:
@@ -175,32 +205,6 @@ def revoked_of(slug: str) -> str:
 def holder_of(item: Mapping[str, Any]) -> str:
     """Slug of the tenant that a client or an address belongs to."""
     return str(item["tenant"]["S"]).removesuffix(_REVOKED)
-
-
-def _read_partition(holder: str, prefix: str) -> Iterator[Mapping[str, Any]]:
-    from shared.aws import client  # noqa: PLC0415  botocore only where something is read
-
-    condition, values = "tenant = :tenant", {":tenant": {"S": holder}}
-    if prefix:
-        condition, values = (
-            f"{condition} AND begins_with(pk, :prefix)",
-            {
-                **values,
-                ":prefix": {"S": prefix},
-            },
-        )
-    pages = (
-        client("dynamodb")
-        .get_paginator("query")
-        .paginate(
-            TableName=config().control_table,
-            IndexName=BY_TENANT,
-            KeyConditionExpression=condition,
-            ExpressionAttributeValues=values,
-        )
-    )
-    for page in pages:
-        yield from page["Items"]
 
 
 def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
