@@ -6,13 +6,13 @@ from typing import Any, get_args
 import click
 
 from cli.operator import Operator, command
-from shared.audit import service, views
-from shared.audit.models import AuditAction, AuditEntry, AuditParameters
-from shared.errors import Problem, ValidationFailed
-from shared.json_text import dumps
-from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import show_tenant
-from shared.validation import check
+from operations.provisioning import show_tenant
+from shared.identity.audit import service, views
+from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
+from shared.identity.tenancy.access import store_for
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.json_text import dumps
+from shared.kernel.validation import check
 
 _COLUMNS = ("created_at", "action", "actor", "target", "what", "reason")
 _ACTIONS = get_args(AuditAction.__value__)

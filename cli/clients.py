@@ -5,11 +5,11 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.auth import operating
-from shared.auth.clients import Client
-from shared.auth.scopes import SCOPES
-from shared.errors import Gone
-from shared.tenancy.provisioning import show_tenant
+from operations import api_clients
+from operations.provisioning import show_tenant
+from shared.identity.auth.clients import Client
+from shared.identity.auth.scopes import SCOPES
+from shared.kernel.errors import Gone
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
 
@@ -28,7 +28,7 @@ def _row(client: Client) -> dict[str, Any]:
     }
 
 
-def _show_once(operator: Operator, credentials: operating.Credentials) -> None:
+def _show_once(operator: Operator, credentials: api_clients.Credentials) -> None:
     operator.output.one(credentials._asdict())
     operator.output.say("Keep the secret now: it is stored nowhere and not shown again.")
 
@@ -64,9 +64,9 @@ def create(
     if mobile and scopes:
         raise click.UsageError("a mobile application has no scopes: its users have permissions")
     if mobile:
-        operator.output.one({"client_id": operating.create_mobile_client(tenant, name).client_id})
+        operator.output.one({"client_id": api_clients.create_mobile_client(tenant, name).client_id})
     else:
-        _show_once(operator, operating.create_client(tenant, name, scopes or SCOPES))
+        _show_once(operator, api_clients.create_client(tenant, name, scopes or SCOPES))
 
 
 @client.command("list")
@@ -80,7 +80,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
       stowage client list acme
     """  # noqa: D301  click reads the backspace
     show_tenant(tenant)
-    operator.output.many([_row(each) for each in operating.list_clients(tenant)], _COLUMNS)
+    operator.output.many([_row(each) for each in api_clients.list_clients(tenant)], _COLUMNS)
 
 
 @client.command()
@@ -93,7 +93,7 @@ def show(operator: Operator, *, client_id: str) -> None:
     Example:
       stowage client show stw_acme_0123456789abcdef01234567
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_row(operating.show_client(client_id)))
+    operator.output.one(_row(api_clients.show_client(client_id)))
 
 
 @client.command()
@@ -115,7 +115,7 @@ def change(
     Example:
       stowage client change stw_acme_0123456789abcdef01234567 --scope products:read
     """  # noqa: D301  click reads the backspace
-    changed = operating.change_client(client_id, name=name, scopes=scopes or None)
+    changed = api_clients.change_client(client_id, name=name, scopes=scopes or None)
     operator.output.one(_row(changed))
 
 
@@ -136,7 +136,7 @@ def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
       stowage client rotate stw_acme_0123456789abcdef01234567
       stowage client rotate stw_acme_0123456789abcdef01234567 --now
     """  # noqa: D301  click reads the backspace
-    _show_once(operator, operating.rotate_client(client_id, keep_previous=not now))
+    _show_once(operator, api_clients.rotate_client(client_id, keep_previous=not now))
 
 
 @client.command()
@@ -150,10 +150,10 @@ def revoke(operator: Operator, *, client_id: str) -> None:
       stowage client revoke stw_acme_0123456789abcdef01234567
     """  # noqa: D301  click reads the backspace
     try:
-        operating.show_client(client_id)
+        api_clients.show_client(client_id)
     except Gone:
         operator.output.say(f"{client_id} was revoked before.")
     else:
-        operating.revoke_client(client_id)
+        api_clients.revoke_client(client_id)
         operator.output.say(f"{client_id} is revoked.")
     operator.output.one({"client_id": client_id, "state": "revoked"})

@@ -5,15 +5,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from shared.audit import service as audit
-from shared.audit.models import AuditParameters
-from shared.db.listing import Page
-from shared.db.store import Store
-from shared.json_text import loads
-from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import show_tenant
-from shared.users import roles
-from shared.users.models import RoleParameters, StoredRole
+from operations.provisioning import show_tenant
+from shared.identity.audit import service as audit
+from shared.identity.audit.models import AuditParameters
+from shared.identity.tenancy.access import store_for
+from shared.identity.users import roles
+from shared.identity.users.models import RoleParameters, StoredRole
+from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
+from shared.kernel.json_text import loads
 
 
 def store_of(tenant: str) -> Store:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared import aws
+from shared.kernel import aws
 
 LOCAL_STACK = Path(".local/stack.json")
 """Written by `make run`."""
@@ -24,7 +24,7 @@ _ENVIRONMENT = {
     "ImportBucket": "IMPORT_BUCKET",
     "ImportWorkBucket": "IMPORT_WORK_BUCKET",
 }
-"""Output of the stack → variable of `shared.config`."""
+"""Output of the stack → variable of `shared.kernel.config`."""
 
 
 class DeploymentNotFound(Exception):
@@ -43,7 +43,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A deployment that was found, and that `shared.config` now reads."""
+    """A deployment that was found, and that `shared.kernel.config` now reads."""
 
     address: str
     """Base address; with `{slug}` where each tenant has a host of its own."""
@@ -58,7 +58,7 @@ class Deployment:
 
 
 def connect(target: Target) -> Deployment:
-    """Ask the stack for its outputs and set up the environment of `shared.config` from them.
+    """Ask the stack for its outputs and set up the environment of `shared.kernel.config` from them.
 
     Raises:
         DeploymentNotFound: It cannot be found.

@@ -5,11 +5,11 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.tenancy import domains
-from shared.tenancy.directory import directory
-from shared.tenancy.domains import Domain
-from shared.tenancy.provisioning import show_tenant
-from shared.tenancy.settings import address_of
+from operations import domains
+from operations.domains import Domain
+from operations.provisioning import show_tenant
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.settings import address_of
 
 _COLUMNS = ("host", "tenant", "is_address", "target", "certificate_arn")
 

@@ -5,8 +5,8 @@ import sys
 import click
 
 from cli.operator import REFUSED, Operator, command
-from shared.tenancy import provisioning
-from shared.webhooks.relaying import relay_left_over
+from operations import provisioning
+from shared.integration.webhooks.relaying import relay_left_over
 
 _COLUMNS = ("tenant", "relayed", "failed")
 

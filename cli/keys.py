@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.auth import key_rotation
-from shared.auth.key_rotation import KnownKey
-from shared.auth.keys import Key
-from shared.clock import Instant, instant
+from operations import signing_keys
+from operations.signing_keys import KnownKey
+from shared.identity.auth.keys import Key
+from shared.kernel.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
 
@@ -46,7 +46,7 @@ def list_(operator: Operator) -> None:
     Example:
       stowage key list
     """  # noqa: D301  click reads the backspace
-    operator.output.many([_row(each) for each in key_rotation.list_keys()], _COLUMNS)
+    operator.output.many([_row(each) for each in signing_keys.list_keys()], _COLUMNS)
 
 
 @key.command()
@@ -63,7 +63,7 @@ def rotate(operator: Operator) -> None:
       stowage key list
     """  # noqa: D301  click reads the backspace
     with operator.output.progress() as progress:
-        new = key_rotation.rotate(progress)
+        new = signing_keys.rotate(progress)
     _show(operator, new)
     wait = new.signs_from - int(time.time())
     if wait > 0:
@@ -89,11 +89,11 @@ def retire(operator: Operator, *, kid: str, now: bool) -> None:
       stowage key retire 9f86d081884c7d65
       stowage key rotate && stowage key retire 9f86d081884c7d65 --now
     """  # noqa: D301  click reads the backspace
-    retired = key_rotation.retire(kid, now=now)
+    retired = signing_keys.retire(kid, now=now)
     _show(operator, retired)
     operator.output.say(f"{kid} is retired.")
 
 
 def _show(operator: Operator, wanted: Key) -> None:
-    (row,) = (_row(each) for each in key_rotation.list_keys() if each.key.kid == wanted.kid)
+    (row,) = (_row(each) for each in signing_keys.list_keys() if each.key.kid == wanted.kid)
     operator.output.one(row)

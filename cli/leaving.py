@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from cli.operator import Operator, command
-from shared.tenancy.deleting import Doomed, delete_tenant, what_goes
-from shared.tenancy.exporting import export_tenant
+from operations.deletion import Doomed, delete_tenant, what_goes
+from operations.export import export_tenant
 
 
 @click.command()

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.deployment import Deployment, DeploymentNotFound, Target, connect
 from cli.output import Output
-from shared.errors import ServiceError, ServiceUnavailable
+from shared.kernel.errors import ServiceError, ServiceUnavailable
 
 REFUSED = 1
 """Exit code: the service refuses, for a reason that was printed. 2 is a wrong command line."""

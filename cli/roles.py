@@ -6,14 +6,14 @@ import click
 
 from cli.company import all_roles, deleted_before, store_of
 from cli.operator import Operator, command
-from shared.auth.scopes import PERMISSIONS
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.errors import Gone, NotFound, ValidationFailed
-from shared.users import repository, roles, views
-from shared.users.models import RoleChange, RoleCreate, StoredRole
-from shared.validation import check, what_is_valid
+from shared.identity.auth.scopes import PERMISSIONS
+from shared.identity.users import repository, roles, views
+from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Gone, NotFound, ValidationFailed
+from shared.kernel.validation import check, what_is_valid
 
 _COLUMNS = ("name", "id", "permissions", "description")
 

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from shared.tenancy import overview, provisioning
-from shared.tenancy.overview import Overview
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
+from operations import provisioning, tenant_overview
+from operations.tenant_overview import Overview
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
 
@@ -136,7 +136,7 @@ def list_(operator: Operator, *, deleted: bool) -> None:
       stowage tenant list
       stowage --json tenant list --deleted
     """  # noqa: D301  click reads the backspace
-    rows = [_listed(each) for each in overview.list_all(deleted=deleted)]
+    rows = [_listed(each) for each in tenant_overview.list_all(deleted=deleted)]
     operator.output.many(rows, _COLUMNS)
 
 
@@ -150,7 +150,7 @@ def show(operator: Operator, *, slug: str) -> None:
     Example:
       stowage tenant show acme
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_shown(overview.show(slug)))
+    operator.output.one(_shown(tenant_overview.show(slug)))
 
 
 @tenant.command()

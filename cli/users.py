@@ -7,12 +7,8 @@ import click
 
 from cli.company import all_roles, deleted_before, every, store_of
 from cli.operator import Operator, command
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.errors import Gone, NotFound, ValidationFailed
-from shared.users import credentials, passwords, repository, roles, service
-from shared.users.models import (
+from shared.identity.users import credentials, passwords, repository, roles, service
+from shared.identity.users.models import (
     PasswordReset,
     User,
     UserChange,
@@ -20,7 +16,11 @@ from shared.users.models import (
     UserParameters,
     folded_username,
 )
-from shared.validation import check, what_is_valid
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Gone, NotFound, ValidationFailed
+from shared.kernel.validation import check, what_is_valid
 
 _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 

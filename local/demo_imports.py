@@ -10,7 +10,7 @@ import httpx
 from openpyxl import load_workbook
 
 from local.story import Story, StoryEnded
-from shared.aws import client
+from shared.kernel.aws import client
 
 _PATIENCE = 60
 """Seconds that a dropped file may wait for its result."""

@@ -19,7 +19,7 @@ from local.settings import (
     architecture,
     aws_environment,
 )
-from shared.aws import client
+from shared.kernel.aws import client
 
 _ARTIFACTS = "stowage-artifacts"
 _PARAMETERS = (

@@ -23,8 +23,8 @@ from examples.stowage_client import Stowage, StowageError
 from examples.webhooks.receiver import Arrival, Inbox, Receiver, Verdict, line, printable
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
-from shared.events.kinds import EVENT_KINDS
-from shared.webhooks.signatures import new_secret
+from shared.integration.webhooks.signatures import new_secret
+from shared.kernel.events.kinds import EVENT_KINDS
 
 _STYLES: dict[Verdict, str] = {
     "new": "green",

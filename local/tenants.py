@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.auth.operating import create_client, create_mobile_client, list_clients
-from shared.auth.scopes import PERMISSIONS
-from shared.db.unit_of_work import perform
-from shared.errors import NotFound
-from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import (
+from operations.api_clients import create_client, create_mobile_client, list_clients
+from operations.provisioning import (
     create_tenant,
     set_address,
     set_state,
     share_address,
     show_tenant,
 )
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES, PlanName, State, Tenant
-from shared.users import roles
-from shared.users import service as users
-from shared.users.models import PasswordReset, RoleCreate, UserCreate
+from shared.identity.auth.scopes import PERMISSIONS
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
+from shared.identity.users import roles
+from shared.identity.users import service as users
+from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)

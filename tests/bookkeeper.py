@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
-from shared.documents.models import Document
+from shared.warehouse.documents.models import Document
 from tests.stock_proof import Books
 
 NONE = Decimal(0)

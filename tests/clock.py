@@ -42,10 +42,10 @@ class Clock:
 def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
     """Make a clock the one of the kernel: timestamps, leases, deadlines, waits."""
     clock = clock or Clock()
-    monkeypatch.setattr("shared.clock.time", clock)
-    monkeypatch.setattr("shared.db.store.time", clock)
-    monkeypatch.setattr("shared.tenancy.deleting.time", clock)
-    monkeypatch.setattr("shared.tenancy.tables.time", clock)
+    monkeypatch.setattr("shared.kernel.clock.time", clock)
+    monkeypatch.setattr("shared.kernel.db.store.time", clock)
+    monkeypatch.setattr("operations.deletion.time", clock)
+    monkeypatch.setattr("operations.tenant_tables.time", clock)
     # The retries of botocore wait too.
     monkeypatch.setattr("botocore.endpoint.time", clock)
     return clock

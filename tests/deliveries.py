@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from shared.webhooks.signatures import signature_headers
+from shared.integration.webhooks.signatures import signature_headers
 
 Headers = dict[str, str]
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared.http.leases import Account, Ask, Lease, Outcome, Tally
+from shared.http.rate_limit_leases import Account, Ask, Lease, Outcome, Tally
 
 ENVIRONMENTS = 20
 
@@ -21,7 +21,7 @@ class Item:
     meanwhile: Callable[[], None] = lambda: None
 
     def lease(self, ask: Ask) -> Outcome:
-        """Decide an ask, as `shared.http.leases.Lease` has it."""
+        """Decide an ask, as `shared.http.rate_limit_leases.Lease` has it."""
         self.meanwhile()
         self.asks += 1
         now = self.tally

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Response
 from tests.stack import once
 

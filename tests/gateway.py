@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.errors import ServiceError
+from shared.kernel.errors import ServiceError
 from tests.template import Event, Template
 
 STAGE = "api"

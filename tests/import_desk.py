@@ -9,8 +9,8 @@ from urllib.parse import quote_plus
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from functions.import_worker.app import lambda_handler
-from shared import aws
-from shared.config import config
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.gateway import Erp, LambdaContext, Response
 from tests.stack import ACCOUNT, REGION, Stack
 

@@ -91,7 +91,7 @@ class Scheduler:
         self._seen: dict[str, Answer] = {}
         self._conflicts = self._changes = self._lags = 0.0
         # Reads that are made at once stay in the thread of their request.
-        monkeypatch.setattr("shared.db.parallel._inside", lambda: True)
+        monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
 
     def run[R](self, acts: Sequence[Act[R]], seed: int) -> list[R]:
         """Run acts to their ends; their results, in the order of the acts."""

@@ -14,19 +14,20 @@ from moto import mock_aws
 from moto.s3.models import s3_backends
 from moto.sqs.models import sqs_backends
 
-from shared import aws
-from shared.auth import keys, signing, tokens
-from shared.auth.scopes import SCOPES
-from shared.clock import now_ms
-from shared.config import config
-from shared.db import bookmarks, counters
-from shared.db.store import Store
+from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.tenancy import access, directory, provisioning
-from shared.tenancy.directory import tenant_key
-from shared.tenancy.settings import MOST_REQUESTS, TenantSettings
-from shared.tenancy.tenant import MODULES, Tenant
-from shared.webhooks import delivering
+from shared.identity.auth import keys, signing, tokens
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy import access, directory
+from shared.identity.tenancy.directory import tenant_key
+from shared.identity.tenancy.settings import MOST_REQUESTS, TenantSettings
+from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.integration.webhooks import delivering
+from shared.kernel import aws
+from shared.kernel.clock import now_ms
+from shared.kernel.config import config
+from shared.kernel.db import bookmarks, counters
+from shared.kernel.db.store import Store
 from tests import quick_moto
 from tests.gateway import Erp, Gateway
 from tests.names import only_known_names

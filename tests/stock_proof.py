@@ -7,18 +7,20 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from shared.db.collection import HEAD, Collection
-from shared.db.items import from_attributes, unpack
-from shared.db.store import Store
-from shared.documents.models import Document
-from shared.documents.repository import COLLECTIONS
-from shared.stock.models import Level, Movement, Quantities, StockRow
-from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
-from shared.stock.rules import share
-from shared.transfer_orders.models import StoredTransferOrder
-from shared.transfer_orders.repository import TRANSFER_ORDERS
-from shared.work.models import StoredPicking, StoredReceipt
-from shared.work.repository import PICKINGS, RECEIPTS
+from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.items import from_attributes, unpack
+from shared.kernel.db.store import Store
+from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.repository import COLLECTIONS
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.models import StoredReceipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from shared.warehouse.stock.rules import share
+from shared.warehouse.transfer_orders.models import StoredTransferOrder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests import quick_moto
 from tests.stack import ACCOUNT, REGION
 

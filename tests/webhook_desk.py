@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from moto.sqs.models import sqs_backends
 
-from shared.config import config
-from shared.webhooks import delivering
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks import delivering
+from shared.integration.webhooks.sending import Outcome
+from shared.kernel.config import config
 from tests import gateway
 from tests.gateway import Erp, LambdaContext
 from tests.stack import ACCOUNT, REGION, Stack

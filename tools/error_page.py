@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from shared.errors import CODES
+from shared.kernel.errors import CODES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
 
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     if parser.parse_args().check:
         if PAGE.read_text() != page():
-            print("docs/errors.md differs from shared/errors.py: run python -m tools.error_page")
+            print("docs/errors.md is out of date; run: python -m tools.error_page")
             return 1
         return 0
     PAGE.write_text(page())

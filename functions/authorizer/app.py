@@ -7,10 +7,10 @@ is calling; the state of the tenant, revocation and rights are read by the doors
 from collections.abc import Mapping
 from typing import Any
 
-from shared.auth.caller import Caller
-from shared.auth.tokens import InvalidToken, verify
-from shared.observability import logger
-from shared.tenancy.directory import FRESH, directory, host_name
+from shared.identity.auth.tokens import InvalidToken, verify
+from shared.identity.tenancy.directory import FRESH, directory, host_name
+from shared.kernel.caller import Caller
+from shared.kernel.observability import logger
 
 _KEEP = 300.0
 """Seconds that addresses are kept here; they change once in a company's life."""

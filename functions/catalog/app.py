@@ -1,7 +1,13 @@
 """Products and product categories."""
 
-from shared.catalog import service
-from shared.catalog.models import (
+from shared.http.api_handler import Door
+from shared.http.request import Request
+from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.catalog import service
+from shared.warehouse.catalog.models import (
     Category,
     CategoryChange,
     CategoryCreate,
@@ -11,12 +17,6 @@ from shared.catalog.models import (
     ProductCreate,
     ProductParameters,
 )
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Method, Routes
-from shared.http.request import Request
 
 routes = Routes("catalog")
 

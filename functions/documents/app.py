@@ -1,10 +1,13 @@
 """Entry and exit documents."""
 
 from functions.documents import dispatch
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.documents import service, views
-from shared.documents.models import (
+from shared.http.api_handler import Door
+from shared.http.request import Request
+from shared.http.routes import Answer, Idempotency, ListAnswer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents import service, views
+from shared.warehouse.documents.models import (
     Document,
     EntryDocument,
     EntryDraft,
@@ -13,9 +16,6 @@ from shared.documents.models import (
     ExitDraft,
     ExitParameters,
 )
-from shared.http.door import Door
-from shared.http.operations import Answer, Idempotency, ListAnswer, Routes
-from shared.http.request import Request
 
 routes = Routes("documents")
 

@@ -1,11 +1,11 @@
 """The dispatch of exit documents."""
 
-from shared.db.transaction import Transaction
-from shared.documents import views
-from shared.documents.models import ExitDocument
-from shared.http.operations import Answer, Routes
 from shared.http.request import Request
-from shared.work.dispatch import dispatch_exit_document
+from shared.http.routes import Answer, Routes
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents import views
+from shared.warehouse.documents.models import ExitDocument
+from shared.warehouse.picking.dispatch import dispatch_exit_document
 
 routes = Routes("dispatch")
 

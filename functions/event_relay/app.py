@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shared.events.outbox import Entry, entry_of
-from shared.observability import bind, count, flush, logger
-from shared.webhooks.relaying import Relay
+from shared.integration.webhooks.relaying import Relay
+from shared.kernel.events.outbox import Entry, entry_of
+from shared.kernel.observability import bind, count, flush, logger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

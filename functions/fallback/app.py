@@ -1,5 +1,5 @@
 """Every path that no other function owns: 404 in the error envelope."""
 
-from shared.http.door import Door
+from shared.http.api_handler import Door
 
 lambda_handler = Door()

@@ -12,14 +12,14 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from shared.clock import Deadline
-from shared.imports.arrivals import Arrival, receive
-from shared.imports.running import MOST_STALLS, run
-from shared.imports.workspace import Workspace, workspace_of
-from shared.json_text import loads
-from shared.observability import bind, flush, logger
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.integration.imports.arrivals import Arrival, receive
+from shared.integration.imports.running import MOST_STALLS, run
+from shared.integration.imports.workspace import Workspace, workspace_of
+from shared.kernel.clock import Deadline
+from shared.kernel.json_text import loads
+from shared.kernel.observability import bind, flush, logger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

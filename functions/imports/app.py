@@ -2,16 +2,12 @@
 
 from typing import get_args
 
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.errors import NotFound
-from shared.http.door import Door
-from shared.http.operations import Answer, FileAnswer, ListAnswer, Redirect, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.imports import service
-from shared.imports.columns import ImportKind
-from shared.imports.models import (
+from shared.http.routes import Answer, FileAnswer, ListAnswer, Redirect, Routes
+from shared.integration.imports import service
+from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.models import (
     Import,
     ImportParameters,
     ImportUpload,
@@ -21,9 +17,13 @@ from shared.imports.models import (
     UploadForm,
     UploadRequest,
 )
-from shared.imports.validating import REPORT_MEDIA
-from shared.imports.views import import_view
-from shared.imports.workspace import Workspace, workspace_of
+from shared.integration.imports.validating import REPORT_MEDIA
+from shared.integration.imports.views import import_view
+from shared.integration.imports.workspace import Workspace, workspace_of
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import NotFound
 
 routes = Routes("imports")
 
@@ -114,7 +114,7 @@ def request_upload(tx: Transaction, request: Request) -> Answer:
 def get_template(_store: Store, request: Request) -> FileAnswer:
     """Read the template of a kind of import."""
     # Lazily: openpyxl costs 100 ms.
-    from shared.imports.templates import template  # noqa: PLC0415
+    from shared.integration.imports.templates import template  # noqa: PLC0415
 
     wanted = request.path_values["kind"]
     for kind in get_args(ImportKind.__value__):

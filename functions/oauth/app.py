@@ -20,15 +20,15 @@ from functions.oauth.request import (
     read_credentials,
     read_form,
 )
-from shared.auth import grants, signing, tokens
-from shared.auth.grants import Granted, OAuthError
-from shared.auth.keys import key_ring
-from shared.auth.scopes import SCOPES
-from shared.config import config
-from shared.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
 from shared.http.envelope import error_body
-from shared.observability import bind, count, flush, logger, span
-from shared.tenancy.directory import directory
+from shared.identity.auth import grants, signing, tokens
+from shared.identity.auth.grants import Granted, OAuthError
+from shared.identity.auth.keys import key_ring
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
+from shared.kernel.config import config
+from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
+from shared.kernel.observability import bind, count, flush, logger, span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 """`none`: applications that users sign in by have no secret."""
@@ -51,7 +51,7 @@ def _client_credentials(event: Mapping[str, Any], form: _Form) -> Granted:
 
 
 def _password(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
 
     _ensure_sent(form, "username", "password")
     _ensure_no_scope(form)
@@ -60,7 +60,7 @@ def _password(event: Mapping[str, Any], form: _Form) -> Granted:
 
 
 def _refresh_token(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
 
     _ensure_sent(form, "refresh_token")
     _ensure_no_scope(form)
@@ -105,7 +105,7 @@ def _refresh_token_of(granted: Granted) -> dict[str, str]:
 
 
 def _revoke(event: Mapping[str, Any]) -> _Reply:
-    from shared.users import sessions, signing_out  # noqa: PLC0415  100 ms, and no token waits
+    from shared.identity.users import sessions, signing_out  # noqa: PLC0415  100 ms, and no token waits
 
     form = read_form(event)
     presented = read_client(event, form)

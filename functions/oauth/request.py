@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from shared.auth.grants import OAuthError, Origin, Presented
-from shared.tenancy.directory import host_name
+from shared.identity.auth.grants import OAuthError, Origin, Presented
+from shared.identity.tenancy.directory import host_name
 
 MAX_BODY = 16_384
 """Bytes; a token request is a few hundred."""

@@ -1,13 +1,13 @@
 """Clients and providers."""
 
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Method, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.partners import service
-from shared.partners.models import (
+from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.partners import service
+from shared.warehouse.partners.models import (
     Client,
     ClientChange,
     ClientCreate,

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shared.config import config
-from shared.errors import MethodNotAllowed, NotFound, ServiceError
 from shared.http.conditional import fresh
 from shared.http.envelope import Reply, error_reply
 from shared.http.request import headers_of
-from shared.observability import bind, flush, logger
+from shared.kernel.config import config
+from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError
+from shared.kernel.observability import bind, flush, logger
 
 _FILES = Path(__file__).parent
 

@@ -1,7 +1,9 @@
 """Credentials of ERPs, shops and mobile applications."""
 
-from shared.auth import client_changes, client_views
-from shared.auth.client_models import (
+from shared.http.request import Request
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.identity.auth import client_changes, client_views
+from shared.identity.auth.client_models import (
     ApiClient,
     ApiClientChange,
     ApiClientDraft,
@@ -9,11 +11,9 @@ from shared.auth.client_models import (
     ApiClientRotation,
     NewApiClient,
 )
-from shared.auth.clients import Client
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, ListAnswer, Routes
-from shared.http.request import Request
+from shared.identity.auth.clients import Client
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
 
 routes = Routes("settings")
 

@@ -1,7 +1,7 @@
 """The administrator's routes: settings, API clients, users, roles, and the audit log."""
 
 from functions.settings import api_clients, audit_log, roles, settings, users
-from shared.http.door import Door
+from shared.http.api_handler import Door
 
 lambda_handler = Door(
     settings.routes, api_clients.routes, users.routes, roles.routes, audit_log.routes

@@ -1,10 +1,10 @@
 """Who did what to credentials, settings and stock."""
 
-from shared.audit import service, views
-from shared.audit.models import AuditEntry, AuditParameters, StoredEntry
-from shared.db.store import Store
-from shared.http.operations import ListAnswer, Routes
 from shared.http.request import Request
+from shared.http.routes import ListAnswer, Routes
+from shared.identity.audit import service, views
+from shared.identity.audit.models import AuditEntry, AuditParameters, StoredEntry
+from shared.kernel.db.store import Store
 
 routes = Routes("settings")
 

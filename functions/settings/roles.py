@@ -1,11 +1,11 @@
 """Named sets of permissions."""
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.users import roles, views
-from shared.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.identity.users import roles, views
+from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
 
 routes = Routes("settings")
 

@@ -1,11 +1,11 @@
 """How a company works."""
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, Routes
 from shared.http.request import Request
-from shared.settings import service, views
-from shared.settings.models import CompanySettings, SettingsChange
+from shared.http.routes import Answer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.settings import service, views
+from shared.warehouse.settings.models import CompanySettings, SettingsChange
 
 routes = Routes("settings")
 

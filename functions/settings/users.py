@@ -1,12 +1,9 @@
 """People who use the instance."""
 
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.users import credentials, service, views
-from shared.users.models import (
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.identity.users import credentials, service, views
+from shared.identity.users.models import (
     NewUser,
     PasswordChange,
     PasswordReset,
@@ -17,6 +14,9 @@ from shared.users.models import (
     UserCreate,
     UserParameters,
 )
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
 
 routes = Routes("settings")
 

@@ -1,12 +1,12 @@
 """Stock: rows, levels and the ledger of movements."""
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.stock import adjustments, service, views
-from shared.stock.models import (
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.stock import adjustments, service, views
+from shared.warehouse.stock.models import (
     Adjustment,
     AdjustmentDraft,
     Level,

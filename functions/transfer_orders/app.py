@@ -1,13 +1,14 @@
 """Transfer orders."""
 
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.transfer_orders import origin, road, service, views
-from shared.transfer_orders.models import (
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.picking.models import PickDraft
+from shared.warehouse.transfer_orders import order_picking, service, transit, views
+from shared.warehouse.transfer_orders.models import (
     Arrival,
     Departure,
     OrderClosing,
@@ -17,7 +18,6 @@ from shared.transfer_orders.models import (
     TransferOrderDraft,
     TransferOrderParameters,
 )
-from shared.work.picking_models import PickDraft
 
 routes = Routes("transfer_orders")
 
@@ -86,7 +86,9 @@ def get_transfer_order(store: Store, request: Request) -> Answer:
 def release_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
-    return _shown(origin.release_transfer_order(tx, request.id, request.body, by_client=by_client))
+    return _shown(
+        order_picking.release_transfer_order(tx, request.id, request.body, by_client=by_client)
+    )
 
 
 @routes.declare(
@@ -102,7 +104,7 @@ def release_transfer_order(tx: Transaction, request: Request) -> Answer:
 def pick_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
-    return _shown(origin.pick(tx, request.id, request.body, substitution))
+    return _shown(order_picking.pick(tx, request.id, request.body, substitution))
 
 
 @routes.declare(
@@ -114,7 +116,7 @@ def pick_transfer_order(tx: Transaction, request: Request) -> Answer:
 )
 def finish_picking(tx: Transaction, request: Request) -> Answer:
     """End the picking of an order."""
-    return _shown(origin.finish_picking(tx, request.id))
+    return _shown(order_picking.finish_picking(tx, request.id))
 
 
 @routes.declare(
@@ -128,7 +130,7 @@ def finish_picking(tx: Transaction, request: Request) -> Answer:
 )
 def dispatch_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Let what was picked leave."""
-    return _shown(road.dispatch_transfer_order(tx, request.id, request.body))
+    return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
 
 @routes.declare(
@@ -144,7 +146,7 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> Answer:
 )
 def receive_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Put what arrived into stock."""
-    return _shown(road.receive_transfer_order(tx, request.id, request.body, request.problems))
+    return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
 
 
 @routes.declare(
@@ -158,7 +160,7 @@ def receive_transfer_order(tx: Transaction, request: Request) -> Answer:
 )
 def close_transfer_order(tx: Transaction, request: Request) -> Answer:
     """End an order."""
-    return _shown(road.close_transfer_order(tx, request.id, request.body))
+    return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
 
 @routes.declare(
@@ -171,7 +173,7 @@ def close_transfer_order(tx: Transaction, request: Request) -> Answer:
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> Answer:
     """Give an order up."""
-    return _shown(origin.cancel_transfer_order(tx, request.id))
+    return _shown(order_picking.cancel_transfer_order(tx, request.id))
 
 
 def _shown(record: Record[StoredTransferOrder]) -> Answer:

@@ -1,14 +1,14 @@
 """Warehouses and their positions; their maps: `layout`; `pick_faces`."""
 
 from functions.warehouses import layout, pick_faces
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Method, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.warehouses import bulk, service
-from shared.warehouses.models import (
+from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.warehouses import bulk, service
+from shared.warehouse.warehouses.models import (
     Position,
     PositionBulk,
     PositionChange,

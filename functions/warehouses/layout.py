@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, Routes, TextAnswer
 from shared.http.request import Request
-from shared.warehouses import drawing, layout
-from shared.warehouses.layout_models import Layout, LayoutDraft
+from shared.http.routes import Answer, Routes, TextAnswer
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.warehouses import drawing, layout
+from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
 
 routes = Routes("warehouses")
 

@@ -1,12 +1,12 @@
 """Pick faces: which product is picked from which position."""
 
-from shared.db.collection import Record
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, ListAnswer, Routes
 from shared.http.request import Request
-from shared.pick_faces import service
-from shared.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.pick_faces import service
+from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
 
 routes = Routes("warehouses")
 

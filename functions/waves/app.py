@@ -1,14 +1,14 @@
 """Waves."""
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.waves import creating, releasing, service, views
-from shared.waves.creating import Company
-from shared.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
-from shared.waves.service import Opened
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.waves import creating, releasing, service, views
+from shared.warehouse.waves.creating import Company
+from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
+from shared.warehouse.waves.service import Opened
 
 routes = Routes("waves")
 

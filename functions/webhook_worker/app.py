@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shared.clock import Deadline
-from shared.json_text import loads
-from shared.observability import bind, count, flush, logger, measure
-from shared.webhooks.delivering import Verdict, deliver
-from shared.webhooks.tasks import task_of
+from shared.integration.webhooks.delivering import Verdict, deliver
+from shared.integration.webhooks.tasks import task_of
+from shared.kernel.clock import Deadline
+from shared.kernel.json_text import loads
+from shared.kernel.observability import bind, count, flush, logger, measure
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

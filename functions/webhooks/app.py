@@ -1,13 +1,11 @@
 """Subscriptions to events, and the log of their deliveries."""
 
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.http.door import Door
-from shared.http.operations import Answer, ListAnswer, Routes
+from shared.http.api_handler import Door
 from shared.http.request import Request
-from shared.tenancy.tenant import WEBHOOKS
-from shared.webhooks import service, views
-from shared.webhooks.models import (
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.identity.tenancy.tenant import WEBHOOKS
+from shared.integration.webhooks import service, views
+from shared.integration.webhooks.models import (
     Delivery,
     DeliveryParameters,
     NewWebhook,
@@ -19,7 +17,9 @@ from shared.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.webhooks.service import Opened
+from shared.integration.webhooks.service import Opened
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
 
 routes = Routes("webhooks")
 

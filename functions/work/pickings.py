@@ -1,14 +1,47 @@
 """The work of picking."""
 
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, Routes
 from shared.http.request import Request
-from shared.waves.progress import tell_wave
-from shared.work import picking, picks, views
-from shared.work.models import PickingDetail
-from shared.work.picking_models import PickDraft, PickingDraft, PickingEnd
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.picking import picks, service, views
+from shared.warehouse.picking.models import (
+    PickDraft,
+    Picking,
+    PickingDetail,
+    PickingDraft,
+    PickingEnd,
+    PickingParameters,
+    StoredPicking,
+)
+from shared.warehouse.waves.progress import tell_wave
 
 routes = Routes("pickings")
+
+
+@routes.declare(
+    "GET",
+    "/pickings",
+    "List pickings",
+    scope="pickings:read",
+    answer=Picking,
+    parameters=PickingParameters,
+    description="`external_ref` is the reference of the exit document; of a picking that serves"
+    " several, that of the first, which `document` shows. A lower priority goes first.",
+)
+def list_pickings(store: Store, request: Request) -> ListAnswer[StoredPicking]:
+    """Page through the pickings."""
+    page = service.list_pickings(store, request.parameters, request.tenant.timezone)
+    return ListAnswer(page, views.picking_in_list)
+
+
+@routes.declare(
+    "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", answer=PickingDetail
+)
+def get_picking(store: Store, request: Request) -> Answer:
+    """Read one picking with its lines."""
+    return Answer(views.picking_in_detail(service.get_picking(store, request.id)))
+
 
 _WRITE = {
     "scope": "pickings:write",
@@ -31,14 +64,14 @@ _WRITE = {
 )
 def create_picking(tx: Transaction, request: Request) -> Answer:
     """Create a picking."""
-    record = picking.create_picking(tx, request.body)
+    record = service.create_picking(tx, request.body)
     return Answer(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
 @routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
 def start_picking(tx: Transaction, request: Request) -> Answer:
     """Begin to pick."""
-    return Answer(views.picking_in_detail(picking.start_picking(tx, request.id, tell_wave)))
+    return Answer(views.picking_in_detail(service.start_picking(tx, request.id, tell_wave)))
 
 
 @routes.declare(
@@ -50,7 +83,7 @@ def start_picking(tx: Transaction, request: Request) -> Answer:
 )
 def allocate_picking(tx: Transaction, request: Request) -> Answer:
     """Promise stock to what has none yet."""
-    return Answer(views.picking_in_detail(picking.allocate_picking(tx, request.id)))
+    return Answer(views.picking_in_detail(service.allocate_picking(tx, request.id)))
 
 
 @routes.declare(
@@ -80,7 +113,7 @@ def pick(tx: Transaction, request: Request) -> Answer:
 )
 def finalize_picking(tx: Transaction, request: Request) -> Answer:
     """End a picking."""
-    record = picking.finalize_picking(tx, request.id, request.body, tell_wave)
+    record = service.finalize_picking(tx, request.id, request.body, tell_wave)
     return Answer(views.picking_in_detail(record))
 
 
@@ -93,7 +126,7 @@ def finalize_picking(tx: Transaction, request: Request) -> Answer:
 )
 def cancel_picking(tx: Transaction, request: Request) -> Answer:
     """Give a picking up."""
-    return Answer(views.picking_in_detail(picking.cancel_picking(tx, request.id, tell_wave)))
+    return Answer(views.picking_in_detail(service.cancel_picking(tx, request.id, tell_wave)))
 
 
 @routes.declare(
@@ -105,10 +138,10 @@ def cancel_picking(tx: Transaction, request: Request) -> Answer:
 )
 def revert_picking(tx: Transaction, request: Request) -> Answer:
     """Take a finished picking back."""
-    return Answer(views.picking_in_detail(picking.revert_picking(tx, request.id)))
+    return Answer(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
 @routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", **_WRITE)
 def synchronize_picking(tx: Transaction, request: Request) -> Answer:
     """Note that the ERP knows of it."""
-    return Answer(views.picking_in_detail(picking.synchronize_picking(tx, request.id)))
+    return Answer(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

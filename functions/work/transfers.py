@@ -1,13 +1,44 @@
 """The work of moving stock between positions."""
 
-from shared.db.transaction import Transaction
-from shared.http.operations import Answer, Routes
 from shared.http.request import Request
-from shared.work import transferring, views
-from shared.work.models import TransferDetail
-from shared.work.transferring_models import ErpAnswer, TransferDraft
+from shared.http.routes import Answer, ListAnswer, Routes
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.transfers import service, views
+from shared.warehouse.transfers.models import (
+    ErpAnswer,
+    StoredTransfer,
+    Transfer,
+    TransferDetail,
+    TransferDraft,
+    TransferParameters,
+)
 
 routes = Routes("work")
+
+
+@routes.declare(
+    "GET",
+    "/transfers",
+    "List transfers",
+    scope="transfers:read",
+    answer=Transfer,
+    parameters=TransferParameters,
+    description="`from_warehouse` and `to_warehouse` are warehouse codes.",
+)
+def list_transfers(store: Store, request: Request) -> ListAnswer[StoredTransfer]:
+    """Page through the transfers."""
+    page = service.list_transfers(store, request.parameters, request.tenant.timezone)
+    return ListAnswer(page, views.transfer_in_list)
+
+
+@routes.declare(
+    "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", answer=TransferDetail
+)
+def get_transfer(store: Store, request: Request) -> Answer:
+    """Read one transfer with its lines."""
+    return Answer(views.transfer_in_detail(service.get_transfer(store, request.id)))
+
 
 _WRITE = {
     "scope": "transfers:write",
@@ -32,7 +63,7 @@ _WRITE = {
 )
 def create_transfer(tx: Transaction, request: Request) -> Answer:
     """Move stock, now or later."""
-    record = transferring.create_transfer(tx, request.body, request.problems)
+    record = service.create_transfer(tx, request.body, request.problems)
     return Answer(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
 
@@ -46,7 +77,7 @@ def create_transfer(tx: Transaction, request: Request) -> Answer:
 )
 def execute_transfer(tx: Transaction, request: Request) -> Answer:
     """Move the stock of a transfer that waits."""
-    return Answer(views.transfer_in_detail(transferring.execute_transfer(tx, request.id)))
+    return Answer(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
 
 
 @routes.declare(
@@ -59,5 +90,5 @@ def execute_transfer(tx: Transaction, request: Request) -> Answer:
 )
 def acknowledge_transfer(tx: Transaction, request: Request) -> Answer:
     """Keep what the ERP answered."""
-    record = transferring.acknowledge_transfer(tx, request.id, request.body)
+    record = service.acknowledge_transfer(tx, request.id, request.body)
     return Answer(views.transfer_in_detail(record))

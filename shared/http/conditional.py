@@ -8,9 +8,9 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from shared.errors import StaleState
 from shared.http.envelope import Reply
-from shared.json_text import dumps, loads
+from shared.kernel.errors import StaleState
+from shared.kernel.json_text import dumps, loads
 
 
 class ChangedSinceRead(StaleState):

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.errors import ServiceError
-from shared.json_text import dumps
+from shared.kernel.errors import ServiceError
+from shared.kernel.json_text import dumps
 
 _MAX_BODY = 5_900_000
 """Bytes; Lambda refuses answers above 6 291 456 with headers and escapes."""

@@ -6,9 +6,9 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
 
-from shared.errors import BadRequest
 from shared.http.request import body_bytes, headers_of
-from shared.uploaded_file import UploadedFile
+from shared.kernel.errors import BadRequest
+from shared.kernel.uploaded_file import UploadedFile
 
 _EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
 """The name of a file in another alphabet, as RFC 5987 has it."""

@@ -16,16 +16,16 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.clock import now_ms
-from shared.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
-from shared.db.store import Store, key_attributes
-from shared.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.db.transaction import Transaction
-from shared.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
 from shared.http.conditional import ChangedSinceRead
 from shared.http.envelope import Reply
-from shared.observability import logger
-from shared.sealing import seal, unseal
+from shared.kernel.clock import now_ms
+from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
+from shared.kernel.observability import logger
+from shared.kernel.sealing import seal, unseal
 
 WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")

@@ -1,7 +1,7 @@
 """The limit of requests per minute: of each integration client and each user, by plan.
 
 Windows are the minutes of the clock. What is left of one stands in an item of the tenant's table,
-of which environments lease (`shared.http.leases`), so most requests need no write.
+of which environments lease (`shared.http.rate_limit_leases`), so most requests need no write.
 """
 
 from collections import OrderedDict
@@ -11,15 +11,15 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.auth.caller import Caller
-from shared.clock import instant, now_ms
-from shared.db.items import encode, from_attributes
-from shared.db.store import Store, key_attributes
-from shared.db.table import EXPIRY
-from shared.errors import ServiceError
-from shared.http.leases import Account, Ask, Outcome, Tally
-from shared.observability import count, logger
-from shared.tenancy.tenant import Tenant
+from shared.http.rate_limit_leases import Account, Ask, Outcome, Tally
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.caller import Caller
+from shared.kernel.clock import instant, now_ms
+from shared.kernel.db.items import encode, from_attributes
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import EXPIRY
+from shared.kernel.errors import ServiceError
+from shared.kernel.observability import count, logger
 
 WINDOW_MS = 60_000
 

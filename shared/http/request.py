@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.auth.caller import Caller
-from shared.db.facets import MAX_ID
-from shared.errors import BadRequest, NotFound, PayloadTooLarge, Problem
-from shared.json_text import loads
-from shared.tenancy.tenant import Tenant
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.caller import Caller
+from shared.kernel.db.facets import MAX_ID
+from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
 _ID_DIGITS = 12

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.db.table import INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
 
 type Attributes = Mapping[str, Mapping[str, Any]]
 """An item in DynamoDB's JSON; binary values as bytes or base64 text."""

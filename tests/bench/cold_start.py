@@ -28,8 +28,8 @@ import boto3
 import pytest
 import s3transfer
 
-from shared.http.door import Door
-from shared.tenancy.provisioning import create_client
+from operations.provisioning import create_client
+from shared.http.api_handler import Door
 from tests import faults, gateway
 from tests.bench import built, seed
 from tests.bench.recorder import recorded

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
 from tests.bench.capacity import Attributes, item_size
 from tests.faults import Call, success
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory
 from tests.bench.capacity import Units
 from tests.bench.meter import metered
 from tests.faults import Call, Recording, Wire

@@ -22,10 +22,10 @@ from botocore.httpsession import URLLib3Session
 
 from functions.catalog.app import lambda_handler as catalog
 from functions.documents.app import lambda_handler as documents
-from shared.aws import client_as
-from shared.clock import now_ms
-from shared.config import config
 from shared.http.rate_limit import limiter
+from shared.kernel.aws import client_as
+from shared.kernel.clock import now_ms
+from shared.kernel.config import config
 from tests import faults
 from tests.bench import seed
 from tests.bench.by_hand import ByHand, Event, Result

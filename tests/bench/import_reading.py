@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import openpyxl
 
-from shared.spreadsheets.opening import open_table
+from shared.kernel.spreadsheets.opening import open_table
 from tests.bench.report import Row, Table, at_most
 
 ROWS, QUICK_ROWS = 100_000, 10_000

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from shared.db.store import Store
-from shared.files import Folder
-from shared.imports.models import Source, StoredImport
-from shared.imports.reading import read_file
-from shared.imports.units import Units
-from shared.imports.validating import chunks, examine
-from shared.imports.workspace import Workspace
-from shared.queue import Queue
-from shared.tenancy.tenant import MODULES, Tenant
+from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.integration.imports.models import Source, StoredImport
+from shared.integration.imports.reading import read_file
+from shared.integration.imports.units import Units
+from shared.integration.imports.validating import chunks, examine
+from shared.integration.imports.workspace import Workspace
+from shared.kernel.db.store import Store
+from shared.kernel.queue import Queue
+from shared.kernel.tenant_files import Folder
 from tests.bench.gauge import Gauge, Reading
 from tests.bench.import_reading import openpyxl_loop, peak_of, write_xlsx
 from tests.bench.meter import metered

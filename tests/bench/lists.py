@@ -19,10 +19,10 @@ from itertools import combinations
 
 import pytest
 
-from shared import aws
-from shared.db import bookmarks
-from shared.db.counters import SHARDS
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory
+from shared.kernel import aws
+from shared.kernel.db import bookmarks
+from shared.kernel.db.counters import SHARDS
 from tests import faults
 from tests.bench.flat_table import FlatTable
 from tests.bench.report import Row, Table

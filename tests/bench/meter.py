@@ -8,8 +8,8 @@ from typing import Any
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from shared.db.table import INDEX_COUNT
-from shared.tenancy.directory import BY_TENANT
+from shared.identity.tenancy.directory import BY_TENANT
+from shared.kernel.db.table import INDEX_COUNT
 from tests.bench.capacity import (
     Attributes,
     Units,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
-from shared.observability import logger
+from shared.kernel.observability import logger
 
 
 @contextmanager

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.auth.caller import Caller
-from shared.db.store import Store
-from shared.errors import ServiceError
+from operations import provisioning
 from shared.http.rate_limit import WINDOW_MS, RateLimiter
-from shared.tenancy import provisioning
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import PLANS, Tenant
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import PLANS, Tenant
+from shared.kernel.caller import Caller
+from shared.kernel.db.store import Store
+from shared.kernel.errors import ServiceError
 from tests import faults
 from tests.bench.report import Row, Table, at_most
 from tests.environments import ENVIRONMENTS, PATTERNS, Pattern

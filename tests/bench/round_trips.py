@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from shared.http.operations import Operation
+from operations.provisioning import create_client
 from shared.http.rate_limit import limiter
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import create_client
+from shared.http.routes import Operation
+from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.bench import seed
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units

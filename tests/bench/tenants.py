@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.config import config
-from shared.db.items import pack, to_attributes
-from shared.db.store import Store
-from shared.tenancy import directory as lookups
-from shared.tenancy import exporting
-from shared.tenancy.directory import host_key, read, read_many, tenant_key
+from operations import export
+from shared.identity.tenancy import directory as lookups
+from shared.identity.tenancy.directory import host_key, read, read_many, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
+from shared.kernel.db.items import pack, to_attributes
+from shared.kernel.db.store import Store
 from tests import faults
 from tests.bench.capacity import Units
 from tests.bench.meter import metered
@@ -268,10 +268,10 @@ def _peak(stack: Stack, count: int) -> int:
     client: Any = _Products(real.client, count)
     store = Store(client, slug=real.slug, table=real.table, outbox=real.outbox)
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as directory:
-        patch.setattr(exporting, "store_for", lambda *_: store)
+        patch.setattr(export, "store_for", lambda *_: store)
         tracemalloc.start()
         began, _ = tracemalloc.get_traced_memory()
-        manifest = exporting.export_tenant("acme", Path(directory))
+        manifest = export.export_tenant("acme", Path(directory))
         _, highest = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert manifest["counts"]["products.jsonl"] == count

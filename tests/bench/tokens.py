@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from shared.auth import failures
-from shared.auth.operating import create_client
+from operations.api_clients import create_client
+from shared.identity.auth import failures
 from tests import faults
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
-from shared.config import config
-from shared.db import bookmarks
+from shared.kernel.config import config
+from shared.kernel.db import bookmarks
 from tests.bench.flat_table import FlatTable
 from tests.gateway import Erp, Response
 from tests.lists.description import HOURLY, Filter, Listed, Row, Times

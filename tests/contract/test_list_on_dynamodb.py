@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared import aws
-from shared.db import bookmarks
+from shared.kernel import aws
+from shared.kernel.db import bookmarks
 from tests.contract.house import House, Query, Shelf
 from tests.lists import LISTS
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from shared.db import bookmarks
+from shared.kernel.db import bookmarks
 from tests.contract.house import House, Query, Shelf
 from tests.gateway import Response
 from tests.lists import LISTS

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from shared.auth.scopes import PERMISSIONS, SCOPES
-from shared.tenancy.provisioning import create_tenant, set_requests_per_minute, set_state
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES as ALL_MODULES
-from shared.tenancy.tenant import PLANS
+from operations.provisioning import create_tenant, set_requests_per_minute, set_state
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
+from shared.identity.tenancy.tenant import PLANS
 from tests.contract.interface import FEATURES, KEY_REQUIRED, MODULES, PROMISES, TABLE
 from tests.gateway import Erp, Response
 from tests.integration.doors import operations

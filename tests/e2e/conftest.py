@@ -20,12 +20,12 @@ import pytest
 
 from local import deployment
 from local.settings import REGION, aws_environment
-from shared.auth import tokens
-from shared.auth.scopes import SCOPES
-from shared.errors import Conflict
-from shared.tenancy import provisioning
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES
+from operations import provisioning
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES
+from shared.kernel.errors import Conflict
 from tests.e2e.answers import fields
 from tests.e2e.import_calls import Bucket
 from tests.e2e.patience import Patient

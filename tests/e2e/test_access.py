@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shared.users.totp import PERIOD, code_at
+from shared.identity.users.totp import PERIOD, code_at
 from tests.e2e.answers import data, fields, refused, walk
 from tests.e2e.conftest import TIMEOUT, Deployed, Tenant
 

@@ -5,8 +5,8 @@ import uuid
 import httpx
 import pytest
 
-from shared.auth import tokens
-from shared.tenancy import provisioning
+from operations import provisioning
+from shared.identity.auth import tokens
 from tests.e2e.answers import refused
 from tests.e2e.conftest import TIMEOUT, Deployed
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import schemathesis
 
-from shared.auth import tokens
-from shared.auth.scopes import SCOPES
-from shared.errors import Conflict
-from shared.tenancy import provisioning
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES
+from operations import provisioning
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES
+from shared.kernel.errors import Conflict
 from tests.e2e.conftest import Deployed, at_the_controls
 from tests.fuzzing import headers, schema, told_the_seed
 

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
-from shared.auth import tokens
-from shared.auth.scopes import SCOPES
-from shared.tenancy import provisioning
+from operations import provisioning
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
 from tests.e2e.answers import data, key, refused, walk
 from tests.e2e.conftest import Deployed
 

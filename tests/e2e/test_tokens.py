@@ -11,12 +11,12 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from shared.auth import tokens
-from shared.auth.keys import key_ring
-from shared.auth.operating import Credentials
-from shared.auth.scopes import SCOPES
-from shared.auth.signing import base64url
-from shared.tenancy import provisioning
+from operations import provisioning
+from operations.api_clients import Credentials
+from shared.identity.auth import tokens
+from shared.identity.auth.keys import key_ring
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.auth.signing import base64url
 from tests.e2e.answers import data, refused
 from tests.e2e.conftest import TIMEOUT, Deployed
 

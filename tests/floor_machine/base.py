@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from shared.json_text import dumps
+from shared.kernel.json_text import dumps
 from tests.bookkeeper import OPEN_BINS, Bookkeeper, Place
 from tests.floor import POSITIONS
 from tests.gateway import Erp, Response

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from shared.db.collection import HEAD, Collection
-from shared.db.counters import read_totals
-from shared.db.items import Item, from_attributes, unpack
-from shared.db.store import QueryPage, Store
+from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.counters import read_totals
+from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.store import QueryPage, Store
 from tests.stack import Stack
 
 _SHARED = Path(__file__).parents[2] / "shared"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.observability import logger
-from shared.users import passwords
+from shared.identity.users import passwords
+from shared.kernel.observability import logger
 from tests.aws_calls import Watch, watched
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack

@@ -10,10 +10,10 @@ import pytest
 from botocore.session import Session
 from moto import mock_aws
 
-from shared import aws
-from shared.auth import keys, signing
-from shared.config import config
-from shared.tenancy import access, directory
+from shared.identity.auth import keys, signing
+from shared.identity.tenancy import access, directory
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests import quick_moto
 
 REGION = "eu-west-1"

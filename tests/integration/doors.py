@@ -3,8 +3,8 @@
 import importlib
 from pathlib import Path
 
-from shared.http.door import Door
-from shared.http.operations import Operation
+from shared.http.api_handler import Door
+from shared.http.routes import Operation
 
 _FUNCTIONS = Path(__file__).parents[2] / "functions"
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.audit import service as audit
-from shared.db.collection import Collection
-from shared.db.store import Store
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.stock.repository import LEVELS, MOVEMENTS, STOCK
-from shared.waves.repository import WAVES
-from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
+from shared.identity.audit import service as audit
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
+from shared.warehouse.transfers.repository import TRANSFERS
+from shared.warehouse.waves.repository import WAVES
 from tests.gateway import Erp
 from tests.integration.write_routes import EXAMPLES
 

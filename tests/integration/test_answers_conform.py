@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shared.db.items import from_attributes
-from shared.tenancy.provisioning import create_client
+from operations.provisioning import create_client
+from shared.kernel.db.items import from_attributes
 from tests.gateway import Erp, Form, Response
 from tests.integration.doors import operations
 from tests.integration.planted import PLANTED, address_of

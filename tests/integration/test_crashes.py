@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
 from tests.faults import (
     Fault,
@@ -49,23 +49,23 @@ _MOST_REQUESTS = 400
 @pytest.fixture(autouse=True)
 def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few shards, since moto is slow; several steps also for the few rows of the examples."""
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
-    monkeypatch.setattr("shared.warehouses.bulk._STEP", 2)
-    monkeypatch.setattr("shared.work.putting_back._ROOM", 0)
-    monkeypatch.setattr("shared.work.receiving_rules._STEP", 1)
-    monkeypatch.setattr("shared.work.dispatch._PER_STEP", 1)
-    monkeypatch.setattr("shared.work.allocation.LINES_PER_STEP", 1)
-    monkeypatch.setattr("shared.work.allocation._PICKINGS_PER_STEP", 1)
-    monkeypatch.setattr("shared.waves.creating._PER_STEP", 1)
-    monkeypatch.setattr("shared.transfer_orders.road._PICKS_PER_STEP", 1)
-    monkeypatch.setattr("shared.transfer_orders.road._LOSSES_PER_STEP", 1)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.warehouse.warehouses.bulk._STEP", 2)
+    monkeypatch.setattr("shared.warehouse.picking.undo_picking._ROOM", 0)
+    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 1)
+    monkeypatch.setattr("shared.warehouse.picking.dispatch._PER_STEP", 1)
+    monkeypatch.setattr("shared.warehouse.picking.allocation.LINES_PER_STEP", 1)
+    monkeypatch.setattr("shared.warehouse.picking.allocation._PICKINGS_PER_STEP", 1)
+    monkeypatch.setattr("shared.warehouse.waves.creating._PER_STEP", 1)
+    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._PICKS_PER_STEP", 1)
+    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._LOSSES_PER_STEP", 1)
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A code of an app is right, and a token that was ended is known as good, for a long time."""
-    monkeypatch.setattr("shared.users.totp._DRIFT", 500)
+    monkeypatch.setattr("shared.identity.users.totp._DRIFT", 500)
     monkeypatch.setattr(directory, "_clock", lambda: 0.0)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.tenancy.provisioning import create_tenant
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES
+from operations.provisioning import create_tenant
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES
 from tests.integration.planted import PLANTED
 from tests.stack import ADDRESS, Stack
 

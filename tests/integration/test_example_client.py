@@ -15,7 +15,7 @@ from examples.stowage_client import (
     StowageError,
 )
 from examples.sync_orders import sync
-from shared.tenancy import provisioning
+from operations import provisioning
 from tests.clock import Clock
 from tests.faults import Fault, Killed, Wire, kill_after, kill_before, lose_answer
 from tests.gateway import Gateway

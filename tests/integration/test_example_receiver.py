@@ -22,7 +22,7 @@ from examples.webhooks.receiver import (
     Receiver,
     line,
 )
-from shared.webhooks.signatures import new_secret
+from shared.integration.webhooks.signatures import new_secret
 from tests.deliveries import Headers, event, signed, written
 from tests.programs import python
 

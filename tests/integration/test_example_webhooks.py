@@ -11,7 +11,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from examples.webhooks import verify_with_standardwebhooks, verify_with_stripe
 from examples.webhooks.verify import BadSignatureError, verify
-from shared.webhooks.signatures import new_secret, signature_headers
+from shared.integration.webhooks.signatures import new_secret, signature_headers
 from tests.deliveries import Headers, event, signed, written
 
 SECRET, OLD = new_secret(), new_secret()

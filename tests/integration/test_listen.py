@@ -20,8 +20,8 @@ from rich.console import Console
 from examples.webhooks.receiver import Receiver
 from local.listen import _subscribed, find_tenant, listen
 from local.server import LocalRunFailed
-from shared.events.kinds import EVENT_KINDS
-from shared.webhooks.signatures import new_secret
+from shared.integration.webhooks.signatures import new_secret
+from shared.kernel.events.kinds import EVENT_KINDS
 from tests.deliveries import event, signed, written
 from tests.programs import python
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from shared.auth import key_rotation
-from shared.tenancy.access import session_policy
-from shared.tenancy.provisioning import create_client
+from operations import signing_keys
+from operations.provisioning import create_client
+from shared.identity.tenancy.access import session_policy
 from tests.aws_calls import Watch
 from tests.gateway import Erp
 from tests.iam import Access, allows, read_policy
@@ -107,8 +107,8 @@ def test_every_call_of_the_token_routes_is_allowed(
 def test_keys_that_an_operator_made_may_be_used_by_their_tags(
     stack: Stack, roles: Roles, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_rotation, "_USABLE_EVERYWHERE", 0)
-    new = ARNS.key(key_rotation.rotate().kms_key)
+    monkeypatch.setattr(signing_keys, "_USABLE_EVERYWHERE", 0)
+    new = ARNS.key(signing_keys.rotate().kms_key)
     client = create_client("acme", "ERP")
     form = f"grant_type=client_credentials&client_id={client[0]}&client_secret={client[1]}"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from shared import aws
-from shared.config import config
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import Wire, throttle
 from tests.floor import Floor

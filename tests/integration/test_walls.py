@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.auth.scopes import PERMISSIONS
+from shared.identity.auth.scopes import PERMISSIONS
 from tests.gateway import Erp, Form, Response
 from tests.integration.doors import operations
 from tests.integration.example import Example

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from shared.webhooks.rules import MOST_FAILURES
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks.rules import MOST_FAILURES
+from shared.integration.webhooks.sending import Outcome
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.iam import Access, allows

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from shared.users import totp
+from shared.identity.users import totp
 from tests.gateway import Erp
 from tests.integration.example import Example, Values
 

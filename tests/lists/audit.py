@@ -1,7 +1,7 @@
 """The audit log."""
 
-from shared.audit.models import StoredEntry
-from shared.audit.repository import AUDIT
+from shared.identity.audit.models import StoredEntry
+from shared.identity.audit.repository import AUDIT
 from tests.lists.description import NO_TEXT, Filter, Listed, Row, Times, among, by, fields, unless
 
 _ACTIONS = (

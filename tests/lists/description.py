@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.db.collection import Collection
-from shared.db.transaction import Transaction
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.transaction import Transaction
 
 type Row = Mapping[str, Any]
 """A row as the list shows it, with what it goes by without showing it."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.documents.models import Document
-from shared.documents.repository import ENTRIES, EXITS
+from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.repository import ENTRIES, EXITS
 from tests.lists.description import Filter, Listed, Times, among, by, equal, fields, unless, words
 
 _PER_PARTNER = 20

@@ -1,10 +1,10 @@
 """Many rows of one list, stored as the service stores them, without the requests."""
 
-from shared.db.counters import SHARDS, CounterChange, shard_key
-from shared.db.items import to_attributes
-from shared.db.store import Store
-from shared.db.table import PARTITION_KEY, SORT_KEY
-from shared.db.transaction import Transaction
+from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
+from shared.kernel.db.items import to_attributes
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
 from tests.bench.flat_table import FlatTable
 from tests.lists.description import Listed, Times
 

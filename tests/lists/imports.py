@@ -1,7 +1,7 @@
 """The list of imports."""
 
-from shared.imports.models import StoredImport
-from shared.imports.repository import IMPORTS
+from shared.integration.imports.models import StoredImport
+from shared.integration.imports.repository import IMPORTS
 from tests.lists.description import Listed, Times, among, by, fields, unless
 
 _STATUSES = (

@@ -1,7 +1,7 @@
 """The lists of clients and of providers."""
 
-from shared.partners.models import Client, Provider
-from shared.partners.repository import CLIENTS, PROVIDERS
+from shared.warehouse.partners.models import Client, Provider
+from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 from tests.lists.description import (
     NO_ID,
     Filter,

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from shared.pick_faces.models import PickFace
-from shared.pick_faces.repository import PICK_FACES
+from shared.warehouse.pick_faces.models import PickFace
+from shared.warehouse.pick_faces.repository import PICK_FACES
 from tests.lists.description import (
     NO_ID,
     NO_TEXT,

@@ -1,7 +1,7 @@
 """The lists of products and of product categories."""
 
-from shared.catalog.models import Category, Product
-from shared.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.catalog.models import Category, Product
+from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from tests.lists.description import (
     Filter,
     Listed,

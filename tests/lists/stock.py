@@ -5,8 +5,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from shared.stock.models import Level, Movement, StockRow
-from shared.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from shared.warehouse.stock.models import Level, Movement, StockRow
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 from tests.lists.description import (
     NO_ID,
     NO_TEXT,

@@ -1,7 +1,7 @@
 """The list of transfer orders."""
 
-from shared.transfer_orders.models import StoredTransferOrder
-from shared.transfer_orders.repository import TRANSFER_ORDERS
+from shared.warehouse.transfer_orders.models import StoredTransferOrder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.lists.description import (
     NO_TEXT,
     Filter,

@@ -2,9 +2,9 @@
 
 from typing import get_args
 
-from shared.auth.scopes import Permission
-from shared.users.models import StoredRole, User
-from shared.users.repository import ROLES, USERS
+from shared.identity.auth.scopes import Permission
+from shared.identity.users.models import StoredRole, User
+from shared.identity.users.repository import ROLES, USERS
 from tests.lists.description import (
     NO_ID,
     Filter,

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from shared.db.table import PARTITION_KEY, SORT_KEY
-from shared.db.transaction import Transaction
-from shared.warehouses.models import StoredPosition, StoredWarehouse
-from shared.warehouses.repository import POSITIONS, WAREHOUSES, warehouse_key
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.warehouses.models import StoredPosition, StoredWarehouse
+from shared.warehouse.warehouses.repository import POSITIONS, WAREHOUSES, warehouse_key
 from tests.lists.description import (
     NO_ID,
     NO_TEXT,

@@ -1,7 +1,7 @@
 """The list of waves."""
 
-from shared.waves.models import StoredWave
-from shared.waves.repository import WAVES
+from shared.warehouse.waves.models import StoredWave
+from shared.warehouse.waves.repository import WAVES
 from tests.lists.description import NO_TEXT, Filter, Listed, Times, among, by, fields, unless
 from tests.lists.warehouses import HALLS, hall
 

@@ -1,9 +1,9 @@
 """The list of subscriptions."""
 
-from shared.db.table import PARTITION_KEY, SORT_KEY
-from shared.db.transaction import Transaction
-from shared.webhooks.models import StoredWebhook
-from shared.webhooks.repository import WEBHOOKS, pulse_key
+from shared.integration.webhooks.models import StoredWebhook
+from shared.integration.webhooks.repository import WEBHOOKS, pulse_key
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
 from tests.lists.description import HOURLY, Filter, Listed, Times, by, fields
 
 _KINDS = (

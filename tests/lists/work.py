@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from shared.work.models import StoredPicking, StoredReceipt, StoredTransfer
-from shared.work.repository import PICKINGS, RECEIPTS, TRANSFERS
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.models import StoredReceipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.transfers.models import StoredTransfer
+from shared.warehouse.transfers.repository import TRANSFERS
 from tests.lists.description import (
     NO_TEXT,
     Filter,

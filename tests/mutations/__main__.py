@@ -32,18 +32,18 @@ _RETIREMENTS = (
     "integration/documents/test_close_and_list.py",
 )
 _FIRST = {
-    "shared/db/collection.py": (_CONDITIONS,),
-    "shared/db/counters.py": _RETIREMENTS,
-    "shared/db/references.py": _RETIREMENTS,
-    "shared/stock/rules.py": ("unit/stock/test_rules.py",),
-    "shared/work/receiving.py": ("integration/work/test_receiving.py",),
-    "shared/work/receipt_undo.py": ("integration/work/test_receiving_undone.py",),
-    "shared/work/transferring.py": ("integration/work/test_transfers.py",),
-    "shared/transfer_orders/road.py": ("integration/transfer_orders/test_way.py",),
-    "shared/work/allocation.py": (_PICKING,),
-    "shared/work/dispatch.py": (_PICKING,),
-    "shared/work/picks.py": (_PICKING,),
-    "shared/work/putting_back.py": (_PICKING,),
+    "shared/kernel/db/collection.py": (_CONDITIONS,),
+    "shared/kernel/db/counters.py": _RETIREMENTS,
+    "shared/kernel/db/references.py": _RETIREMENTS,
+    "shared/warehouse/stock/rules.py": ("unit/stock/test_rules.py",),
+    "shared/warehouse/receiving/service.py": ("integration/work/test_receiving.py",),
+    "shared/warehouse/receiving/undo_receipt.py": ("integration/work/test_receiving_undone.py",),
+    "shared/warehouse/transfers/service.py": ("integration/work/test_transfers.py",),
+    "shared/warehouse/transfer_orders/transit.py": ("integration/transfer_orders/test_way.py",),
+    "shared/warehouse/picking/allocation.py": (_PICKING,),
+    "shared/warehouse/picking/dispatch.py": (_PICKING,),
+    "shared/warehouse/picking/picks.py": (_PICKING,),
+    "shared/warehouse/picking/undo_picking.py": (_PICKING,),
 }
 """Source → the tests that are asked first."""
 _THEN = (

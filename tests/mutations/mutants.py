@@ -37,20 +37,24 @@ _STAGING = (
 """Calls that are taken out one by one, wherever they stand."""
 
 _ENGINE = (
-    "shared/stock/ledger.py",
-    "shared/stock/rules.py",
-    "shared/stock/adjustments.py",
-    "shared/db/references.py",
-    "shared/work/allocation.py",
-    "shared/work/dispatch.py",
-    "shared/work/picks.py",
-    "shared/work/putting_back.py",
-    "shared/work/receipt_undo.py",
-    "shared/work/receiving.py",
-    "shared/work/transferring.py",
-    "shared/transfer_orders/road.py",
+    "shared/warehouse/stock/ledger.py",
+    "shared/warehouse/stock/rules.py",
+    "shared/warehouse/stock/adjustments.py",
+    "shared/kernel/db/references.py",
+    "shared/warehouse/picking/allocation.py",
+    "shared/warehouse/picking/dispatch.py",
+    "shared/warehouse/picking/picks.py",
+    "shared/warehouse/picking/undo_picking.py",
+    "shared/warehouse/receiving/undo_receipt.py",
+    "shared/warehouse/receiving/service.py",
+    "shared/warehouse/transfers/service.py",
+    "shared/warehouse/transfer_orders/transit.py",
 )
-_REFUSING = ("shared/stock/ledger.py", "shared/stock/rules.py", "shared/db/references.py")
+_REFUSING = (
+    "shared/warehouse/stock/ledger.py",
+    "shared/warehouse/stock/rules.py",
+    "shared/kernel/db/references.py",
+)
 """Sources whose refusals and replaced parts are mutated too."""
 
 
@@ -75,8 +79,8 @@ class Mutant:
 def mutants() -> Iterator[Mutant]:
     """Find every mutant, source by source."""
     yield from _conditions_of_entities()
-    yield from _conditions("shared/db/counters.py")
-    yield from _conditions("shared/db/references.py")
+    yield from _conditions("shared/kernel/db/counters.py")
+    yield from _conditions("shared/kernel/db/references.py")
     for path in _ENGINE:
         yield from _without_statements(path)
     for path in _REFUSING:
@@ -99,7 +103,7 @@ def _made(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
 
 def _conditions_of_entities() -> Iterator[Mutant]:
     """Let a collection write entities of one kind whatever has become of them meanwhile."""
-    path = "shared/db/collection.py"
+    path = "shared/kernel/db/collection.py"
     source = (_ROOT / path).read_text()
     for old, new, what in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),

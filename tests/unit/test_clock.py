@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from shared.clock import instant_of
+from shared.kernel.clock import instant_of
 
 
 def test_text_order_is_time_order_from_the_first_year_to_the_last() -> None:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.days import day_of, first_instant, last_instant, time_zone, time_zones
+from shared.kernel.calendar_days import day_of, first_instant, last_instant, time_zone, time_zones
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared import errors
-from shared.errors import CODES, Problem, ServiceError
 from shared.http.envelope import Reply, error_body
+from shared.kernel import errors
+from shared.kernel.errors import CODES, Problem, ServiceError
 
 _TABLE = {
     "bad_request": 400, "idempotency_key_required": 400, "unauthenticated": 401,

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from shared.clock import instant_of
-from shared.fields import Code, Day, Moment, Name, Note, Number, Quantity, Reference, Word
-from shared.json_text import dumps, loads
+from shared.kernel.clock import instant_of
+from shared.kernel.fields import Code, Day, Moment, Name, Note, Number, Quantity, Reference, Word
+from shared.kernel.json_text import dumps, loads
 
 _ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals() | st.text(),

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from shared.auth.client_secrets import PREFIX
-from shared.observability import bind, count, flush, logger, span
-from shared.users.sessions import new_token
+from shared.identity.auth.client_secrets import PREFIX
+from shared.identity.users.sessions import new_token
+from shared.kernel.observability import bind, count, flush, logger, span
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
 

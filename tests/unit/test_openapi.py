@@ -10,12 +10,12 @@ from jsonschema import Draft202012Validator, FormatChecker
 from openapi_spec_validator import validate
 from pydantic import BaseModel
 
-from shared.auth.scopes import PERMISSIONS, SCOPES
-from shared.config import config
-from shared.errors import CODES
-from shared.http.operations import Idempotency, Operation
-from shared.json_text import loads
-from shared.validation import check
+from shared.http.routes import Idempotency, Operation
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.kernel.config import config
+from shared.kernel.errors import CODES
+from shared.kernel.json_text import loads
+from shared.kernel.validation import check
 from tools.openapi import declared
 from tools.openapi.__main__ import texts
 from tools.openapi.document import example

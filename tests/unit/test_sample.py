@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from local.sample import ACME, read
-from shared.json_text import loads
-from shared.partners.models import ClientCreate, ProviderCreate
-from shared.validation import check
-from shared.warehouses.layout_models import LayoutDraft
-from shared.warehouses.layout_rules import layout_problems
+from shared.kernel.json_text import loads
+from shared.kernel.validation import check
+from shared.warehouse.partners.models import ClientCreate, ProviderCreate
+from shared.warehouse.warehouses.layout_models import LayoutDraft
+from shared.warehouse.warehouses.layout_rules import layout_problems
 
 WAREHOUSES = read(ACME / "warehouses.csv")
 POSITIONS = read(ACME / "warehouse_positions.csv")

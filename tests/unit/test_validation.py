@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from shared.fields import Code, Input, Name, Quantity
-from shared.validation import check, what_is_valid
+from shared.kernel.fields import Code, Input, Name, Quantity
+from shared.kernel.validation import check, what_is_valid
 
 
 class _Line(Input):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from shared.errors import CODES
+from shared.kernel.errors import CODES
 from tools.openapi.schemas import Schema, nullable, ref
 
 _TEXT: Schema = {"type": "string"}

@@ -4,9 +4,9 @@ import importlib
 import inspect
 from pathlib import Path
 
-from shared.errors import CODES
-from shared.http.door import Door
-from shared.http.operations import Idempotency, Operation
+from shared.http.api_handler import Door
+from shared.http.routes import Idempotency, Operation
+from shared.kernel.errors import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from shared.auth.scopes import SCOPES
-from shared.db.facets import MAX_ID
-from shared.http.operations import Idempotency, Operation
-from shared.imports.columns import ImportKind
+from shared.http.routes import Idempotency, Operation
+from shared.identity.auth.scopes import SCOPES
+from shared.integration.imports.columns import ImportKind
+from shared.kernel.db.facets import MAX_ID
 from tools.openapi import declared, open_routes
 from tools.openapi.answers import (
     BASE,

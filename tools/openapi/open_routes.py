@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.auth import tokens
-from shared.auth.scopes import SCOPES
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
 from tools.openapi.answers import BASE, Refusals, body, headers, strict
 from tools.openapi.schemas import Schema, ref
 

@@ -1,6 +1,6 @@
 """The operation table for people: method, path, who may, what it answers."""
 
-from shared.http.operations import Operation
+from shared.http.routes import Operation
 from tools.openapi import declared
 
 _HEAD = """# Operations

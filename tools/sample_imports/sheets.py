@@ -11,9 +11,9 @@ from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 
-from shared.imports.columns import ImportKind, Language
-from shared.imports.layouts import LAYOUTS
-from shared.imports.workbook_bytes import workbook_bytes
+from shared.integration.imports.columns import ImportKind, Language
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.workbook_bytes import workbook_bytes
 
 type Value = str | int | Decimal | date | None
 type Record = dict[str, Value]

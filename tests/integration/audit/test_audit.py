@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.audit import service
-from shared.audit.models import Actor, AuditAction
-from shared.db.unit_of_work import perform
-from shared.tenancy.provisioning import create_client
+from operations.provisioning import create_client
+from shared.identity.audit import service
+from shared.identity.audit.models import Actor, AuditAction
+from shared.kernel.db.unit_of_work import perform
 from tests.clock import Clock
 from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
 from tests.floor import Floor

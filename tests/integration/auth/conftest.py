@@ -3,8 +3,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from shared.tenancy.provisioning import Credentials, create_client, create_tenant, share_address
-from shared.tenancy.settings import TenantSettings
+from operations.provisioning import Credentials, create_client, create_tenant, share_address
+from shared.identity.tenancy.settings import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 

@@ -4,11 +4,11 @@ import time
 from typing import Any
 
 from functions.authorizer.app import lambda_handler
-from shared.auth import tokens
-from shared.auth.caller import Caller
-from shared.auth.scopes import SCOPES
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import Credentials, set_address, show_tenant
+from operations.provisioning import Credentials, set_address, show_tenant
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
+from shared.kernel.caller import Caller
 from tests.integration.control_plane import Wire, forget_everything
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"

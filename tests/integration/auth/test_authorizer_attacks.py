@@ -14,9 +14,9 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from functions.authorizer.app import lambda_handler
-from shared.auth import signing, tokens
-from shared.auth.tokens import sign_claims
-from shared.config import config
+from shared.identity.auth import signing, tokens
+from shared.identity.auth.tokens import sign_claims
+from shared.kernel.config import config
 from tests.integration.auth.conftest import with_tenants
 from tests.integration.control_plane import ADDRESS, Wire, forget_everything
 

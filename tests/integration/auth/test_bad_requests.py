@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.auth import failures
-from shared.auth.operating import create_client
-from shared.users import passwords
+from operations.api_clients import create_client
+from shared.identity.auth import failures
+from shared.identity.users import passwords
 from tests.integration.auth.test_oauth import FORM, TOKEN, ask, send
 from tests.integration.control_plane import Wire
 

@@ -7,14 +7,15 @@ from contextlib import suppress
 import pytest
 
 from functions.authorizer.app import lambda_handler as authorize
-from shared.auth import key_rotation, signing, tokens
-from shared.auth.key_rotation import KnownKey, list_keys, retire, rotate
-from shared.auth.keys import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
-from shared.auth.tokens import LIFETIME
-from shared.aws import client
-from shared.config import config
-from shared.errors import Conflict, NotFound
-from shared.tenancy.provisioning import Credentials
+from operations import signing_keys
+from operations.provisioning import Credentials
+from operations.signing_keys import KnownKey, list_keys, retire, rotate
+from shared.identity.auth import signing, tokens
+from shared.identity.auth.keys import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
+from shared.identity.auth.tokens import LIFETIME
+from shared.kernel.aws import client
+from shared.kernel.config import config
+from shared.kernel.errors import Conflict, NotFound
 from tests.integration.auth.test_authorizer import ARN
 from tests.integration.auth.test_oauth import ask, grant, send
 from tests.integration.control_plane import Killed, Wire, forget_everything, killer
@@ -265,12 +266,12 @@ def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
 ) -> None:
     assert wire
     with monkeypatch.context() as dying:
-        dying.setattr(key_rotation, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_let_go", lambda _key: None)
         first = rotate()
     assert _in_hand()
     clock.pass_by(1_190)
     with monkeypatch.context() as dying:
-        dying.setattr(key_rotation, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_let_go", lambda _key: None)
         assert rotate() == first
     clock.pass_by(20)
     second = rotate()

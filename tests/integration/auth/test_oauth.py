@@ -11,17 +11,17 @@ import jwt
 import pytest
 
 from functions.oauth.app import lambda_handler
-from shared.auth import failures
-from shared.auth.failures import PER_CLIENT
-from shared.auth.scopes import SCOPES
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import (
+from operations.provisioning import (
     Credentials,
     create_client,
     revoke_client,
     rotate_client,
     set_state,
 )
+from shared.identity.auth import failures
+from shared.identity.auth.failures import PER_CLIENT
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
 from tests.integration.control_plane import ADDRESS, Wire, forget_everything
 
 FORM = "application/x-www-form-urlencoded"

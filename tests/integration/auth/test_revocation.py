@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from functions.authorizer.app import lambda_handler as authorize
-from shared import aws
-from shared.auth import tokens
-from shared.auth.caller import Caller
-from shared.auth.operating import list_clients
-from shared.auth.rules import ensure_not_revoked
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.errors import NotFound, Unauthenticated
-from shared.tenancy import revocations
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import Directory, read, tenant_key
-from shared.tenancy.provisioning import Credentials, create_client, revoke_client, show_tenant
-from shared.tenancy.tenant import Tenant
+from operations.api_clients import list_clients
+from operations.provisioning import Credentials, create_client, revoke_client, show_tenant
+from shared.identity.auth import tokens
+from shared.identity.auth.rules import ensure_not_revoked
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import Directory, read, tenant_key
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel import aws
+from shared.kernel.caller import Caller
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import NotFound, Unauthenticated
 from tests.integration.auth.test_oauth import ask, grant, send
 from tests.integration.control_plane import Killed, Wire, killer
 

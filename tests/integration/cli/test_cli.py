@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 
 from cli import deployment
 from cli.main import main
-from shared.aws import client
-from shared.config import config
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import list_clients, show_tenant
+from operations.provisioning import list_clients, show_tenant
+from shared.identity.tenancy.directory import directory
+from shared.kernel.aws import client
+from shared.kernel.config import config
 from tests.integration.control_plane import ADDRESS, Killed, Wire, deployed, killer
 
 type Run = Callable[..., Result]

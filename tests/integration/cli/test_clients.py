@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.provisioning import set_state
+from operations.provisioning import set_state
 from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import Killed, Wire, deployed, killer
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.config import config
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory
+from shared.kernel.config import config
 from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import Wire, deployed
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from cli import leaving
 from cli.main import main
-from shared.tenancy import provisioning
+from operations import provisioning
 from tests.integration.leaving.company import CERTIFICATE, HOST, Company
 
 type Run = Callable[..., Result]
@@ -102,7 +102,7 @@ def test_a_table_that_does_not_go_in_time_is_worth_another_try(
 ) -> None:
     company.cancel()
     with monkeypatch.context() as patch:
-        patch.setattr("shared.tenancy.tables._is_going", lambda _: False)
+        patch.setattr("operations.tenant_tables._is_going", lambda _: False)
         busy = run("tenant", "delete", "acme", "--yes")
     assert busy.exit_code == 3
     assert "Run the command again" in busy.stderr

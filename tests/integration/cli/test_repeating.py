@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.directory import scan
+from shared.identity.tenancy.directory import scan
 from tests.integration.cli.test_leaving import as_json, run
 from tests.integration.leaving.company import CERTIFICATE, Company
 from tests.stack import Stack

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
-from shared.tenancy.access import store_for
-from shared.tenancy.provisioning import set_state
-from shared.users.passwords import verify
-from shared.users.repository import read_account
+from operations.provisioning import set_state
+from shared.identity.tenancy.access import store_for
+from shared.identity.users.passwords import verify
+from shared.identity.users.repository import read_account
 from tests.gateway import Erp
 from tests.integration.cli.test_cli import deploy_stack
 from tests.integration.signing_in.desk import enrol, hire, is_good

@@ -4,9 +4,9 @@ from itertools import count
 import pytest
 from moto import mock_aws
 
-from shared import aws
-from shared.db.store import Store
-from shared.db.table import table_definition
+from shared.kernel import aws
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import table_definition
 from tests import quick_moto
 from tests.integration.db.crates import Yard
 from tests.stack import forget_what_was_asked
@@ -18,8 +18,8 @@ type NewYard = Callable[[], Yard]
 def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
     """Makes empty yards, each with a table of its own; few shards, since moto is slow."""
     quick_moto.install(monkeypatch)
-    monkeypatch.setattr("shared.db.counters.SHARDS", 3)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 3)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
     numbers = count()
     with mock_aws():
         forget_what_was_asked()

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from shared.db.collection import Collection
-from shared.db.facets import Facets, fold, id_text
-from shared.db.plan import ListQuery
-from shared.db.store import Store
-from shared.db.transaction import Transaction, draw_ids
-from shared.fields import Stored
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, fold, id_text
+from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction, draw_ids
+from shared.kernel.fields import Stored
 
 
 class Crate(Stored):

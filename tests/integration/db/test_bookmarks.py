@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from shared.db import bookmarks
-from shared.db.bookmarks import LAG_MS
-from shared.db.facets import sort_text
-from shared.db.listing import read_page
-from shared.db.plan import ListQuery
+from shared.kernel.db import bookmarks
+from shared.kernel.db.bookmarks import LAG_MS
+from shared.kernel.db.facets import sort_text
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.integration.db.crates import CRATES, Yard

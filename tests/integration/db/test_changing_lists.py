@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shared.db.bookmarks import LAG_MS
-from shared.db.listing import Page, read_page
-from shared.db.plan import ListQuery
+from shared.kernel.db.bookmarks import LAG_MS
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.crates import CRATES, Crate, Draft, Yard
 

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from shared.clock import Deadline
-from shared.db import bookmarks
-from shared.db.listing import Page, read_page
-from shared.db.plan import ListQuery
+from shared.kernel.clock import Deadline
+from shared.kernel.db import bookmarks
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewYard
 from tests.integration.db.crates import CRATES, Crate, Yard

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.db.counters import SHARDS, read_totals, shard_key
-from shared.db.items import to_attributes
-from shared.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.counters import SHARDS, read_totals, shard_key
+from shared.kernel.db.items import to_attributes
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from tests.bench.flat_table import FlatTable
 from tests.faults import Wire
 from tests.stack import Stack

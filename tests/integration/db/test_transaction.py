@@ -5,11 +5,11 @@ from itertools import count
 
 import pytest
 
-from shared.clock import Deadline, now_ms
-from shared.db.items import Item
-from shared.db.transaction import MAX_ACTIONS, Overtaken, Transaction
-from shared.db.unit_of_work import perform
-from shared.errors import Conflict, ServiceUnavailable
+from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.db.items import Item
+from shared.kernel.db.transaction import MAX_ACTIONS, Overtaken, Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
 from tests.faults import Answer, Call, Forward, Wire, cancelled, conflict, lost, refusal
 from tests.integration.db.crates import Yard

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.catalog import service as catalog
-from shared.db import references as register
+from shared.kernel.db import references as register
+from shared.warehouse.catalog import service as catalog
 from tests.clock import Clock
 from tests.gateway import Erp
 

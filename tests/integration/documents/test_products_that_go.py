@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from shared.catalog import service
-from shared.db.references import retire
-from shared.db.transaction import Transaction
+from shared.kernel.db.references import retire
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.catalog import service
 from tests.clock import Clock
 from tests.gateway import Erp
 from tests.stack import Stack

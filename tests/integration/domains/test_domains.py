@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from moto.apigateway.models import apigateway_backends
 
-from shared import aws
-from shared.errors import Conflict, NotFound, ValidationFailed
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory, host_key, read
-from shared.tenancy.domains import Domain, add_domain, list_domains, remove_domain
+from operations import provisioning
+from operations.domains import Domain, add_domain, list_domains, remove_domain
+from shared.identity.tenancy.directory import directory, host_key, read
+from shared.kernel import aws
+from shared.kernel.errors import Conflict, NotFound, ValidationFailed
 from tests.faults import (
     Answer,
     Call,

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.audit import service as audit
-from shared.audit import views
-from shared.audit.models import AuditParameters
-from shared.tenancy import access, provisioning
-from shared.tenancy.directory import directory, host_key
-from shared.tenancy.domains import list_domains, remove_domain
+from operations import provisioning
+from operations.domains import list_domains, remove_domain
+from shared.identity.audit import service as audit
+from shared.identity.audit import views
+from shared.identity.audit.models import AuditParameters
+from shared.identity.tenancy import access
+from shared.identity.tenancy.directory import directory, host_key
+from shared.kernel import aws
 from tests.faults import (
     Answer,
     Call,

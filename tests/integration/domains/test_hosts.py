@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.auth.operating import Credentials, create_client
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
+from operations import provisioning
+from operations.api_clients import Credentials, create_client
+from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Gateway, Response
 from tests.stack import ADDRESS, HOST, Stack
 

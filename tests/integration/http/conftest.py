@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.clock import now_ms
+from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.tenancy import provisioning
-from shared.tenancy.settings import TenantSettings
+from shared.identity.tenancy.settings import TenantSettings
+from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.gateway import Erp
 from tests.stack import ADDRESS, Stack

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from shared.auth.scopes import SCOPES
-from shared.config import config
-from shared.errors import CODES
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
+from operations import provisioning
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
+from shared.kernel.config import config
+from shared.kernel.errors import CODES
 from tests.gateway import Erp, Headers, LambdaContext, Response
 from tests.integration.doors import operations
 from tests.integration.write_routes import BOLT, EXAMPLES
@@ -297,7 +297,7 @@ def test_an_unexpected_failure_tells_nothing_of_itself(
     def fail(*_: object) -> None:
         raise RuntimeError("the secret of table acme")
 
-    monkeypatch.setattr("shared.catalog.service.repository.list_products", fail)
+    monkeypatch.setattr("shared.warehouse.catalog.service.repository.list_products", fail)
 
     answer = erp.get("/products")
 
@@ -309,7 +309,7 @@ def test_an_answer_that_lambda_cannot_carry_is_413(
     erp: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = erp.post("/products", BOLT).data
-    monkeypatch.setattr("shared.http.door.dumps", lambda _: '"' * 3_100_000)
+    monkeypatch.setattr("shared.http.api_handler.dumps", lambda _: '"' * 3_100_000)
 
     _assert_envelope(erp.get(f"/products/{product['id']}"), 413, "payload_too_large")
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.clock import instant, now_ms
-from shared.config import config
-from shared.http.leases import budget
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
-from shared.tenancy.settings import TenantSettings
+from operations import provisioning
+from shared.http.rate_limit_leases import budget
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.settings import TenantSettings
+from shared.kernel.clock import instant, now_ms
+from shared.kernel.config import config
 from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import Wire, refusal

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.auth.caller import Caller
-from shared.errors import ServiceError
 from shared.http import rate_limit
-from shared.http.leases import Ask, Outcome, budget
 from shared.http.rate_limit import RateLimiter, limiter
+from shared.http.rate_limit_leases import Ask, Outcome, budget
+from shared.kernel.caller import Caller
+from shared.kernel.errors import ServiceError
 from tests.environments import ENVIRONMENTS, PATTERNS, Crowd, Item
 from tests.faults import (
     Answer,

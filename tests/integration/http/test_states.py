@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.auth.operating import Credentials, create_client
-from shared.config import config
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
-from shared.tenancy.tenant import MODULES, WEBHOOKS
+from operations import provisioning
+from operations.api_clients import Credentials, create_client
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES, WEBHOOKS
+from shared.kernel.config import config
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.imports.columns import ImportKind
+from shared.integration.imports.columns import ImportKind
 from tests.integration.imports.sheets import Record, cell, document_records
 
 

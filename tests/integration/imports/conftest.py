@@ -9,8 +9,8 @@ from tests.stack import Stack
 @pytest.fixture(autouse=True)
 def few_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """moto is slow, and only deletions and counts write and read all shards."""
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
 
 
 @pytest.fixture

@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from shared.catalog.repository import PRODUCTS
-from shared.config import config
-from shared.db.collection import HEAD, Collection
-from shared.db.items import from_attributes, unpack
-from shared.documents.repository import COLLECTIONS
-from shared.imports.repository import IMPORTS
-from shared.pick_faces.repository import PICK_FACES
-from shared.transfer_orders.repository import TRANSFER_ORDERS
-from shared.work.repository import PICKINGS
+from shared.integration.imports.repository import IMPORTS
+from shared.kernel.config import config
+from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.items import from_attributes, unpack
+from shared.warehouse.catalog.repository import PRODUCTS
+from shared.warehouse.documents.repository import COLLECTIONS
+from shared.warehouse.pick_faces.repository import PICK_FACES
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.import_desk import ImportDesk
 from tests.integration.imports.sheets import Complaint, complaints
 from tests.quick_moto import stored

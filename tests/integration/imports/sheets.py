@@ -9,8 +9,8 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.worksheet.worksheet import Worksheet
 
-from shared.imports.columns import ImportKind, Language
-from shared.imports.layouts import LAYOUTS
+from shared.integration.imports.columns import ImportKind, Language
+from shared.integration.imports.layouts import LAYOUTS
 
 type Record = Mapping[str, object]
 """A row: field of the layout → what its cell holds."""

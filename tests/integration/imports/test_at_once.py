@@ -33,12 +33,12 @@ type Act = Callable[[], Any]
 @pytest.fixture
 def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Several chunks and transactions for a few rows; nobody waits for another to be done."""
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 5)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 2)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 5)
     for module in ("validating", "applying", "allocating", "running", "service"):
-        monkeypatch.setattr(f"shared.imports.{module}.LEASE_MS", 0)
+        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
     return Scheduler(wire, monkeypatch)
 
 
@@ -114,7 +114,7 @@ def assert_committed(desk: ImportDesk) -> None:
 def test_two_workers_validate(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
     for play, number, seed in each_way(stack, scheduler, large=True):
         play.at_once(play.worker(number), play.worker(number), seed=seed)
         assert_validated(play.desk)
@@ -123,7 +123,7 @@ def test_two_workers_validate(
 def test_two_workers_commit(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
     for play, number, seed in each_way(stack, scheduler):
         assert play.post(f"/imports/{number}/commit")().status == 202
         play.at_once(play.worker(number), play.worker(number), seed=seed)
@@ -160,7 +160,7 @@ def test_a_commit_while_a_worker_comes(stack: Stack, scheduler: Scheduler) -> No
 def test_cancelled_while_it_is_validated(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
     for play, number, seed in each_way(stack, scheduler, large=True):
         cancel = play.post(f"/imports/{number}/cancel")
         answer, _ = play.at_once(cancel, play.worker(number), seed=seed)
@@ -224,10 +224,10 @@ def between(wire: Wire, at: int, act: Act, told: list[Any]) -> AbstractContextMa
 
 @pytest.fixture
 def desk_of_small_steps(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch) -> ImportDesk:
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 3)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
     return desk
 
 
@@ -303,7 +303,7 @@ def test_two_workers_at_one_dropped_file_between_any_two_calls(
     desk: ImportDesk, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("validating", "applying", "running", "service"):
-        monkeypatch.setattr(f"shared.imports.{module}.LEASE_MS", 0)
+        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
     desk.put("drop/products/goods.csv", GOODS)
     [notice] = desk.take()
     assert not desk.work(notice)

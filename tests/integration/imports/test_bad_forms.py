@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.errors import ImportRefused
-from shared.imports.accepting import ensure_readable
-from shared.imports.models import MAX_UPLOAD
+from shared.integration.imports.accepting import ensure_readable
+from shared.integration.imports.models import MAX_UPLOAD
+from shared.kernel.errors import ImportRefused
 from tests.gateway import Form, Response
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import imports

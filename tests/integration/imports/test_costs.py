@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.imports.columns import ImportKind
+from shared.integration.imports.columns import ImportKind
 from tests.bench.meter import metered
 from tests.faults import Recording, Wire
 from tests.floor import Floor

@@ -6,10 +6,10 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from shared.imports.models import MAX_FILE
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
-from shared.tenancy.tenant import MODULES
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES
+from shared.integration.imports.models import MAX_FILE
 from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import CARGOES

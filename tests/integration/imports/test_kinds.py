@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from shared.imports.columns import LANGUAGES, Language
-from shared.imports.templates import template
+from shared.integration.imports.columns import LANGUAGES, Language
+from shared.integration.imports.templates import template
 from tests.floor import Floor
 from tests.gateway import Erp
 from tests.import_desk import ImportDesk

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.config import config
-from shared.imports.running import MOST_STALLS
-from shared.imports.validating import FILE_GONE
+from shared.integration.imports.running import MOST_STALLS
+from shared.integration.imports.validating import FILE_GONE
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import Answer, Call, Forward, Wire, refusal
 from tests.import_desk import ImportDesk
@@ -27,10 +27,10 @@ GOODS = as_csv([["item_code", "name"], *([code, "Good"] for code in GOOD), ["BAD
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave everything to the worker, in several steps."""
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 3)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
 
 
 def lose(desk: ImportDesk, part: str) -> None:
@@ -119,7 +119,7 @@ def test_a_part_that_is_gone_before_the_commit(desk: ImportDesk) -> None:
 def test_rejected_rows_that_are_gone_do_not_undo_a_commit(
     desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 6)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 6)
     number = committing(desk)
     report = complained(desk, desk.show(number))
     assert report == {(8, "name", "is required")}

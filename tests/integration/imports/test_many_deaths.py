@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.imports.document_handling import EntryDocuments
+from shared.integration.imports.document_handling import EntryDocuments
 from tests.clock import Clock
 from tests.faults import Answer, Call, Fault, Forward, Killed, Wire
 from tests.floor import Floor
@@ -133,12 +133,12 @@ def assert_every_document_is_there_once(desk: ImportDesk, documents: int) -> Non
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
     at_once = max(1, DOCUMENTS // _STEPS)
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 2 * at_once * _LINES)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 2 * at_once * _LINES)
     actions = 2 + at_once * EntryDocuments.actions
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", actions)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", actions)
 
 
 def run_through(

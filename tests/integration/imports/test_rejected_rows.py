@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from openpyxl import load_workbook
 
-from shared.imports.columns import ImportKind
+from shared.integration.imports.columns import ImportKind
 from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from shared.auth.scopes import SCOPES
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
-from shared.tenancy.tenant import MODULES
+from operations import provisioning
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp, Form
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import made
@@ -64,8 +64,8 @@ AT_ONCE: dict[str, tuple[Make, str]] = {
 
 
 def by_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
 
 
 def test_what_cannot_be_committed_says_why(
@@ -177,8 +177,8 @@ def test_progress_is_shown_while_the_worker_is_at_it(
     desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_worker(monkeypatch)
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 2)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
     seen: list[tuple[str, object, object]] = []
 
     def look() -> None:
@@ -209,7 +209,7 @@ def test_progress_is_shown_while_the_worker_is_at_it(
 def slow(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch, look: Callable[[], None]) -> None:
     """Let the worker do one step with each message, and look after each."""
     with monkeypatch.context() as patch:
-        patch.setattr("shared.imports.workspace.Workspace.deadline", _Late())
+        patch.setattr("shared.integration.imports.workspace.Workspace.deadline", _Late())
         while bodies := desk.take():
             for body in bodies:
                 assert not desk.work(body)

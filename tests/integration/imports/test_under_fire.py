@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.config import config
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import (
     Fault,
@@ -50,9 +50,9 @@ ORDERS = as_csv(table("exit_documents", EXITS.records()))
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several chunks and several transactions even for a few rows."""
-    monkeypatch.setattr("shared.imports.validating._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.imports.applying.MAX_ACTIONS", 8)
-    monkeypatch.setattr("shared.imports.product_handling.Products.prepares", 4)
+    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 3)
+    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.product_handling.Products.prepares", 4)
 
 
 def settle(desk: ImportDesk, clock: Clock, *again: str) -> None:
@@ -211,8 +211,8 @@ class Stage:
 
 def _set(desk: ImportDesk, scene: Scene, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Stage:
     if scene.large:
-        monkeypatch.setattr("shared.imports.service._AT_ONCE_BYTES", 0)
-        monkeypatch.setattr("shared.imports.service._AT_ONCE_UNITS", 0)
+        monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
+        monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
     floor = Floor.furnished(desk.erp, "YARD")
     floor.settle(commit_drops=scene.commits_drops)
     act = scene.prepare(desk)

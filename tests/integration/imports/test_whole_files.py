@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from shared.imports.columns import ImportKind
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
-from shared.tenancy.tenant import PLANS, Plan
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import PLANS, Plan
+from shared.integration.imports.columns import ImportKind
 from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.sheets import as_csv, as_xlsx

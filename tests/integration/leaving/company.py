@@ -6,12 +6,12 @@ from typing import Any
 from moto.apigateway.models import apigateway_backends
 from moto.s3.models import s3_backends
 
-from shared import aws
-from shared.auth.operating import create_client, revoke_client
-from shared.config import config
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory, holder_of, host_key, scan, tenant_key
-from shared.tenancy.domains import add_domain
+from operations import provisioning
+from operations.api_clients import create_client, revoke_client
+from operations.domains import add_domain
+from shared.identity.tenancy.directory import directory, holder_of, host_key, scan, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.gateway import Erp
 from tests.stack import ACCOUNT, REGION, Stack
 

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from functions.event_relay import app as relay
-from shared import aws
-from shared.config import config
-from shared.errors import Conflict, NotFound, ServiceError
-from shared.tenancy import overview, provisioning
-from shared.tenancy.deleting import QUIET, delete_tenant, what_goes
-from shared.tenancy.directory import FRESH, directory
-from shared.tenancy.domains import add_domain
-from shared.tenancy.settings import TenantSettings
+from operations import provisioning, tenant_overview
+from operations.deletion import QUIET, delete_tenant, what_goes
+from operations.domains import add_domain
+from shared.identity.tenancy.directory import FRESH, directory
+from shared.identity.tenancy.settings import TenantSettings
+from shared.kernel import aws
+from shared.kernel.config import config
+from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
 from tests.faults import Fault, Killed, Wire, kill_after, kill_before
 from tests.integration.leaving.company import CERTIFICATE, HOST, Company
@@ -38,7 +38,7 @@ def assert_deleted(company: Company) -> None:
     assert company.stack.erp("beta").get("/products").json()["meta"]["total"] == 1
     assert company.files("beta")
     assert company.files("acme2")
-    assert overview.show("beta").clients == 1
+    assert tenant_overview.show("beta").clients == 1
 
 
 def test_nothing_is_left_but_the_name(company: Company) -> None:
@@ -77,7 +77,7 @@ def test_a_deletion_that_died_is_finished_by_the_next_run(
         directory.forget()
         with wire.faulty(fault(call)), pytest.raises(Killed):
             delete_tenant("acme")
-        assert overview.show("acme").state in {"cancelled", "deleting", "deleted"}
+        assert tenant_overview.show("acme").state in {"cancelled", "deleting", "deleted"}
         delete_tenant("acme")
         assert_deleted(company)
 
@@ -148,7 +148,7 @@ def test_who_has_not_left_is_not_deleted(company: Company, state: Any) -> None:
         with pytest.raises(Conflict, match=f"is {state}.*cancel it first"):
             attempt()
     assert company.left() == before
-    assert overview.show("acme").state == state
+    assert tenant_overview.show("acme").state == state
 
 
 def test_one_that_moved_away_can_be_deleted(company: Company) -> None:
@@ -225,8 +225,8 @@ def test_its_host_may_be_another_tenants(company: Company) -> None:
 def test_the_list_shows_it_only_when_asked(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
-    assert [each.slug for each in overview.list_all()] == ["beta"]
-    listed = [(each.slug, each.state) for each in overview.list_all(deleted=True)]
+    assert [each.slug for each in tenant_overview.list_all()] == ["beta"]
+    listed = [(each.slug, each.state) for each in tenant_overview.list_all(deleted=True)]
     assert listed == [("acme", "deleted"), ("beta", "active")]
     assert [each.slug for each in provisioning.list_tenants()] == ["beta"]
 
@@ -286,10 +286,10 @@ def test_events_on_their_way_are_dropped(company: Company) -> None:
 def test_a_table_that_stays_busy_ends_the_wait(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.tenancy.tables._is_going", lambda _: False)
+    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: False)
     company.cancel()
     with pytest.raises(ServiceError) as refusal:
         delete_tenant("acme")
     assert refusal.value.status == 503
-    monkeypatch.setattr("shared.tenancy.tables._is_going", lambda _: True)
-    assert overview.show("acme").state == "deleting"
+    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: True)
+    assert tenant_overview.show("acme").state == "deleting"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shared.auth.operating import rotate_client
-from shared.db import items
-from shared.db.collection import Collection
-from shared.errors import Conflict, NotFound
-from shared.tenancy import overview, provisioning
-from shared.tenancy.deleting import delete_tenant
-from shared.tenancy.exporting import FILES, export_tenant
+from operations import provisioning, tenant_overview
+from operations.api_clients import rotate_client
+from operations.deletion import delete_tenant
+from operations.export import FILES, export_tenant
+from shared.kernel.db import items
+from shared.kernel.db.collection import Collection
+from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
 from tests.faults import Answer, Call, Forward, Killed, Wire, kill_after
 from tests.integration import write_routes
@@ -244,7 +244,7 @@ def test_one_that_is_not_served_can_take_its_data_along(
     provisioning.set_state("acme", state)
     assert export_tenant("acme", tmp_path)["counts"]["products.jsonl"] == 1
     assert json.loads((tmp_path / "tenant.json").read_text())["state"] == state
-    assert overview.show("acme").state == state
+    assert tenant_overview.show("acme").state == state
     assert company.stack.tenant("beta").state == "active"
 
 

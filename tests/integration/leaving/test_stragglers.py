@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.auth.operating import create_client
-from shared.tenancy.deleting import delete_tenant
-from shared.tenancy.directory import directory
+from operations.api_clients import create_client
+from operations.deletion import delete_tenant
+from shared.identity.tenancy.directory import directory
 from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext

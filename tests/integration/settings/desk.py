@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from shared.db.items import from_attributes
-from shared.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory
+from shared.kernel.db.items import from_attributes
 from tests.gateway import Erp, Response
 from tests.integration.write_settings import ERP
 from tests.stack import Stack

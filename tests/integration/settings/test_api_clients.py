@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.auth.scopes import SCOPES
-from shared.tenancy.provisioning import set_plan
+from operations.provisioning import set_plan
+from shared.identity.auth.scopes import SCOPES
 from tests.gateway import Erp
 from tests.integration.settings.desk import (
     ask,
@@ -193,7 +193,7 @@ def test_no_secret_is_in_a_log_line(
     def careless(client_id: str, secret: str) -> bytes:
         raise RuntimeError(f"cannot hash {secret} of {client_id}")
 
-    monkeypatch.setattr("shared.auth.client_changes.secret_hash", careless)
+    monkeypatch.setattr("shared.identity.auth.client_changes.secret_hash", careless)
     assert erp.post(path).status == 500
 
     lines = log.getvalue()

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from shared.tenancy.provisioning import set_plan
+from operations.provisioning import set_plan
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.settings.desk import counted, created, works

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.provisioning import set_plan, set_settings, show_tenant
+from operations.provisioning import set_plan, set_settings, show_tenant
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.settings.desk import problems, ten_seconds_later

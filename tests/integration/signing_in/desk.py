@@ -9,19 +9,19 @@ from urllib.parse import urlencode
 
 from functions.authorizer.app import lambda_handler as authorize
 from functions.oauth.app import lambda_handler
-from shared.auth.caller import Caller
-from shared.auth.rules import ensure_not_revoked
-from shared.auth.scopes import Permission
-from shared.clock import now_ms
-from shared.db.unit_of_work import perform
-from shared.errors import Unauthenticated
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import show_tenant
-from shared.users import credentials, totp
-from shared.users.models import RoleCreate, TotpConfirmation, UserCreate
-from shared.users.roles import create_role
-from shared.users.service import create_user
+from operations.provisioning import show_tenant
+from shared.identity.auth.rules import ensure_not_revoked
+from shared.identity.auth.scopes import Permission
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.identity.users import credentials, totp
+from shared.identity.users.models import RoleCreate, TotpConfirmation, UserCreate
+from shared.identity.users.roles import create_role
+from shared.identity.users.service import create_user
+from shared.kernel.caller import Caller
+from shared.kernel.clock import now_ms
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Unauthenticated
 
 FORM = "application/x-www-form-urlencoded"
 PASSWORD = "correct horse battery staple"

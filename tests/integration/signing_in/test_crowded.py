@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.auth.clients import client_key
-from shared.auth.operating import create_client, create_mobile_client, revoke_client
-from shared.db.unit_of_work import perform
-from shared.tenancy import revocations
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import read, tenant_key
-from shared.tenancy.provisioning import Credentials
-from shared.users.models import UserChange
-from shared.users.service import change_user
+from operations.api_clients import create_client, create_mobile_client, revoke_client
+from operations.provisioning import Credentials
+from shared.identity.auth.clients import client_key
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import read, tenant_key
+from shared.identity.users.models import UserChange
+from shared.identity.users.service import change_user
+from shared.kernel import aws
+from shared.kernel.db.unit_of_work import perform
 from tests.faults import Answer as AwsAnswer
 from tests.faults import Call, Forward, Wire
 from tests.integration.signing_in.desk import (

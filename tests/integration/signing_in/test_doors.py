@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.auth.operating import create_mobile_client
-from shared.tenancy.directory import directory
+from operations.api_clients import create_mobile_client
+from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.faults import Wire
 from tests.gateway import Erp

@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.auth.operating import create_client, create_mobile_client
-from shared.tenancy import revocations
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import set_address, set_state
+from operations.api_clients import create_client, create_mobile_client
+from operations.provisioning import set_address, set_state
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.directory import directory
 from tests.faults import Wire
 from tests.integration.signing_in.desk import Person, ask, give_back, is_good, renew, send
 from tests.integration.signing_in.test_refresh import WRONG, marks, reuses

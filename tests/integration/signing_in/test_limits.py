@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.auth import failures
-from shared.auth.failures import (
+from shared.identity.auth import failures
+from shared.identity.auth.failures import (
     LONG_WINDOW,
     PER_ADDRESS,
     PER_USER,
@@ -14,8 +14,8 @@ from shared.auth.failures import (
     WINDOW,
     Attempts,
 )
-from shared.clock import now_ms
-from shared.users import passwords, signing_in
+from shared.identity.users import passwords, signing_in
+from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.integration.signing_in.desk import ADDRESS, Person, ask, hire, renew

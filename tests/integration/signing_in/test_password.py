@@ -7,14 +7,14 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.auth.operating import create_client, create_mobile_client, revoke_client
-from shared.auth.tokens import LIFETIME
-from shared.db.unit_of_work import perform
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import set_address, set_state
-from shared.users.models import UserChange
-from shared.users.service import change_user
+from operations.api_clients import create_client, create_mobile_client, revoke_client
+from operations.provisioning import set_address, set_state
+from shared.identity.auth.tokens import LIFETIME
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.identity.users.models import UserChange
+from shared.identity.users.service import change_user
+from shared.kernel.db.unit_of_work import perform
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.faults import Wire

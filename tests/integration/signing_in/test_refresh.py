@@ -4,18 +4,18 @@ from functools import partial
 
 import pytest
 
-from shared.audit.models import AuditParameters
-from shared.audit.service import list_entries
-from shared.auth.operating import create_client, create_mobile_client, revoke_client
-from shared.db.unit_of_work import perform
-from shared.tenancy import revocations
-from shared.tenancy.access import store_for
-from shared.tenancy.directory import directory, read, tenant_key
-from shared.tenancy.provisioning import set_address
-from shared.users import credentials, service
-from shared.users.models import PasswordReset, RoleChange, UserChange
-from shared.users.roles import change_role
-from shared.users.sessions import LIFETIME, session_key, session_of
+from operations.api_clients import create_client, create_mobile_client, revoke_client
+from operations.provisioning import set_address
+from shared.identity.audit.models import AuditParameters
+from shared.identity.audit.service import list_entries
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory, read, tenant_key
+from shared.identity.users import credentials, service
+from shared.identity.users.models import PasswordReset, RoleChange, UserChange
+from shared.identity.users.roles import change_role
+from shared.identity.users.sessions import LIFETIME, session_key, session_of
+from shared.kernel.db.unit_of_work import perform
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.integration.signing_in.desk import Person, caller_of, enrol, hire, is_good, renew

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.users import passwords
+from shared.identity.users import passwords
 from tests import faults
 from tests.clock import Clock
 from tests.faults import Answer, Call, Fault, Forward, Killed, Wire

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.stock.repository import MOVEMENTS, STOCK
+from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.floor import Floor

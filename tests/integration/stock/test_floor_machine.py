@@ -24,7 +24,7 @@ def test_whatever_happens_the_books_are_right(
     """SOAK_STEPS is how many steps, SOAK_SEED where they begin."""
     assert clock
     for module in ("counters", "transaction"):
-        monkeypatch.setattr(f"shared.db.{module}.SHARDS", 2)
+        monkeypatch.setattr(f"shared.kernel.db.{module}.SHARDS", 2)
     steps = int(os.environ.get("SOAK_STEPS", "300")) // _PARTS
     first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
     erp = stack.erp()

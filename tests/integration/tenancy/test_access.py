@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from shared import aws
-from shared.config import config
-from shared.tenancy import access as module
-from shared.tenancy.access import TenantAccess, dynamodb_for, session_policy
+from shared.identity.tenancy import access as module
+from shared.identity.tenancy.access import TenantAccess, dynamodb_for, session_policy
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests import iam
 from tests.iam import read_policy
 from tests.integration.control_plane import ACCOUNT, REGION, Wire

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.aws import client
-from shared.errors import Conflict
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import create_tenant, show_tenant
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import Tenant
+from operations.provisioning import create_tenant, show_tenant
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.aws import client
+from shared.kernel.errors import Conflict
 from tests.integration.control_plane import Wire
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 

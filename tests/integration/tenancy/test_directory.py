@@ -2,10 +2,10 @@
 
 import pytest
 
-from shared.tenancy import directory as module
-from shared.tenancy.directory import Directory
-from shared.tenancy.provisioning import create_tenant, set_state, share_address
-from shared.tenancy.settings import TenantSettings
+from operations.provisioning import create_tenant, set_state, share_address
+from shared.identity.tenancy import directory as module
+from shared.identity.tenancy.directory import Directory
+from shared.identity.tenancy.settings import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire
 
 

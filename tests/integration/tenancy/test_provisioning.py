@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.aws import client
-from shared.db.table import EXPIRY, INDEX_COUNT
-from shared.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
-from shared.tenancy import provisioning, tables
-from shared.tenancy.directory import directory, read, tenant_key
-from shared.tenancy.provisioning import (
+from operations import provisioning, tenant_tables
+from operations.provisioning import (
     create_client,
     create_tenant,
     list_clients,
@@ -25,8 +21,12 @@ from shared.tenancy.provisioning import (
     set_state,
     show_tenant,
 )
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import Settings, Tenant
+from shared.identity.tenancy.directory import directory, read, tenant_key
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import Settings, Tenant
+from shared.kernel.aws import client
+from shared.kernel.db.table import EXPIRY, INDEX_COUNT
+from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
 
 ACME = TenantSettings(
@@ -166,9 +166,9 @@ def test_creating_a_suspended_tenant_again_does_not_resume_it(wire: Wire) -> Non
 
 def test_the_wait_for_the_table_ends(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     assert wire
-    monkeypatch.setattr(tables, "_is_active", lambda _: False)
-    monkeypatch.setattr(tables, "_PATIENCE", 0.02)
-    monkeypatch.setattr(tables, "_INTERVAL", 0.005)
+    monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
+    monkeypatch.setattr(tenant_tables, "_PATIENCE", 0.02)
+    monkeypatch.setattr(tenant_tables, "_INTERVAL", 0.005)
     with pytest.raises(ServiceError) as refusal:
         create_tenant(ACME)
     assert refusal.value.status == 503

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import set_modules
-from shared.tenancy.tenant import MODULES
-from shared.warehouses import service as warehouses
+from operations.provisioning import set_modules
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES
+from shared.warehouse.warehouses import service as warehouses
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.tenancy.provisioning import create_tenant
-from shared.tenancy.settings import TenantSettings
-from shared.tenancy.tenant import MODULES
+from operations.provisioning import create_tenant
+from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.tenant import MODULES
 from tests.clock import Clock
 from tests.gateway import Erp
 from tests.stack import ADDRESS, Stack

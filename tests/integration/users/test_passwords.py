@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from shared.users import attempts, passwords
-from shared.users.repository import read_account
+from shared.identity.users import attempts, passwords
+from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.gateway import Erp

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from shared.users.repository import role_count
+from shared.identity.users.repository import role_count
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census

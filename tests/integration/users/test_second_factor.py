@@ -8,12 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.clock import now_ms
-from shared.db.transaction import Overtaken, Transaction
-from shared.db.unit_of_work import perform
-from shared.tenancy.access import store_for
-from shared.users import repository, second_factor, totp
-from shared.users.logins import Login
+from shared.identity.tenancy.access import store_for
+from shared.identity.users import repository, second_factor, totp
+from shared.identity.users.logins import Login
+from shared.kernel.clock import now_ms
+from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.unit_of_work import perform
 from tests.clock import Clock
 from tests.faults import Wire
 from tests.gateway import Erp, Response

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.db.items import from_attributes
-from shared.tenancy.directory import directory
-from shared.users.repository import read_account
+from shared.identity.tenancy.directory import directory
+from shared.identity.users.repository import read_account
+from shared.kernel.db.items import from_attributes
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census

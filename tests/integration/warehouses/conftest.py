@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from shared.db.references import register
-from shared.db.transaction import Transaction
+from shared.kernel.db.references import register
+from shared.kernel.db.transaction import Transaction
 from tests.gateway import Erp
 from tests.stack import Stack
 

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 
-from shared.catalog.repository import PRODUCTS
-from shared.db.items import from_attributes
-from shared.pick_faces.repository import PICK_FACES
-from shared.warehouses.repository import POSITIONS
+from shared.kernel.db.items import from_attributes
+from shared.warehouse.catalog.repository import PRODUCTS
+from shared.warehouse.pick_faces.repository import PICK_FACES
+from shared.warehouse.warehouses.repository import POSITIONS
 from tests.gateway import Erp, Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.stack import Stack

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.db.transaction import Transaction
-from shared.warehouses import bulk as subject
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.warehouses import bulk as subject
 from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems

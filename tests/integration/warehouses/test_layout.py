@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from local.sample import ACME, read
-from shared.json_text import loads
+from shared.kernel.json_text import loads
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census

@@ -19,8 +19,8 @@ type Outcome = tuple[int, ...]
 @pytest.fixture
 def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Few shards of counters, since moto is slow and deletions write them all."""
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     return Scheduler(wire, monkeypatch)
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.pick_faces import service
-from shared.pick_faces.models import PickFaceDraft
-from shared.validation import check
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.validation import check
+from shared.warehouse.pick_faces import service
+from shared.warehouse.pick_faces.models import PickFaceDraft
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import problems

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.db.references import retire
-from shared.db.transaction import Overtaken, Transaction
-from shared.warehouses import service
+from shared.kernel.db.references import retire
+from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
 from tests.integration.census import take_census

@@ -222,7 +222,7 @@ def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: 
 def test_the_detail_holds_the_first_2000_positions(
     erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.warehouses.service._IN_DETAIL", 2)
+    monkeypatch.setattr("shared.warehouse.warehouses.service._IN_DETAIL", 2)
     warehouse("CEN")
     warehouse("DUB")
     for bin_code in ("B", "C", "A"):

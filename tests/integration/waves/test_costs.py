@@ -3,10 +3,10 @@
 from collections import Counter
 from functools import partial
 
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.work.models import StoredPicking
-from shared.work.repository import PICKINGS
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
 from tests.faults import Recording, Wire
 from tests.floor import Floor
 from tests.integration.planted import PICKING

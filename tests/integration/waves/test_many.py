@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from shared.waves import creating
+from shared.warehouse.waves import creating
 from tests.clock import Clock
 from tests.faults import Answer, Call, Fault, Forward, Killed, Wire
 from tests.floor import Floor

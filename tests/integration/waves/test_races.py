@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 
-from shared.waves import creating
+from shared.warehouse.waves import creating
 from tests.faults import Wire
 from tests.floor import Floor
 from tests.gateway import Response

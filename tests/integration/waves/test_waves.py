@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from shared.tenancy.directory import directory
-from shared.tenancy.provisioning import set_modules
-from shared.tenancy.tenant import MODULES
+from operations.provisioning import set_modules
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.planted import picking, wave

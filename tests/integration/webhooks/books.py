@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from shared.clock import milliseconds_of
-from shared.config import config
-from shared.db.collection import HEAD
-from shared.db.items import Item, Key, from_attributes, unpack
-from shared.events.outbox import Entry, entry_of
-from shared.webhooks import rules
-from shared.webhooks.models import Pulse, StoredDelivery, StoredWebhook
-from shared.webhooks.repository import Register, logged_of, pulse_key, read_register
+from shared.integration.webhooks import rules
+from shared.integration.webhooks.models import Pulse, StoredDelivery, StoredWebhook
+from shared.integration.webhooks.repository import Register, logged_of, pulse_key, read_register
+from shared.kernel.clock import milliseconds_of
+from shared.kernel.config import config
+from shared.kernel.db.collection import HEAD
+from shared.kernel.db.items import Item, Key, from_attributes, unpack
+from shared.kernel.events.outbox import Entry, entry_of
 from tests import quick_moto
 from tests.stack import ACCOUNT, REGION, Stack
 
 if TYPE_CHECKING:
-    from shared.db.store import Store
+    from shared.kernel.db.store import Store
 
 MOST = 20
 """Subscriptions of a tenant."""

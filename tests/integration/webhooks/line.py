@@ -18,15 +18,15 @@ from typing import Any
 import pytest
 
 from functions.webhook_worker import app
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.events.kinds import AnyKind
-from shared.events.outbox import Event, Told, raise_event
-from shared.observability import logger
-from shared.tenancy import directory
-from shared.webhooks import delivering
-from shared.webhooks.repository import Register
-from shared.webhooks.sending import Outcome
+from shared.identity.tenancy import directory
+from shared.integration.webhooks import delivering
+from shared.integration.webhooks.repository import Register
+from shared.integration.webhooks.sending import Outcome
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.outbox import Event, Told, raise_event
+from shared.kernel.observability import logger
 from tests import gateway
 from tests.clock import Clock
 from tests.faults import Killed

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks.sending import Outcome
 from tests.gateway import Response
 from tests.integration.webhooks.line import OWN_SECRET, Line, failing
 from tests.webhook_desk import Endpoint, Sent, accept, fail

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from functions.webhook_worker import app
-from shared.config import config
-from shared.webhooks.models import StoredDelivery
-from shared.webhooks.sending import Outcome
-from shared.webhooks.signatures import signature_headers
+from shared.integration.webhooks.models import StoredDelivery
+from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.signatures import signature_headers
+from shared.kernel.config import config
 from tests.faults import Wire
 from tests.gateway import Response
 from tests.integration.webhooks import line as lines
@@ -113,8 +113,8 @@ class Play:
 @pytest.fixture
 def play(stack: Stack, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
     scheduler = Scheduler(wire, monkeypatch)
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     # One goes at a time: a worker does everything in its own thread.
     monkeypatch.setattr(app, "_threads", SimpleNamespace(map=map))
     monkeypatch.setattr(lines, "_fresh_threads", nullcontext)

@@ -4,8 +4,8 @@ import pytest
 from standardwebhooks import Webhook as StandardWebhook
 from stripe import WebhookSignature
 
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
 from tests.webhook_desk import WebhookDesk, accept, fail
 

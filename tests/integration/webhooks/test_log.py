@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from shared.clock import instant, now_ms
-from shared.events.kinds import AnyKind
-from shared.webhooks.models import DeliveryStatus, StoredDelivery
-from shared.webhooks.repository import LOG_DAYS, WINDOW, find_delivery, log_delivery
+from shared.integration.webhooks.models import DeliveryStatus, StoredDelivery
+from shared.integration.webhooks.repository import LOG_DAYS, WINDOW, find_delivery, log_delivery
+from shared.kernel.clock import instant, now_ms
+from shared.kernel.events.kinds import AnyKind
 from tests.clock import Clock
 from tests.gateway import Response
 from tests.lists.description import NO_MOMENT

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from functions.webhook_worker import app
-from shared.config import config
-from shared.events.kinds import AnyKind
-from shared.webhooks.rules import MOST_FAILURES
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks.rules import MOST_FAILURES
+from shared.integration.webhooks.sending import Outcome
+from shared.kernel.config import config
+from shared.kernel.events.kinds import AnyKind
 from tests.clock import Clock
 from tests.faults import Answer, Call, Fault, Forward, Killed, Wire, lost, refusal
 from tests.integration.webhooks import line as lines
@@ -208,11 +208,11 @@ def fray(
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0,5,1000")
     config.cache_clear()
     # All in one thread: then a seed is always the same story.
-    monkeypatch.setattr("shared.db.parallel._inside", lambda: True)
+    monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     monkeypatch.setattr(app, "_threads", SimpleNamespace(map=map))
     monkeypatch.setattr(lines, "_fresh_threads", nullcontext)
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     with open_line(desk, clock) as line:
         yield Fray(line, wire, random.Random(SEED), most=4 * EVENTS)  # noqa: S311
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from shared.webhooks import repository, rules
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks import repository, rules
+from shared.integration.webhooks.sending import Outcome
 from tests.clock import Clock
 from tests.webhook_desk import Sent, WebhookDesk, fail
 

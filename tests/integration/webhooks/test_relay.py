@@ -6,13 +6,13 @@ import pytest
 from click.testing import CliRunner
 
 from cli.main import main
-from shared.clock import now_ms
-from shared.db.transaction import Transaction
-from shared.db.unit_of_work import perform
-from shared.events.outbox import Event, Told, entry_of, raise_event
-from shared.queue import Queue
-from shared.tenancy import provisioning
-from shared.tenancy.directory import directory
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
+from shared.kernel.clock import now_ms
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.events.outbox import Event, Told, entry_of, raise_event
+from shared.kernel.queue import Queue
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
 from tests.webhook_desk import WebhookDesk, relay_batch, stream_of

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from shared.config import config
-from shared.webhooks.sending import Outcome
+from shared.integration.webhooks.sending import Outcome
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.webhook_desk import Sent, WebhookDesk, accept, fail
 

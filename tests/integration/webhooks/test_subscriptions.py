@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.config import config
-from shared.events.kinds import EVENT_KINDS
+from operations import provisioning
 from shared.http.idempotency import fingerprint
-from shared.sealing import unseal
-from shared.tenancy import provisioning
-from shared.webhooks.repository import WEBHOOKS
+from shared.integration.webhooks.repository import WEBHOOKS
+from shared.kernel.config import config
+from shared.kernel.events.kinds import EVENT_KINDS
+from shared.kernel.sealing import unseal
 from tests import quick_moto
 from tests.gateway import Response
 from tests.stack import ACCOUNT, REGION, Stack

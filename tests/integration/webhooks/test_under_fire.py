@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.config import config
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import (
     Answer,
@@ -46,9 +46,9 @@ _PATIENCE = 5
 @pytest.fixture
 def line(desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
     # Calls in the order in which they are written: then the same number is the same call.
-    monkeypatch.setattr("shared.db.parallel._inside", lambda: True)
-    monkeypatch.setattr("shared.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     # What makes guesses dear costs every request that bears a secret.
     scrypt = hashlib.scrypt
     monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.db.unit_of_work import perform
-from shared.work.repository import RECEIPTS
+from shared.kernel.db.unit_of_work import perform
+from shared.warehouse.receiving.repository import RECEIPTS
 from tests.gateway import Erp
 from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt, transfer
 from tests.stack import Stack

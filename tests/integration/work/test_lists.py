@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.db.facets import id_text
-from shared.db.listing import read_page
-from shared.db.plan import ListQuery
-from shared.db.store import Store
-from shared.work.repository import PICKINGS, RECEIPTS
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.store import Store
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.repository import RECEIPTS
 from tests.faults import Wire
 from tests.gateway import Erp
 from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt

@@ -127,7 +127,7 @@ def test_what_is_gone_or_promised_is_not_put_back(
         stock, lines = dock.erp.walk("/stocks"), dock.progress(order)
         for action in ("cancel", "revert"):
             for step in (80, 8):
-                monkeypatch.setattr("shared.work.receiving_rules._STEP", step)
+                monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", step)
                 answer = dock.act(number, action)
                 assert (answer.status, answer.code) == (409, "conflict"), happens
                 assert item in answer.json()["message"]
@@ -144,7 +144,7 @@ def test_what_is_gone_or_promised_is_not_put_back(
 @pytest.fixture
 def long_receipt(dock: Dock, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """An order of five lines and its receipt, whose goods need three transactions to go."""
-    monkeypatch.setattr("shared.work.receiving_rules._STEP", 11)
+    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 11)
     items = ("BRICK", "CEMENT", "BRICK", "DRILL", "BRICK")
     order = dock.order(*({"item_code": item, "qty": 2} for item in items))
     number = dock.started(order)

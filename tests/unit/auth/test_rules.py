@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from shared.auth.caller import Caller
-from shared.auth.rules import authorize, ensure_not_revoked
-from shared.auth.scopes import PERMISSIONS, SCOPES
-from shared.errors import ClientNotAllowed, Forbidden, MissingScope, Unauthenticated
-from shared.tenancy.tenant import Tenant
+from shared.identity.auth.rules import authorize, ensure_not_revoked
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.identity.tenancy.revocations import revocation_keys
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.caller import Caller
+from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unauthenticated
 
 CLIENT = Caller(
     tenant="acme",
@@ -151,7 +152,7 @@ def test_other_marks_leave_a_caller_alone(mark: str) -> None:
 
 def test_a_token_issued_after_the_mark_is_good() -> None:
     later = replace(USER, expires_at=2_000_000_001)
-    ensure_not_revoked(tenant(*USER.marks), later)
+    ensure_not_revoked(tenant(*revocation_keys(USER)), later)
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(tenant("user:7"), replace(USER, expires_at=1_999_999_999))
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.catalog import rules
-from shared.catalog.models import Product, ProductChange, ProductCreate
+from shared.warehouse.catalog import rules
+from shared.warehouse.catalog.models import Product, ProductChange, ProductCreate
 
 BRICK = Product(id=1, item_code="BRICK", sku="BRICK", name="Brick", created_at="a", updated_at="a")
 

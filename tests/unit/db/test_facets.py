@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.db.facets import fold, id_of, id_text, integer_text, quantity_text, sort_text
+from shared.kernel.db.facets import fold, id_of, id_text, integer_text, quantity_text, sort_text
 
 _IDS = st.integers(1, 10**12 - 1)
 _LINES = st.text(st.characters(min_codepoint=0x20, exclude_categories=("Cs", "Cc")), max_size=20)

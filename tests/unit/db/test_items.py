@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.db.items import PART_SIZE, encode, from_attributes, pack, to_attributes, unpack
+from shared.kernel.db.items import PART_SIZE, encode, from_attributes, pack, to_attributes, unpack
 
 _VALUES = (
     st.text()

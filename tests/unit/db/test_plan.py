@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.db.counters import Totals
-from shared.db.plan import ListQuery, plan
+from shared.kernel.db.counters import Totals
+from shared.kernel.db.plan import ListQuery, plan
 from tests.integration.db.crates import CRATES
 
 

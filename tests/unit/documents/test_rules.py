@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.catalog.lines import Findings
-from shared.catalog.models import KnownProduct
-from shared.documents import rules
-from shared.documents.models import Document, EntryDraft, ExitDraft, Progress
-from shared.documents.vocabulary import PRIORITIES, TYPES
-from shared.errors import Conflict
-from shared.warehouses.models import KnownPosition, KnownWarehouse
+from shared.kernel.errors import Conflict
+from shared.warehouse.catalog.lines import Findings
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.documents import rules
+from shared.warehouse.documents.models import Document, EntryDraft, ExitDraft, Progress
+from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 NOW = "2026-03-01T09:30:00.000Z"
 

@@ -2,8 +2,8 @@
 
 import json
 
-from shared.errors import Problem, ValidationFailed
 from shared.http.envelope import error_reply
+from shared.kernel.errors import Problem, ValidationFailed
 
 
 def test_more_problems_than_an_answer_holds_are_still_a_validation_error() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.errors import BadRequest
 from shared.http.form import read_form
-from shared.uploaded_file import UploadedFile
+from shared.kernel.errors import BadRequest
+from shared.kernel.uploaded_file import UploadedFile
 
 
 def event(*heads: str, value: bytes = b"x", media: str = "multipart/form-data") -> dict[str, Any]:

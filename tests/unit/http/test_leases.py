@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.http.leases import Account, Ask, Outcome, Tally, budget
+from shared.http.rate_limit_leases import Account, Ask, Outcome, Tally, budget
 from tests.environments import PATTERNS, Crowd, Item, all_at_once
 
 LIMITS = (120, 300, 1_200)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.imports.cells import converters, text
-from shared.imports.columns import Form
-from shared.spreadsheets.table import BadCell, Cell
+from shared.integration.imports.cells import converters, text
+from shared.integration.imports.columns import Form
+from shared.kernel.spreadsheets.table import BadCell, Cell
 
 BY_POINT = converters(decimal_comma=False, timezone="Europe/Madrid")
 BY_COMMA = converters(decimal_comma=True, timezone="Europe/Madrid")

@@ -5,13 +5,13 @@ from typing import get_args
 
 import pytest
 
-from shared.documents.models import MAX_LINES
-from shared.imports.columns import Layout
-from shared.imports.layouts import LAYOUTS
-from shared.imports.models import MAX_FILE, MAX_UPLOAD, Status
-from shared.imports.report import REPORT_HEADERS
-from shared.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS
-from shared.tenancy.tenant import PLANS
+from shared.identity.tenancy.tenant import PLANS
+from shared.integration.imports.columns import Layout
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.models import MAX_FILE, MAX_UPLOAD, Status
+from shared.integration.imports.report import REPORT_HEADERS
+from shared.kernel.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS
+from shared.warehouse.documents.models import MAX_LINES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "imports.md").read_text(encoding="utf-8")
 

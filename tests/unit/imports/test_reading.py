@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
-from shared.imports.columns import LANGUAGES, ImportKind, Language
-from shared.imports.layouts import LAYOUTS
-from shared.imports.reading import FileRows, read_file
-from shared.spreadsheets.table import Unreadable
+from shared.integration.imports.columns import LANGUAGES, ImportKind, Language
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.reading import FileRows, read_file
+from shared.kernel.spreadsheets.table import Unreadable
 from tests.integration.imports.sheets import as_csv, as_xlsx, saved
 
 type Rows = Sequence[Sequence[object]]
@@ -135,7 +135,7 @@ def test_rows_that_say_nothing_do_not_count(folder: Path) -> None:
 
 
 def test_more_text_than_fits_is_unreadable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.imports.reading._MOST_SIZE", 10_000)
+    monkeypatch.setattr("shared.integration.imports.reading._MOST_SIZE", 10_000)
     rows = [["item_code", "name"], *([f"P-{n}", "x" * 900] for n in range(20))]
 
     assert len(read(folder, rows[:11]).rows) == 10

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from openpyxl.worksheet.worksheet import Worksheet
 from python_calamine import load_workbook
 
-from shared.imports.columns import header_key
-from shared.imports.layouts import LAYOUTS
-from shared.imports.report import (
+from shared.integration.imports.columns import header_key
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.report import (
     REPORT_HEADERS,
     RejectedRow,
     RowProblem,
     is_of_report,
-    write_report,
 )
-from shared.spreadsheets.table import BadCell, Cell
+from shared.integration.imports.report_sheet import write_report
+from shared.kernel.spreadsheets.table import BadCell, Cell
 
 ADDED = len(REPORT_HEADERS)
 HEADER = ["Reference", "Item code", "Quantity"]

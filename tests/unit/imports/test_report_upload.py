@@ -5,9 +5,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from shared.imports.columns import LANGUAGES, ImportKind, Language
-from shared.imports.reading import FileRows, read_file
-from shared.imports.report import RejectedRow, RowProblem, write_report
+from shared.integration.imports.columns import LANGUAGES, ImportKind, Language
+from shared.integration.imports.reading import FileRows, read_file
+from shared.integration.imports.report import RejectedRow, RowProblem
+from shared.integration.imports.report_sheet import write_report
 from tools.sample_imports.__main__ import FOLDER
 
 ORDERS: ImportKind = "exit_documents"

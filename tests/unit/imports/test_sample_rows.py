@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from shared.imports.columns import LANGUAGES, Column, Language, Layout
-from shared.imports.layouts import LAYOUTS
-from shared.imports.sample_rows import is_sample, sample_cell
-from shared.spreadsheets.table import BadCell, Cell
+from shared.integration.imports.columns import LANGUAGES, Column, Language, Layout
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.sample_rows import is_sample, sample_cell
+from shared.kernel.spreadsheets.table import BadCell, Cell
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),

@@ -12,14 +12,14 @@ import openpyxl
 import pytest
 from pydantic import BaseModel
 
-from shared.catalog.models import KnownProduct, ProductCreate
-from shared.documents.models import DocumentDraft, EntryDraft, ExitDraft
-from shared.documents.rules import MasterData, examine
-from shared.imports.columns import ImportKind
-from shared.imports.reading import FileRows, read_file
-from shared.imports.units import Units
-from shared.validation import check, what_is_valid
-from shared.warehouses.models import KnownPosition, KnownWarehouse
+from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.reading import FileRows, read_file
+from shared.integration.imports.units import Units
+from shared.kernel.validation import check, what_is_valid
+from shared.warehouse.catalog.models import KnownProduct, ProductCreate
+from shared.warehouse.documents.models import DocumentDraft, EntryDraft, ExitDraft
+from shared.warehouse.documents.rules import MasterData, examine
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from tools.sample_imports.__main__ import FOLDER, files
 
 ACME = FOLDER.parent / "acme"

@@ -7,12 +7,12 @@ from typing import Any
 import openpyxl
 import pytest
 
-from shared.imports.columns import LANGUAGES, Language, Layout, header_key
-from shared.imports.layouts import LAYOUTS
-from shared.imports.reading import read_file
-from shared.imports.sample_rows import is_sample
-from shared.imports.templates import template
-from shared.spreadsheets.opening import open_table
+from shared.integration.imports.columns import LANGUAGES, Language, Layout, header_key
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.reading import read_file
+from shared.integration.imports.sample_rows import is_sample
+from shared.integration.imports.templates import template
+from shared.kernel.spreadsheets.opening import open_table
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),

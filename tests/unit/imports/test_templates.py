@@ -9,11 +9,11 @@ from openpyxl.utils import get_column_letter, range_boundaries
 from openpyxl.workbook import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from shared.imports.columns import LANGUAGES, Language, Layout, header_key
-from shared.imports.layouts import LAYOUTS
-from shared.imports.template_sheets import made
-from shared.imports.templates import template
-from shared.tenancy.tenant import PLANS
+from shared.identity.tenancy.tenant import PLANS
+from shared.integration.imports.columns import LANGUAGES, Language, Layout, header_key
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.template_sheets import made
+from shared.integration.imports.templates import template
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),

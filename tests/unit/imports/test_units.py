@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import Problem
-from shared.imports.columns import ImportKind
-from shared.imports.layouts import LAYOUTS
-from shared.imports.reading import FileRows
-from shared.imports.report import RowProblem
-from shared.imports.units import Unit, Units, characters
-from shared.spreadsheets.table import BadCell, Cell, Row
+from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.reading import FileRows
+from shared.integration.imports.report import RowProblem
+from shared.integration.imports.units import Unit, Units, characters
+from shared.kernel.errors import Problem
+from shared.kernel.spreadsheets.table import BadCell, Cell, Row
 
 ENTRY = ("external_ref", "type", "warehouse_code", "item_code", "qty")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.partners.models import ClientCreate, ProviderCreate
-from shared.validation import check
+from shared.kernel.validation import check
+from shared.warehouse.partners.models import ClientCreate, ProviderCreate
 
 
 def wrong(**fields: Any) -> dict[str, str]:

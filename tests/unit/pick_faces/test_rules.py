@@ -4,13 +4,13 @@ from decimal import Decimal
 
 import pytest
 
-from shared.catalog.models import KnownProduct
-from shared.db.collection import Record
-from shared.pick_faces import rules
-from shared.pick_faces.models import PickFace, PickFaceDraft
-from shared.pick_faces.rules import MAX_PRODUCTS, Named
-from shared.validation import check
-from shared.warehouses.models import KnownPosition, KnownWarehouse
+from shared.kernel.db.collection import Record
+from shared.kernel.validation import check
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.pick_faces import rules
+from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
+from shared.warehouse.pick_faces.rules import MAX_PRODUCTS, Named
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 NOW = "2026-03-01T08:00:00.000Z"
 BOLT = KnownProduct(1, "BOLT", "Bolt", by_batch=True, by_serial=False, in_stock=True)

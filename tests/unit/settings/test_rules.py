@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.settings import rules
-from shared.settings.models import SettingsChange
-from shared.tenancy.tenant import MODULES, Tenant
-from shared.validation import check
+from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.kernel.validation import check
+from shared.warehouse.settings import rules
+from shared.warehouse.settings.models import SettingsChange
 
 _SWITCHES = st.dictionaries(st.sampled_from(sorted(MODULES)), st.booleans())
 

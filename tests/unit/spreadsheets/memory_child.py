@@ -9,8 +9,8 @@ import resource
 import sys
 from pathlib import Path
 
-from shared.spreadsheets.opening import inspect, open_table
-from shared.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.opening import inspect, open_table
+from shared.kernel.spreadsheets.table import Unreadable
 
 _STATUS = Path("/proc/self/status")
 

@@ -8,8 +8,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from openpyxl import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from shared.spreadsheets.opening import open_table
-from shared.spreadsheets.table import Row, Table
+from shared.kernel.spreadsheets.opening import open_table
+from shared.kernel.spreadsheets.table import Row, Table
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.spreadsheets.part_copy import PartCopy
-from shared.spreadsheets.sheet_copy import SheetCopy
-from shared.spreadsheets.strings_copy import StringsCopy
+from shared.kernel.spreadsheets.part_copy import PartCopy
+from shared.kernel.spreadsheets.sheet_copy import SheetCopy
+from shared.kernel.spreadsheets.strings_copy import StringsCopy
 
 _ROWS = {
     "Excel": '<row r="2" spans="1:3" x14ac:dyDescent="0.25"><c r="A2" s="1" t="s"><v>0</v></c>'

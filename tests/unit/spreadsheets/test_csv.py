@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.spreadsheets.opening import inspect, open_table
-from shared.spreadsheets.table import Row, Unreadable
+from shared.kernel.spreadsheets.opening import inspect, open_table
+from shared.kernel.spreadsheets.table import Row, Unreadable
 from tests.unit.spreadsheets.packages import cells, opened, read
 
 _NAME = "list.csv"

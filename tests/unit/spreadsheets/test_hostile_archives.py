@@ -7,9 +7,9 @@ from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 
-from shared.spreadsheets import container
-from shared.spreadsheets.opening import inspect
-from shared.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets import container
+from shared.kernel.spreadsheets.opening import inspect
+from shared.kernel.spreadsheets.table import Unreadable
 from tests.unit.spreadsheets.packages import (
     Parts,
     blank,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.spreadsheets.sheet_copy import column_name
+from shared.kernel.spreadsheets.sheet_copy import column_name
 from tests.unit.spreadsheets.packages import MAIN, parts, rows_xml, workbook, zipped
 
 _ROOT = Path(__file__).parents[3]

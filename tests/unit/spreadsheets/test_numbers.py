@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.spreadsheets.numbers import decimal_comma
+from shared.kernel.spreadsheets.numbers import decimal_comma
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.spreadsheets.prefixes import without_prefix
-from shared.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.prefixes import without_prefix
+from shared.kernel.spreadsheets.table import Unreadable
 
 _PLAIN = b'<sst xmlns:x="u"><si a:b="x:"><t>x: /x: &lt;x:</t></si></sst>'
 _PREFIXED = b'<x:sst xmlns:x="u"><x:si a:b="x:"><x:t>x: /x: &lt;x:</x:t></x:si></x:sst>'

@@ -10,9 +10,9 @@ from xml.sax.saxutils import escape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.spreadsheets.opening import inspect
-from shared.spreadsheets.sheet_copy import column_name
-from shared.spreadsheets.table import Row, Unreadable
+from shared.kernel.spreadsheets.opening import inspect
+from shared.kernel.spreadsheets.sheet_copy import column_name
+from shared.kernel.spreadsheets.table import Row, Unreadable
 from tests.unit.spreadsheets.packages import Parts, opened, parts, read, workbook, zipped
 
 _LETTERS = string.ascii_letters + string.digits + " ',.;:-_\"\t\n\r|=+/<>&áéíóúñüçßÄÖÅ"

@@ -9,8 +9,8 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart
 from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
-from shared.spreadsheets.opening import inspect, open_table
-from shared.spreadsheets.table import BadCell, Row, Unreadable
+from shared.kernel.spreadsheets.opening import inspect, open_table
+from shared.kernel.spreadsheets.table import BadCell, Row, Unreadable
 from tests.unit.spreadsheets.packages import (
     MAIN,
     blank,

@@ -2,8 +2,8 @@
 
 from decimal import Decimal
 
-from shared.stock import service
-from shared.stock.models import StockRow
+from shared.warehouse.stock import service
+from shared.warehouse.stock.models import StockRow
 from tests.unit.stock.test_rules import row
 
 EARLY, LATE = "2026-03-01T08:00:00.000Z", "2026-03-01T09:00:00.000Z"

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from shared.db.transaction import Overtaken
-from shared.stock.ledger import place_of
-from shared.stock.models import Level, StockRefused, StockRow
-from shared.stock.repository import row_key
-from shared.stock.rules import BelowZero, Book, Difference, differences, holds, raised
+from shared.kernel.db.transaction import Overtaken
+from shared.warehouse.stock.ledger import place_of
+from shared.warehouse.stock.models import Level, StockRefused, StockRow
+from shared.warehouse.stock.repository import row_key
+from shared.warehouse.stock.rules import BelowZero, Book, Difference, differences, holds, raised
 
 BEFORE = "2026-03-01T08:00:00.000Z"
 NOW = "2026-03-02T09:00:00.000Z"

@@ -6,22 +6,13 @@ from typing import Any
 
 import pytest
 
-from shared.config import config
-from shared.errors import (
-    FeatureNotInPlan,
-    ServiceError,
-    TenantCancelled,
-    TenantMoved,
-    TenantSuspended,
-    ValidationFailed,
-)
-from shared.tenancy.settings import (
+from shared.identity.tenancy.settings import (
     RESERVED_SLUGS,
     TenantSettings,
     check_configuration,
     check_moved_to,
 )
-from shared.tenancy.tenant import (
+from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
     PUBLIC_API,
@@ -32,6 +23,15 @@ from shared.tenancy.tenant import (
     ensure_open,
     has_module,
     limit_reached,
+)
+from shared.kernel.config import config
+from shared.kernel.errors import (
+    FeatureNotInPlan,
+    ServiceError,
+    TenantCancelled,
+    TenantMoved,
+    TenantSuspended,
+    ValidationFailed,
 )
 
 ACME = Tenant("acme", "active", "professional", frozenset({"waves"}), "https://a.test/api/v1")
@@ -65,7 +65,7 @@ def test_a_move_tells_the_new_address() -> None:
 
 def test_a_plan_without_the_public_api_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = {**PLANS, "professional": replace(PLANS["professional"], features=frozenset())}
-    monkeypatch.setattr("shared.tenancy.tenant.PLANS", closed)
+    monkeypatch.setattr("shared.identity.tenancy.tenant.PLANS", closed)
     with pytest.raises(FeatureNotInPlan) as refusal:
         ensure_open(ACME)
     assert refusal.value.extra == {

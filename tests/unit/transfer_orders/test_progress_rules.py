@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import Conflict, StaleState
-from shared.transfer_orders import progress_rules as rules
-from shared.transfer_orders.models import (
+from shared.kernel.errors import Conflict, StaleState
+from shared.warehouse.picking.models import Pick
+from shared.warehouse.transfer_orders import progress_rules as rules
+from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
@@ -19,7 +20,6 @@ from shared.transfer_orders.models import (
     StoredTransferOrder,
     TransferPlace,
 )
-from shared.work.models import Pick
 
 WAY: tuple[Status, ...] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.catalog.models import KnownProduct
-from shared.transfer_orders import rules
-from shared.transfer_orders.models import TransferOrderDraft
-from shared.validation import check, what_is_valid
-from shared.warehouses.models import KnownWarehouse
+from shared.kernel.validation import check, what_is_valid
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.transfer_orders import rules
+from shared.warehouse.transfer_orders.models import TransferOrderDraft
+from shared.warehouse.warehouses.models import KnownWarehouse
 
 KNOWN = rules.MasterData(
     products={

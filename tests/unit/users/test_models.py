@@ -4,9 +4,9 @@ from typing import Any, get_args
 
 import pytest
 
-from shared.auth.scopes import PERMISSIONS, Permission
-from shared.users.models import RoleCreate, TotpConfirmation, UserCreate
-from shared.validation import check
+from shared.identity.auth.scopes import PERMISSIONS, Permission
+from shared.identity.users.models import RoleCreate, TotpConfirmation, UserCreate
+from shared.kernel.validation import check
 
 
 def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import time
 import pytest
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-from shared.users import passwords
+from shared.identity.users import passwords
 
 _GOOD = "eleven green bottles"
 

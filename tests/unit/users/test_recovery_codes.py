@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from shared.users import recovery_codes
+from shared.identity.users import recovery_codes
 
 _SALT = b"s" * 16
 

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import Problem
-from shared.users import rules
-from shared.users.logins import Login
-from shared.users.models import StoredRole, User
+from shared.identity.users import rules
+from shared.identity.users.logins import Login
+from shared.identity.users.models import StoredRole, User
+from shared.kernel.errors import Problem
 
 _NOW = "2026-03-01T09:30:00.000Z"
 _ANA = User(

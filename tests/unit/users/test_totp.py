@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.users import totp
+from shared.identity.users import totp
 
 _RFC_SECRET = b"12345678901234567890"
 _NOW = 1_234_567_890

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.warehouses.geometry import (
+from shared.warehouse.warehouses.geometry import (
     Crowded,
     Rectangle,
     Vertex,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.json_text import loads
-from shared.validation import check, what_is_valid
-from shared.warehouses.layout_models import LayoutDraft
-from shared.warehouses.layout_rules import layout_problems
+from shared.kernel.json_text import loads
+from shared.kernel.validation import check, what_is_valid
+from shared.warehouse.warehouses.layout_models import LayoutDraft
+from shared.warehouse.warehouses.layout_rules import layout_problems
 
 HALL: dict[str, Any] = {
     "zones": [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.warehouses.models import KnownPosition
+from shared.warehouse.warehouses.models import KnownPosition
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import Problem
-from shared.warehouses import rules
-from shared.warehouses.models import KnownWarehouse, LabelRange, PositionBulk, PositionCreate
+from shared.kernel.errors import Problem
+from shared.warehouse.warehouses import rules
+from shared.warehouse.warehouses.models import (
+    KnownWarehouse,
+    LabelRange,
+    PositionBulk,
+    PositionCreate,
+)
 
 CEN = KnownWarehouse(1, "CEN", "Central")
 DUB = KnownWarehouse(2, "DUB", "Dublin")

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from shared.errors import Conflict
-from shared.tenancy.tenant import Settings
-from shared.validation import check
-from shared.waves import rules
-from shared.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
-from shared.work.models import StoredPicking, WorkStatus
-from shared.work.wave_work import Waiting
+from shared.identity.tenancy.tenant import Settings
+from shared.kernel.errors import Conflict
+from shared.kernel.validation import check
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.wave_pickings import Waiting
+from shared.warehouse.waves import rules
+from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
+from shared.warehouse.work_records import WorkStatus
 
 AT = "2026-03-01T09:30:00.000Z"
 LATER = "2026-03-01T10:00:00.000Z"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.webhooks import sending
+from shared.integration.webhooks import sending
 from tests.unit.webhooks.certificates import Authority
 from tests.unit.webhooks.internet import Internet
 from tests.unit.webhooks.names import Names

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.webhooks import sending
-from shared.webhooks.sending import Outcome, send
+from shared.integration.webhooks import sending
+from shared.integration.webhooks.sending import Outcome, send
 from tests.unit.webhooks.certificates import Authority
 from tests.unit.webhooks.endpoints import Behaviour, Endpoint, serving
 from tests.unit.webhooks.names import Names

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.webhooks import sending
-from shared.webhooks.sending import send
+from shared.integration.webhooks import sending
+from shared.integration.webhooks.sending import send
 from tests.unit.webhooks.internet import ADDRESS, HOST, URL
 from tests.unit.webhooks.names import Names
 

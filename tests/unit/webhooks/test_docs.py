@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from shared.events.kinds import EVENT_KINDS, TEST
-from shared.tenancy.tenant import PLANS
-from shared.webhooks import repository, rules
-from shared.webhooks.models import OVERLAP_HOURS, DeliveryStatus
+from shared.identity.tenancy.tenant import PLANS
+from shared.integration.webhooks import repository, rules
+from shared.integration.webhooks.models import OVERLAP_HOURS, DeliveryStatus
+from shared.kernel.events.kinds import EVENT_KINDS, TEST
 from tests.template import Template
 
 ROOT = Path(__file__).parents[3]

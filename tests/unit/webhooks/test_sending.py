@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.webhooks import sending
-from shared.webhooks.sending import Outcome, send
+from shared.integration.webhooks import sending
+from shared.integration.webhooks.sending import Outcome, send
 from tests.clock import Clock
 from tests.unit.webhooks.certificates import Authority
 from tests.unit.webhooks.endpoints import Behaviour, answering, request_of, serving

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.clock import Deadline
-from shared.webhooks import sending
-from shared.webhooks.sending import Outcome, send
-from shared.webhooks.targets import Target
+from shared.integration.webhooks import sending
+from shared.integration.webhooks.sending import Outcome, send
+from shared.integration.webhooks.targets import Target
+from shared.kernel.clock import Deadline
 from tests.unit.webhooks.endpoints import (
     Behaviour,
     answering,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from shared.webhooks.signatures import new_secret, signature_headers
+from shared.integration.webhooks.signatures import new_secret, signature_headers
 
 EVENT = "evt_018bcfe568000123456789abcdef01234567"
 BODY = json.dumps({"id": EVENT, "tenant": "açme"}, ensure_ascii=False).encode()

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from shared.webhooks.targets import BadTarget, Target, addresses_of, parse_target
+from shared.integration.webhooks.targets import BadTarget, Target, addresses_of, parse_target
 from tests.unit.webhooks.names import Names
 
 HOOKS = Target("https", "hooks.example.com", 443, "/")

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.catalog.models import KnownProduct
-from shared.documents.models import Document, DocumentLine
-from shared.errors import Conflict, Problem, ServiceError
-from shared.warehouses.models import KnownPosition
-from shared.work.models import StoredReceipt, StoredReceiptLine
-from shared.work.receiving_models import ReceiptLineDraft
-from shared.work.receiving_rules import (
+from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.documents.models import Document, DocumentLine
+from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
+from shared.warehouse.receiving.rules import (
     MAX_LINES,
     Arrival,
     destination,
@@ -29,7 +27,8 @@ from shared.work.receiving_rules import (
     undone,
     untold,
 )
-from shared.work.states import ensure_status
+from shared.warehouse.warehouses.models import KnownPosition
+from shared.warehouse.work_records import ensure_status
 
 AT = "2026-03-01T09:30:00.000Z"
 CEMENT = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True)

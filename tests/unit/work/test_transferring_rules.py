@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from shared.catalog.models import KnownProduct
-from shared.errors import Conflict
-from shared.validation import check, what_is_valid
-from shared.warehouses.models import KnownPosition, KnownWarehouse
-from shared.work import transferring_rules as rules
-from shared.work.transferring_models import ErpAnswer, TransferDraft
+from shared.kernel.errors import Conflict
+from shared.kernel.validation import check, what_is_valid
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.transfers import rules
+from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 BINS = ("A-01", "B-01", "X-01", "D-01")
 

@@ -1,0 +1,1 @@
+"""What only an operator runs, through the command line; no function's layer holds it."""

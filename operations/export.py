@@ -1,0 +1,320 @@
+"""Everything that a tenant has, as files that its company can take along.
+
+The table is scanned page by page, so a million items need no more memory than a page of them.
+Secrets, hashes of secrets and what only serves the service itself (answers kept for repeated
+requests, sessions, leases, snapshots of lists) are no data of the company and stay behind.
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from operations.tenant_changes import show_tenant
+from operations.tenant_overview import Overview, show
+from shared.identity.audit import service as audit
+from shared.identity.auth.clients import client_key, client_of
+from shared.identity.tenancy.access import s3_for, store_for
+from shared.identity.tenancy.directory import read_all_of
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.aws import client
+from shared.kernel.clock import Deadline, instant, now_ms
+from shared.kernel.config import config
+from shared.kernel.db.collection import HEAD, tail_keys
+from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Conflict, ServiceUnavailable
+from shared.kernel.json_text import dumps, loads
+
+FILES = {
+    "audit": "audit-log",
+    "category": "product-categories",
+    "client": "clients",
+    "delivery": "webhook-deliveries",
+    "entry": "entry-documents",
+    "exit": "exit-documents",
+    "import": "imports",
+    "layout": "layouts",
+    "level": "stock-levels",
+    "level_total": "stock-totals",
+    "movement": "stock-movements",
+    "pick_face": "pick-faces",
+    "picking": "pickings",
+    "position": "warehouse-positions",
+    "product": "products",
+    "provider": "providers",
+    "receipt": "receipts",
+    "role": "roles",
+    "stock": "stocks",
+    "transfer": "transfers",
+    "transfer_order": "transfer-orders",
+    "user": "users",
+    "warehouse": "warehouses",
+    "wave": "waves",
+    "webhook": "webhooks",
+}
+"""Kind of entity → its file, without `.jsonl`. What is not named here is left out."""
+
+_LEFT_OUT = {"webhook": ("secrets",)}
+"""Kind → fields that hold secrets, though sealed."""
+_TEXT = "_json"
+"""How names of fields end that hold JSON as text."""
+
+_MANIFEST, _BEGUN = "manifest.json", "manifest.part"
+_TENANT = "tenant.json"
+_FILES = "files"
+_LIST_OF_FILES = "files.jsonl"
+_NAME = 80
+"""Characters that a file keeps of its name."""
+_TRIES = 5
+_DAY_MS = 86_400_000
+
+type Progress = Callable[[str], None]
+
+
+def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -> dict[str, Any]:
+    """Write everything that a tenant has into a directory, and note it in its audit log.
+
+    Safe to repeat.
+
+    Each item is written as it was when it was read: for a picture of one moment, suspend the
+    tenant before. The manifest is written last; one without `complete` tells of an export
+    that was cut off.
+
+    Args:
+        slug: The tenant; suspended, cancelled and moved ones, too.
+        to: The directory: not there yet, empty, or with a former export of this tenant, which
+            is replaced.
+        progress: Is told how many items were written so far.
+
+    Returns:
+        The manifest: {tenant, complete, started_at, finished_at, counts: {file: lines}}.
+
+    Raises:
+        NotFound: There is no such tenant.
+        Conflict: Something else is in the directory.
+        ServiceUnavailable: An entity was changed over and over while it was read.
+        OSError: The directory cannot be written.
+    """
+    tenant = show_tenant(slug)
+    manifest: dict[str, Any] = {
+        "tenant": slug,
+        "complete": False,
+        "started_at": instant(now_ms()),
+    }
+    _prepare(manifest, to)
+    perform(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
+    _write(to / _TENANT, _description(tenant, show(slug)))
+    counts = _export_entities(slug, to, progress)
+    counts[_LIST_OF_FILES] = _export_files(slug, to, progress)
+    manifest |= {"complete": True, "finished_at": instant(now_ms()), "counts": dict(counts)}
+    _write(to / _MANIFEST, manifest)
+    return manifest
+
+
+# The directory
+
+
+def _prepare(manifest: Mapping[str, Any], to: Path) -> None:
+    """Make the directory, clear it of a former export of this tenant, and begin the manifest."""
+    slug = manifest["tenant"]
+    to.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = {path.name for path in to.iterdir()}
+    if not found <= {_BEGUN} and _exported(to / _MANIFEST) != slug:
+        raise Conflict(f"{to} is not empty, and holds no export of {slug}: name another directory.")
+    # before anything goes: what is left of an export is no export
+    _write(to / _MANIFEST, manifest)
+    for name in (*(f"{stem}.jsonl" for stem in FILES.values()), _TENANT, _LIST_OF_FILES):
+        (to / name).unlink(missing_ok=True)
+    if (to / _FILES).exists():
+        shutil.rmtree(to / _FILES)
+
+
+def _exported(manifest: Path) -> str | None:
+    """Whose export a manifest is of; None when it is none."""
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content.get("tenant") if isinstance(content, dict) else None
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file so that it is there whole, or as it was."""
+    beside = path.with_suffix(".part")
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    beside.write_text(f"{text}\n", encoding="utf-8")
+    beside.replace(path)
+
+
+# The tenant itself
+
+
+def _description(tenant: Tenant, overview: Overview) -> dict[str, Any]:
+    clients = [client_of(item) for item in read_all_of(tenant.slug, client_key(""))]
+    return {
+        "tenant": tenant.slug,
+        "state": tenant.state,
+        "plan": tenant.plan,
+        "modules": sorted(tenant.modules),
+        "address": tenant.base_url,
+        "hosts": list(overview.hosts),
+        "timezone": tenant.timezone,
+        "moved_to": tenant.moved_to,
+        "created_at": overview.created_at,
+        "settings": asdict(tenant.settings),
+        "limits": dict(tenant.limits),
+        "api_clients": [
+            {
+                "client_id": each.client_id,
+                "kind": each.kind,
+                "name": each.name,
+                "active": each.active,
+                "scopes": sorted(each.scopes),
+                "created_at": each.created_at,
+            }
+            for each in clients
+        ],
+    }
+
+
+# The table
+
+
+def _export_entities(slug: str, to: Path, progress: Progress) -> Counter[str]:
+    """Write each kind into its file; return how many lines each file has."""
+    store = store_for(slug, Deadline(_DAY_MS))
+    counts: Counter[str] = Counter()
+    with ExitStack() as open_files:
+        files: dict[str, IO[str]] = {}
+        for heads in _pages(store):
+            for head in heads:
+                kind, line = _line(store, head)
+                if line is None:
+                    continue
+                name = f"{FILES[kind]}.jsonl"
+                if name not in files:
+                    file = (to / name).open("w", encoding="utf-8", newline="\n")
+                    files[name] = open_files.enter_context(file)
+                files[name].write(f"{line}\n")
+                counts[name] += 1
+            progress(f"{counts.total()} items")
+    return counts
+
+
+def _pages(store: Store) -> Iterator[list[Item]]:
+    """Read the first items of all entities that are exported, page by page."""
+    pages = store.client.get_paginator("scan").paginate(
+        TableName=store.table,
+        ConsistentRead=True,
+        FilterExpression="attribute_exists(#data)",
+        ProjectionExpression="#pk, #sk, #id, #version, #parts, #data, #expiry",
+        ExpressionAttributeNames={
+            "#pk": PARTITION_KEY,
+            "#sk": SORT_KEY,
+            "#expiry": EXPIRY,
+            **{f"#{name}": name for name in ("id", "version", "parts", "data")},
+        },
+    )
+    for page in pages:
+        items = [from_attributes(item) for item in page["Items"]]
+        yield [item for item in items if _is_exported(item)]
+
+
+def _is_exported(item: Item) -> bool:
+    kind = _kind(item)
+    first = kind == "delivery" or item[SORT_KEY] == HEAD
+    expired = EXPIRY in item and item[EXPIRY] <= now_ms() // 1000
+    return kind in FILES and first and not expired
+
+
+def _kind(item: Item) -> str:
+    return str(item[PARTITION_KEY]).partition("#")[0]
+
+
+def _line(store: Store, head: Item) -> tuple[str, str | None]:
+    """Kind and JSON of an entity; no JSON when it was deleted a moment ago."""
+    kind = _kind(head)
+    text = _whole(store, head)
+    if text is None:
+        return kind, None
+    entity: dict[str, Any] = loads(text)
+    for name in _LEFT_OUT.get(kind, ()):
+        entity.pop(name, None)
+    for name in [name for name in entity if name.endswith(_TEXT)]:
+        entity[name.removesuffix(_TEXT)] = loads(entity.pop(name))
+    key = {"id": head["id"]} if "id" in head else {}
+    return kind, dumps({**key, **entity})
+
+
+def _whole(store: Store, head: Item) -> bytes | None:
+    """Put together an entity of one or more items, all of one version."""
+    for _ in range(_TRIES):
+        keys = tail_keys(head[PARTITION_KEY], head.get("parts", 1))
+        found = store.get_many(keys, anew=True)
+        tails = [found[key] for key in keys if key in found]
+        if len(tails) == len(keys) and all(t["version"] == head["version"] for t in tails):
+            return unpack([head["data"], *(tail["data"] for tail in tails)])
+        again = store.get((head[PARTITION_KEY], head[SORT_KEY]))
+        if again is None or "data" not in again:
+            return None
+        head = again
+    raise ServiceUnavailable
+
+
+# The files
+
+
+def _export_files(slug: str, to: Path, progress: Progress) -> int:
+    """Copy the files of both buckets, under numbers, and list what each was; how many."""
+    count = 0
+    (to / _FILES).mkdir()
+    with (to / _LIST_OF_FILES).open("w", encoding="utf-8", newline="\n") as listed:
+        for bucket, role in (
+            (config().import_bucket, "import"),
+            (config().import_work_bucket, "work"),
+        ):
+            for found in _objects(slug, bucket):
+                count += 1
+                name = f"{count:06d}-{_safe(found['Key'])}"
+                _download(slug, bucket, found["Key"], to / _FILES / name)
+                line = {
+                    "file": f"{_FILES}/{name}",
+                    "bucket": role,
+                    "key": found["Key"].removeprefix(f"{slug}/"),
+                    "size": found["Size"],
+                    "last_modified": instant(round(found["LastModified"].timestamp() * 1000)),
+                }
+                listed.write(f"{dumps(line)}\n")
+                progress(f"{count} files")
+    return count
+
+
+def _objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
+    pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{slug}/")
+    for page in pages:
+        yield from page.get("Contents", ())
+
+
+def _safe(key: str) -> str:
+    """Last part of a key, in letters that every file system takes and no shell minds."""
+    name = key.rpartition("/")[2]
+    kept = [char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in name]
+    return "".join(kept)[-_NAME:]
+
+
+def _download(slug: str, bucket: str, key: str, path: Path) -> None:
+    """Copy one object piece by piece; one that expired a moment ago leaves an empty file."""
+    s3 = s3_for(slug)
+    with path.open("wb") as file:
+        try:
+            body = s3.get_object(Bucket=bucket, Key=key)["Body"]
+        except s3.exceptions.NoSuchKey:
+            return
+        shutil.copyfileobj(body, file, 1 << 20)

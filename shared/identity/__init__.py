@@ -1,0 +1,1 @@
+"""Who is asking and for which company: tenants, audit log, tokens, users."""

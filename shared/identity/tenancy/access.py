@@ -1,0 +1,160 @@
+"""AWS as one tenant: credentials that cannot reach another tenant's data."""
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from shared.kernel.aws import client, client_as
+from shared.kernel.clock import Deadline
+from shared.kernel.config import config
+from shared.kernel.db.store import Store
+
+_CAPACITY = 100
+"""Tenants whose clients an execution environment keeps; each holds up to 10 connections."""
+
+_LIFETIME = 3600
+"""Seconds; the most that role chaining allows."""
+
+_RENEW_BEFORE = 1_000
+"""Seconds before expiry from which credentials are no longer handed out: presigned addresses and
+forms end with the credentials that signed them, and live up to 15 minutes."""
+
+_TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
+_CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
+"""The most that a session leaves of what its role may do."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """One tenant's credentials and the clients made with them."""
+
+    renew_at: float
+    credentials: dict[str, Any]
+    clients: dict[str, Any] = field(default_factory=dict)
+
+
+class TenantAccess:
+    """Hands out clients per tenant and service, and renews their credentials in time."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._lock = Lock()
+
+    def client(self, service: str, slug: str) -> Any:
+        """Client of `service` (dynamodb, s3) for what is the tenant's alone."""
+        role = config().tenant_data_role
+        if not role:
+            return client(service)
+        with self._lock:  # threads that need the same session ask for it once
+            session = self._sessions.get(slug)
+            if session is None or self._clock() >= session.renew_at:
+                credentials = _narrowed_credentials(role, slug)
+                renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
+                session = self._sessions[slug] = _Session(renew_at, credentials)
+            self._sessions.move_to_end(slug)
+            if len(self._sessions) > _CAPACITY:
+                self._sessions.popitem(last=False)
+            if service not in session.clients:
+                session.clients[service] = client_as(service, session.credentials)
+            return session.clients[service]
+
+    def forget(self) -> None:
+        """Drop every client."""
+        self._sessions.clear()
+
+
+def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
+    sts = client("sts")
+    partition, account = role.split(":")[1], role.split(":")[4]
+    answer = sts.assume_role(
+        RoleArn=role,
+        RoleSessionName=f"tenant-{slug}",
+        DurationSeconds=_LIFETIME,
+        Policy=session_policy(slug, f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}"),
+    )
+    credentials: dict[str, Any] = answer["Credentials"]
+    return credentials
+
+
+def session_policy(slug: str, dynamodb_arn: str) -> str:
+    """Policy (JSON, at most 2048 characters) that leaves one tenant's data of a role's rights.
+
+    Args:
+        slug: The tenant.
+        dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
+    """
+    settings = config()
+    partition = dynamodb_arn.split(":")[1]
+    table = f"{dynamodb_arn}:table/{settings.tenant_table(slug)}"
+    statements: list[dict[str, Any]] = [
+        {"Effect": "Allow", "Action": _TABLE_ACTIONS, "Resource": [table, f"{table}/index/*"]},
+        {
+            "Effect": "Allow",
+            "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
+            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
+            "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
+        },
+        {
+            "Effect": "Allow",
+            "Action": [
+                f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")
+            ],
+            # the table and its index
+            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
+            "Condition": {
+                "ForAllValues:StringLike": {
+                    "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
+                }
+            },
+        },
+    ]
+    buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]
+    if buckets:
+        statements.append(
+            {
+                "Effect": "Allow",
+                "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
+                "Resource": [f"arn:{partition}:s3:::{name}/{slug}/*" for name in buckets],
+            }
+        )
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
+
+
+access = TenantAccess()
+"""The execution environment's own."""
+
+
+def dynamodb_for(tenant_slug: str) -> Any:
+    """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
+    return access.client("dynamodb", tenant_slug)
+
+
+def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table, reached through `dynamodb_for`."""
+    return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
+
+
+def operators_store(tenant_slug: str) -> Store:
+    """Return the tenant's table as operators reach it: with rights of their own."""
+    return _store(client("dynamodb"), tenant_slug, None)
+
+
+def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
+    settings = config()
+    return Store(
+        dynamodb,
+        slug=tenant_slug,
+        table=settings.tenant_table(tenant_slug),
+        outbox=settings.outbox_table,
+        deadline=deadline,
+    )
+
+
+def s3_for(tenant_slug: str) -> Any:
+    """S3 client narrowed to one tenant's prefix of the import buckets."""
+    return access.client("s3", tenant_slug)

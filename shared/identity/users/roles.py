@@ -1,0 +1,96 @@
+"""Use cases of roles: named sets of permissions that users have."""
+
+from collections.abc import Sequence
+
+from shared.identity.audit.service import record as audit
+from shared.identity.tenancy import revocations
+from shared.identity.users import repository, rules
+from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
+from shared.identity.users.repository import ROLES
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
+
+
+def create_role(
+    tx: Transaction, draft: RoleCreate, problems: Sequence[Problem] = ()
+) -> Record[StoredRole]:
+    """Create a role; ValidationFailed with all problems, also when the name is taken."""
+    found = [*problems, *_name_taken(tx.store, draft.name, None)]
+    if found:
+        raise ValidationFailed(found)
+    number = tx.next_id(ROLES.kind)
+    role = StoredRole(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
+    repository.insert_role_name(tx, role)
+    repository.start_role_count(tx, number)
+    details = {"name": role.name, "permissions": role.permissions}
+    audit(tx, "role.created", "role", number, details=details)
+    return ROLES.insert(tx, number, role)
+
+
+def change_role(
+    tx: Transaction, number: int, change: RoleChange, problems: Sequence[Problem] = ()
+) -> Record[StoredRole]:
+    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+
+    Losing a permission ends the tokens of all who have the role.
+    """
+    record = ROLES.get(tx.store, number)
+    before = record.entity
+    sent = change.model_dump(exclude_unset=True)
+    found = [*problems, *_name_taken(tx.store, sent.get("name"), number)]
+    if found:
+        raise ValidationFailed(found)
+    after = before.model_copy(update={**sent, "updated_at": tx.now})
+    if not repository.same_role_name(before.name, after.name):
+        repository.drop_role_name(tx, before)
+        repository.insert_role_name(tx, after)
+    if set(before.permissions) - set(after.permissions):
+        revocations.stage(tx, f"role:{number}")
+        after = after.model_copy(update={"tokens_from": revocations.tokens_from(tx)})
+    if changed := rules.changes(before, after):
+        audit(tx, "role.changed", "role", number, changes=changed, details={"name": before.name})
+    return ROLES.replace(tx, record, after)
+
+
+def delete_role(tx: Transaction, number: int) -> Record[StoredRole]:
+    """Delete a role that no user has; Conflict while one does."""
+    record = ROLES.get(tx.store, number)
+    role = record.entity
+    holders = repository.role_count(tx.store, number)
+    if holders:
+        users = "1 user has" if holders == 1 else f"{holders} users have"
+        raise Conflict(f"{users} the role {role.name}; take it away from them first.")
+    revocations.stage(tx, f"role:{number}")  # for tokens being issued to who had it a moment ago
+    repository.drop_role_count(tx, number)
+    repository.drop_role_name(tx, role)
+    audit(tx, "role.deleted", "role", number, details={"name": role.name})
+    ROLES.remove(tx, record)
+    return record
+
+
+def get_role(store: Store, number: int) -> Record[StoredRole]:
+    """Read a role; NotFound, or Gone when deleted."""
+    return ROLES.get(store, number)
+
+
+def named_role(store: Store, name: str) -> Record[StoredRole]:
+    """Read the role with a name; NotFound when there is none."""
+    number = repository.holder_of_role_name(store, name)
+    if number is None:
+        raise NotFound(f"The role {name}")
+    return ROLES.get(store, number)
+
+
+def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
+    """Read a page of roles."""
+    return repository.list_roles(store, parameters)
+
+
+def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
+    """Return a problem when another role has the name; None is one not sent, or not valid."""
+    if not name or repository.holder_of_role_name(store, name) in {None, owner}:
+        return []
+    return [Problem("name", "is already taken by another role")]

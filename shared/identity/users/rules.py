@@ -1,0 +1,49 @@
+"""Decisions about users and roles, on plain data."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.identity.audit.models import AuditAction
+from shared.identity.users.models import User
+from shared.kernel.errors import Problem
+
+_BOOKKEEPING = frozenset({"updated_at", "tokens_from"})
+
+
+def unknown_roles(wanted: Sequence[int] | None, known: Container[int]) -> list[Problem]:
+    """Return a problem for each role that there is not.
+
+    Args:
+        wanted: Ids of roles; None when the list itself is not valid.
+        known: Ids of those that there are.
+    """
+    return [
+        Problem(f"roles.{at}", f"there is no role {number}")
+        for at, number in enumerate(wanted or ())
+        if number not in known
+    ]
+
+
+def differences(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
+    """Return by role whether one more user has it (1) or one less (-1)."""
+    had, has = set(before), set(after)
+    return {role: 1 if role in has else -1 for role in sorted(had ^ has)}
+
+
+def changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
+    """Return what has changed, for the audit log: field → (before, after)."""
+    old, new = before.model_dump(), after.model_dump()
+    return {
+        name: (value, new[name])
+        for name, value in old.items()
+        if name not in _BOOKKEEPING and new[name] != value
+    }
+
+
+def act(before: User, after: User) -> AuditAction:
+    """Name what was done to a user, for the audit log."""
+    if before.is_active == after.is_active:
+        return "user.changed"
+    return "user.enabled" if after.is_active else "user.disabled"

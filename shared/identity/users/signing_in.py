@@ -1,0 +1,284 @@
+"""How users get tokens: by password (RFC 6749, section 4.3), and by refresh token (section 6).
+
+Whoever is refused learns nothing about who exists: an unknown user, a disabled one, a wrong
+password and a wrong code get one answer, after the same work.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from botocore.exceptions import ClientError
+
+from shared.identity.auth import tokens
+from shared.identity.auth.clients import Client
+from shared.identity.auth.failures import Attempts
+from shared.identity.auth.grants import (
+    Granted,
+    OAuthError,
+    Origin,
+    Presented,
+    ensure_public,
+    read_for_user,
+)
+from shared.identity.auth.tokens import UserGrant
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import Tenant, ensure_open
+from shared.identity.users import passwords, second_factor, sessions
+from shared.identity.users.logins import Login
+from shared.identity.users.models import folded_username
+from shared.identity.users.repository import Account, bind, find_by_name, rights_of
+from shared.identity.users.sessions import RefreshToken, Session
+from shared.identity.users.signing_out import end_session, read_session
+from shared.kernel.clock import now_ms
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.sealing import unseal
+
+_LONGEST_CODE = 64
+"""Characters of a code that are looked at; the longest, a recovery code, has 19."""
+_SEALED_BYTES = 180
+"""About what KMS makes of a secret of 20 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What somebody presents as a user; anything at all may be in here."""
+
+    username: str
+    """`name@tenant`; at a tenant's own address the name is enough."""
+    password: str = field(repr=False)
+    code: str | None = field(default=None, repr=False)
+    """Of the authenticator app, or a recovery code; None where none was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Where and when tokens are asked for, and by what."""
+
+    tenant: Tenant
+    store: Store
+    application: Client | None
+    """The mobile application that the user uses, None without one."""
+    now: float
+    """Seconds since the epoch, from before anything was read."""
+
+    @property
+    def client_id(self) -> str | None:
+        """Id of the application."""
+        return self.application.client_id if self.application else None
+
+
+class _Reused(Exception):
+    """The refresh token was used at the same moment by somebody else."""
+
+
+def _wrong_credentials() -> OAuthError:
+    return OAuthError("invalid_grant", "The user name, the password or the code is wrong.")
+
+
+def _wrong_token() -> OAuthError:
+    return OAuthError("invalid_grant", "The refresh token is not valid; sign in again.")
+
+
+# By password
+
+
+def sign_in(credentials: Credentials, presented: Presented | None, origin: Origin) -> Granted:
+    """Issue tokens to a user who proves to be one.
+
+    A user with two-step verification who sends no code gets a token too; it says so, and doors
+    let it do next to nothing.
+
+    Args:
+        credentials: Name, password, and perhaps a code.
+        presented: The mobile application that is used, if any.
+        origin: Where the request came from.
+
+    Raises:
+        OAuthError: invalid_grant; invalid_client or unauthorized_client, which are about the
+            application; invalid_request, when the user name lacks its tenant.
+        ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
+    """
+    now = now_ms() / 1000
+    ensure_public(presented, origin)
+    name, slug = _who(credentials.username, origin)
+    attempts = Attempts.of_user(slug, name, origin.address, now)
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    store = store_for(tenant.slug) if tenant else None
+    _, account = together(
+        partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
+    )
+    try:
+        login = _proven(slug, account, credentials, now)
+    except Exception:
+        attempts.withdraw()  # it was not judged
+        raise
+    if not tenant or not store or not account or not login:
+        attempts.fail()
+        raise _wrong_credentials()
+    attempts.withdraw()
+    ensure_open(tenant)
+    request = _Request(tenant, store, application, now)
+    tries = 0
+    while True:
+        try:
+            return _begin(request, account, login)
+        except Overtaken:  # the login has changed meanwhile, perhaps by this very code
+            tries = store.pause(tries)
+        account = find_by_name(store, name)
+        login = _proven(slug, account, credentials, now)
+        if not account or not login:
+            raise _wrong_credentials()
+
+
+def _who(username: str, origin: Origin) -> tuple[str, str]:
+    """Split a user name into name and slug, which is the host's where it is left out."""
+    name, at, slug = username.rpartition("@")
+    if at:
+        return folded_username(name), slug.strip().lower()
+    owner = directory.tenant_for_host(origin.host)
+    if owner is None:
+        raise OAuthError("invalid_request", "Send the user name as name@tenant.")
+    return folded_username(username), owner
+
+
+def _proven(
+    slug: str, account: Account | None, credentials: Credentials, now: float
+) -> Login | None:
+    """Return the login, its code spent, of a user who is who they say; the same work for all."""
+    login = account.login if account else None
+    right = passwords.verify(credentials.password, login.password if login else None)
+    after = login
+    if credentials.code is not None:
+        code = credentials.code[: _LONGEST_CODE + 1]
+        if login and login.two_step:
+            after = second_factor.spent(slug, login, code, now)
+        else:
+            _take_as_long_as_a_code(slug)
+    active = account is not None and account.record.entity.is_active
+    return after if right and active else None
+
+
+def _take_as_long_as_a_code(slug: str) -> None:
+    """Ask KMS what it is asked about a code: the answer must not come sooner without one."""
+    with suppress(ClientError):
+        unseal(bytes(_SEALED_BYTES), "totp", slug, "nobody")
+
+
+def _begin(request: _Request, account: Account, login: Login) -> Granted:
+    """Begin a session and issue its first tokens; raises Overtaken when the login has changed."""
+    first = sessions.new_token(request.tenant.slug, login.user_id)
+    given = login != account.login
+    tx = Transaction(request.store)
+    bind(tx, account, login)
+    sessions.begin(
+        tx,
+        first,
+        client_id=request.client_id,
+        second_factor=given,
+        epoch=login.epoch,
+        now=int(request.now),
+    )
+    # the signature first: what fails after the commit would spend the code for nothing
+    token = _access_token(request, account, first.session, proven=given)
+    tx.commit()
+    return Granted(token, refresh_token=first.text)
+
+
+def _access_token(request: _Request, account: Account, session: str, *, proven: bool) -> str:
+    """Issue an access token with the rights that the user has now.
+
+    It counts from before anything was read: what ends the user's tokens meanwhile ends it, too.
+    """
+    user, login, application = account.record.entity, account.login, request.application
+    rights = rights_of(request.store, user.roles)
+    counts_from = max(
+        login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
+    )
+    grant = UserGrant(
+        user_id=user.id,
+        application=request.client_id,
+        session=session,
+        permissions=rights.permissions,
+        roles=user.roles,
+        second_factor=proven or not login.two_step,
+    )
+    return tokens.issue_to_user(request.tenant, grant, now=max(request.now, counts_from))
+
+
+# By refresh token
+
+
+def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
+    """Exchange a refresh token for new tokens; each works once.
+
+    A token that was used already is in two hands, and nobody can tell whose is the thief's:
+    the session ends with everything that came from it.
+
+    Args:
+        text: The refresh token.
+        presented: The mobile application, the one that the user signed in by.
+        origin: Where the request came from.
+
+    Raises:
+        OAuthError: invalid_grant; or invalid_client or unauthorized_client, as `sign_in`.
+        ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
+    """
+    now = now_ms() / 1000
+    ensure_public(presented, origin)
+    token = sessions.parse(text)
+    slug = token.tenant if token else None
+    attempts = Attempts.of_address(origin.address, now)
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    if token is None or tenant is None:
+        attempts.record_failure()
+        raise _wrong_token()
+    store = store_for(tenant.slug)
+    session, account = read_session(store, token)
+    if session is None or not session.knows(token):
+        attempts.record_failure()
+        raise _wrong_token()
+    request = _Request(tenant, store, application, now)
+    if session.client_id != request.client_id:
+        raise _wrong_token()
+    if not session.is_current(token):
+        end_session(store, session, reused=True)
+        raise _wrong_token()
+    ensure_open(tenant)
+    try:
+        return _go_on(request, session, token, account)
+    except _Reused as error:
+        end_session(store, session, reused=True)
+        raise _wrong_token() from error
+
+
+def _go_on(
+    request: _Request, session: Session, token: RefreshToken, account: Account | None
+) -> Granted:
+    """Put a new refresh token in the place of one, and issue what goes with it."""
+    new, tries = token.next(), 0
+    while account is not None and _goes_on(session, account, request.now):
+        # the signature first: what fails after the rotation would cost the session
+        access = _access_token(request, account, session.id, proven=session.second_factor)
+        tx = Transaction(request.store)
+        sessions.rotate(tx, session, new, now=int(request.now), otherwise=_Reused)
+        bind(tx, account, account.login)
+        try:
+            tx.commit()
+            return Granted(access, refresh_token=new.text)
+        except Overtaken:  # the user has changed meanwhile, and has perhaps lost a role
+            tries = request.store.pause(tries)
+            _, account = read_session(request.store, token)
+    raise _wrong_token()
+
+
+def _goes_on(session: Session, account: Account, now: float) -> bool:
+    """Tell whether a session may still be used; DynamoDB removes old ones late."""
+    return (
+        now < session.expires_at
+        and account.record.entity.is_active
+        and account.login.admits(session.id, session.epoch)
+    )

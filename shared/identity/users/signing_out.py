@@ -1,0 +1,115 @@
+"""How users give tokens back (RFC 7009), and how sessions end."""
+
+from shared.identity.audit.models import Actor
+from shared.identity.audit.service import record as audit
+from shared.identity.auth import tokens
+from shared.identity.auth.clients import Client
+from shared.identity.auth.failures import Attempts
+from shared.identity.auth.grants import OAuthError, Origin, Presented, ensure_public, read_for_user
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import Tenant
+from shared.identity.users import logins, sessions
+from shared.identity.users.logins import login_key
+from shared.identity.users.repository import USERS, Account
+from shared.identity.users.sessions import RefreshToken, Session
+from shared.kernel.clock import now_ms
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+
+
+def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
+    """Revoke a token of a user (RFC 7009): having it is enough.
+
+    A refresh token ends its session, with every token that came from it; an access token ends
+    alone. Doors refuse them within 10 s. What is no valid token needs no revoking.
+
+    Args:
+        text: The token, of either kind.
+        presented: The mobile application that it was issued to, if it says so.
+        origin: Where the request came from.
+
+    Raises:
+        OAuthError: unauthorized_client: it was issued to another application; invalid_client:
+            there is no such application, or the token is an integration client's.
+        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
+    """
+    now = now_ms() / 1000
+    ensure_public(presented, origin)
+    refresh = sessions.parse(text)
+    slug = refresh.tenant if refresh else None
+    attempts = Attempts.of_address(origin.address, now)
+    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    if refresh:
+        _revoke_refresh_token(refresh, application, tenant)
+    else:
+        _revoke_access_token(text, application, origin)
+
+
+def _revoke_refresh_token(
+    token: RefreshToken, application: Client | None, tenant: Tenant | None
+) -> None:
+    if tenant is None:
+        return
+    store = store_for(tenant.slug)
+    session, _ = read_session(store, token)
+    if session and session.knows(token):
+        _ensure_issued_to(session.client_id, application)
+        end_session(store, session)
+
+
+def _revoke_access_token(text: str, application: Client | None, origin: Origin) -> None:
+    try:
+        holder, _ = tokens.verify(text)
+    except tokens.InvalidToken:
+        return
+    if not origin.may_serve(holder.tenant) or directory.tenant(holder.tenant) is None:
+        return
+    if holder.kind == "client":
+        raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
+    _ensure_issued_to(holder.client_id, application)
+    revocations.revoke(
+        holder.tenant,
+        f"token:{holder.token_id}",
+        crowded=f"user:{holder.subject}",
+        until=holder.expires_at,
+    )
+
+
+def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
+    if application and application.client_id != client_id:
+        raise OAuthError("unauthorized_client", "The token was issued to another client.")
+
+
+def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:
+    """Read the session that a token names, and its user, in one call."""
+    number = token.user_id
+    key = sessions.session_key(token.session)
+    found = store.get_many([key, USERS.key(number), login_key(number)])
+    record, login = USERS.among(found, number), logins.login_among(found, number)
+    account = Account(record, login) if record and login else None
+    return sessions.session_of(found.get(key)), account
+
+
+def end_session(store: Store, session: Session, *, reused: bool = False) -> None:
+    """End a session and the access tokens that came from it; nothing when it has ended.
+
+    Args:
+        store: Of the session's tenant.
+        session: What ends.
+        reused: Because one of its refresh tokens was used twice, as the audit log tells.
+    """
+
+    def use_case(tx: Transaction) -> None:
+        if tx.store.get(sessions.session_key(session.id)) is None:
+            return
+        sessions.end(tx, session.id)
+        # there are no more marks of users than users, however many sessions somebody wastes
+        revocations.stage(tx, f"session:{session.id}", crowded=f"user:{session.user_id}")
+        if reused:
+            actor = Actor(type="user", id=str(session.user_id))
+            audit(tx, "session.reused", "session", session.id, actor=actor)
+
+    perform(store, use_case)

@@ -1,0 +1,1 @@
+"""What connects to the outside: imports and webhooks."""

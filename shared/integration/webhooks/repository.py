@@ -1,0 +1,360 @@
+"""The items of webhooks. Keys and indexes: see docs/storage.md.
+
+Beside the subscriptions, in one partition, lie a register of all of them, which counts them
+and tells the relay who wants what, and the pulse of each.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from shared.integration.webhooks.models import (
+    DeliveryParameters,
+    Pulse,
+    StoredDelivery,
+    StoredWebhook,
+    WebhookParameters,
+)
+from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, flag_text, id_text
+from shared.kernel.db.items import Item, Key, encode, pack, to_attributes, unpack
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
+from shared.kernel.db.transaction import Transaction, is_transient
+from shared.kernel.observability import logger
+
+LOG_DAYS = 30
+"""How long a delivery is kept in the log."""
+WINDOW = 500
+"""Deliveries that the list of a log goes back."""
+
+_PARTITION = "webhooks"
+_REGISTER: Key = (_PARTITION, "REGISTER")
+_PULSE = "PULSE#"
+_STATUS_INDEX = 1
+_SUCCEEDED = "succeeded"
+
+
+def _facets(webhook: StoredWebhook) -> Facets:
+    return {
+        "id": id_text(webhook.id),
+        "is_active": flag_text(webhook.is_active),
+        "events": f",{','.join(webhook.events)},",
+        "updated_at": webhook.updated_at,
+    }
+
+
+WEBHOOKS = Collection(
+    kind="webhook",
+    noun="Webhook",
+    model=StoredWebhook,
+    facets=_facets,
+    sorts={"id": 1},
+)
+
+
+def list_webhooks(store: Store, parameters: WebhookParameters) -> Page[StoredWebhook]:
+    """Read a page of subscriptions."""
+    active, event = parameters.is_active, parameters.event
+    query = parameters.list_query(
+        equal={"is_active": None if active is None else flag_text(active)},
+        contains={"events": f",{event}," if event else None},
+    )
+    return read_page(store, WEBHOOKS, query)
+
+
+# The register
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """All subscriptions of a tenant: their ids, and what the active ones ask for."""
+
+    version: int = 0
+    ids: frozenset[int] = frozenset()
+    wanted: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    def wanting(self, event: str) -> list[int]:
+        """Ids of the active subscriptions that ask for an event."""
+        return sorted(number for number, events in self.wanted.items() if event in events)
+
+
+def read_register(store: Store) -> Register:
+    """Read the register as it is at this moment."""
+    item = store.get(_REGISTER)
+    if item is None:
+        return Register()
+    wanted = {int(number): frozenset(text.split()) for number, text in item["wanted"].items()}
+    return Register(item["version"], frozenset(item.get("ids", ())), wanted)
+
+
+def enter(tx: Transaction, register: Register, webhook: StoredWebhook) -> None:
+    """Stage what the register says of a subscription; overtaken when it has changed."""
+    wanted = {number: kinds for number, kinds in register.wanted.items() if number != webhook.id}
+    if webhook.is_active:
+        wanted[webhook.id] = frozenset(webhook.events)
+    _stage_register(tx, register, register.ids | {webhook.id}, wanted)
+
+
+def strike(tx: Transaction, register: Register, number: int) -> None:
+    """Stage that the register knows a subscription no more."""
+    wanted = {other: kinds for other, kinds in register.wanted.items() if other != number}
+    _stage_register(tx, register, register.ids - {number}, wanted)
+
+
+def _stage_register(
+    tx: Transaction,
+    register: Register,
+    ids: frozenset[int],
+    wanted: Mapping[int, frozenset[str]],
+) -> None:
+    item = {
+        PARTITION_KEY: _REGISTER[0],
+        SORT_KEY: _REGISTER[1],
+        "version": register.version + 1,
+        "ids": ids or None,
+        "wanted": {str(number): " ".join(sorted(kinds)) for number, kinds in wanted.items()},
+    }
+    if register.version:
+        tx.put(item, condition="version = :seen", values={":seen": register.version})
+    else:
+        tx.insert(item)
+
+
+# Pulses
+
+
+def pulse_key(number: int) -> Key:
+    """Key of the pulse of a subscription."""
+    return (_PARTITION, f"{_PULSE}{id_text(number)}")
+
+
+def read_pulse(store: Store, number: int) -> Pulse | None:
+    """Read the pulse of a subscription; None when there is no such subscription."""
+    item = store.get(pulse_key(number))
+    return Pulse.model_validate(item) if item else None
+
+
+def read_pulses(store: Store) -> dict[int, Pulse]:
+    """Read the pulses of all subscriptions, by their ids."""
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :partition AND begins_with({SORT_KEY}, :pulse)",
+        values={":partition": _PARTITION, ":pulse": _PULSE},
+        ConsistentRead=True,
+    )
+    return {
+        int(item[SORT_KEY].removeprefix(_PULSE)): Pulse.model_validate(item) for item in page.items
+    }
+
+
+def start_pulse(tx: Transaction, number: int) -> None:
+    """Stage the pulse of a new subscription."""
+    partition, sort = pulse_key(number)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "failure_count": 0})
+
+
+def calm(tx: Transaction, number: int) -> None:
+    """Stage that a subscription has no failures behind it."""
+    tx.update(
+        pulse_key(number),
+        "SET failure_count = :none",
+        condition=f"attribute_exists({PARTITION_KEY})",
+        values={":none": 0},
+    )
+
+
+def drop_pulse(tx: Transaction, number: int) -> None:
+    """Stage the end of a pulse."""
+    tx.delete(pulse_key(number))
+
+
+def count_failure(tx: Transaction, number: int, pulse: Pulse, *, quick: bool) -> None:
+    """Stage one more failed delivery; overtaken when another was counted meanwhile."""
+    tx.update(
+        pulse_key(number),
+        "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
+        condition="failure_count = :seen",
+        values={
+            ":more": pulse.failure_count + 1,
+            ":seen": pulse.failure_count,
+            ":now": tx.now,
+            ":quick": quick,
+        },
+    )
+
+
+def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: bool) -> None:
+    """Note an attempt that ended no delivery as failed, at once; a success forgets failures."""
+    values = {":now": encode(now), ":quick": encode(quick)}
+    if succeeded:
+        values[":none"] = encode(0)
+    with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted meanwhile
+        _patiently(
+            store,
+            lambda: store.client.update_item(
+                TableName=store.table,
+                Key=key_attributes(pulse_key(number)),
+                UpdateExpression="SET last_triggered_at = :now, quick = :quick"
+                + (", failure_count = :none" if succeeded else ""),
+                ConditionExpression=f"attribute_exists({PARTITION_KEY})",
+                ExpressionAttributeValues=values,
+            ),
+        )
+
+
+def note_slow(store: Store, number: int) -> None:
+    """Note that an endpoint takes its time; that it is not noted does no harm."""
+    try:
+        store.client.update_item(
+            TableName=store.table,
+            Key=key_attributes(pulse_key(number)),
+            UpdateExpression="SET quick = :quick",
+            ConditionExpression=f"attribute_exists({PARTITION_KEY})",
+            ExpressionAttributeValues={":quick": encode(False)},
+        )
+    except (BotoCoreError, ClientError):
+        logger.warning("a slow endpoint was not noted", exc_info=True)
+
+
+def _patiently[R](store: Store, call: Callable[[], R]) -> R:
+    """Make a call again that met a transaction on the same item, inside the deadline."""
+    attempt = 0
+    while True:
+        try:
+            return call()
+        except Exception as error:
+            if not is_transient(error):
+                raise
+        attempt = store.pause(attempt)
+
+
+# Deliveries
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A delivery as it was read, with the version that a change of it is conditioned on."""
+
+    version: int
+    delivery: StoredDelivery
+    expires_at: int
+
+
+class AlreadyLogged(Exception):
+    """Someone else has changed the delivery since it was read."""
+
+
+def delivery_key(webhook: int, event: str) -> Key:
+    """Key of the delivery of an event to a subscription; in the order in which events happened."""
+    return (f"delivery#{id_text(webhook)}", event)
+
+
+def logged_of(item: Item | None) -> Logged | None:
+    """Read a delivery from its item; None when its time in the log is over."""
+    if item is None or item[EXPIRY] <= now_ms() // 1000:
+        return None
+    delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
+    return Logged(item["version"], delivery, item[EXPIRY])
+
+
+def find_delivery(store: Store, webhook: int, event: str) -> Logged | None:
+    """Read a delivery; None when there is none."""
+    return logged_of(store.get(delivery_key(webhook, event)))
+
+
+def stage_delivery(tx: Transaction, seen: Logged | None, delivery: StoredDelivery) -> None:
+    """Stage a delivery as it is now; overtaken when it is not as seen any more."""
+    item, condition, values = _item(seen, delivery, tx.now_ms)
+    tx.put(item, condition=condition, values=values)
+
+
+def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, now_ms: int) -> None:
+    """Write a delivery at once; AlreadyLogged when it is not as seen any more."""
+    item, condition, values = _item(seen, delivery, now_ms)
+    attributes = to_attributes(item)
+    more: dict[str, Any] = {
+        "ExpressionAttributeValues": {name: encode(value) for name, value in values.items()}
+    }
+    try:
+        _patiently(
+            store,
+            lambda: store.client.put_item(
+                TableName=store.table,
+                Item=attributes,
+                ConditionExpression=condition,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **(more if values else {}),
+            ),
+        )
+    except store.client.exceptions.ConditionalCheckFailedException as error:
+        # Ours already when an answer was lost, and the call was made again.
+        if error.response.get("Item") != attributes:
+            raise AlreadyLogged from None
+
+
+def _item(
+    seen: Logged | None, delivery: StoredDelivery, now_ms: int
+) -> tuple[Item, str, dict[str, Any]]:
+    partition, sort = delivery_key(delivery.webhook_id, delivery.id)
+    (data,) = pack(delivery.model_dump_json())
+    item: Item = {
+        PARTITION_KEY: partition,
+        SORT_KEY: sort,
+        "version": seen.version + 1 if seen else 1,
+        "data": data,
+        # Not longer than the event itself is kept, however often it is asked for again.
+        EXPIRY: seen.expires_at if seen else now_ms // 1000 + LOG_DAYS * 86_400,
+    }
+    if delivery.status != _SUCCEEDED:  # what went wrong is looked for among much that went well
+        partition_name, sort_name = index_keys(_STATUS_INDEX)
+        item[partition_name], item[sort_name] = _status_partition(delivery), sort
+    if seen is None:
+        return item, f"attribute_not_exists({PARTITION_KEY})", {}
+    return item, "version = :seen", {":seen": seen.version}
+
+
+def _status_partition(delivery: StoredDelivery) -> str:
+    return f"delivery#{id_text(delivery.webhook_id)}#{delivery.status}"
+
+
+def recent_deliveries(
+    store: Store, webhook: int, parameters: DeliveryParameters
+) -> list[StoredDelivery]:
+    """Read the newest deliveries of a subscription, the newest first, those with the status."""
+    status = parameters.status
+    if status is None or status == _SUCCEEDED:
+        items = _newest(store, f"delivery#{id_text(webhook)}", PARTITION_KEY)
+    else:
+        partition_name, _ = index_keys(_STATUS_INDEX)
+        wanted = f"delivery#{id_text(webhook)}#{status}"
+        entries = _newest(store, wanted, partition_name, IndexName=index_name(_STATUS_INDEX))
+        keys = [(entry[PARTITION_KEY], entry[SORT_KEY]) for entry in entries]
+        found = store.get_many(keys)
+        items = [found[key] for key in keys if key in found]
+    logged = [one.delivery for item in items if (one := logged_of(item))]
+    return [one for one in logged if status in {None, one.status}]
+
+
+def _newest(store: Store, partition: str, name: str, **index: str) -> list[Item]:
+    items: list[Item] = []
+    start = None
+    while len(items) < WINDOW:
+        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+        page = store.query(
+            KeyConditionExpression=f"{name} = :partition",
+            values={":partition": partition},
+            ScanIndexForward=False,
+            Limit=WINDOW - len(items),
+            **index,
+            **more,
+        )
+        items += page.items
+        start = page.last_key
+        if start is None:
+            break
+    return items

@@ -1,0 +1,165 @@
+"""What a walk through a list leaves behind, so that the next page need not start over.
+
+- A *position* says at which index entry a page of an ordered list begins.
+- A *snapshot* holds the ids of a filtered list in order, found once for all its pages.
+
+Both carry the version of the collection they were taken at and count only while it
+stands; taken within LAG_MS of a change, when an index may not show it yet, they count
+only that long. All of it can be lost at any time without harm.
+"""
+
+import json
+import zlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.kernel.clock import now_ms
+from shared.kernel.db.counters import Totals
+from shared.kernel.db.items import Item, to_attributes
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+
+LAG_MS = 5_000
+_LIFE_MS = 15 * 60_000
+_WALK_MS = 24 * 3_600_000
+"""How long a walk by `links.next` may rest on a snapshot."""
+_CHUNK = 50_000
+"""Ids per snapshot item; compressed they stay well under 400 KB."""
+_REMEMBERED = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Entries before `offset` end at sort key `after`."""
+
+    offset: int
+    after: str
+    version: int
+    good_until: int
+
+    def holds(self, totals: Totals) -> bool:
+        """Whether it still tells the truth."""
+        return self.version == totals.version and now_ms() < self.good_until
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One chunk of a filtered list: ids from `first` on, of `total` in all."""
+
+    first: int
+    ids: Sequence[int]
+    total: int
+    version: int
+    good_until: int
+
+    def holds(self, totals: Totals) -> bool:
+        """Whether it still tells the truth."""
+        return self.version == totals.version and now_ms() < self.good_until
+
+
+def good_until(totals: Totals) -> int:
+    """Until when something derived now from an index may be used, in milliseconds."""
+    now = now_ms()
+    return now + (_LIFE_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
+
+
+# Positions are also kept in the execution environment: a walker that meets a warm one is
+# spared the read. They hold no data, only keys, and the table's name is part of the key.
+_remembered: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
+
+
+def recall(store: Store, listing: str, offset: int) -> Position | None:
+    """The position of exactly this offset, if this execution environment has seen it."""
+    position = _remembered.get((store.table, listing, offset))
+    return position if position and now_ms() < position.good_until else None
+
+
+def forget(store: Store, listing: str, offset: int) -> None:
+    """Drop a position that has turned out to be stale."""
+    _remembered.pop((store.table, listing, offset), None)
+
+
+def find_position(store: Store, listing: str, offset: int) -> Position | None:
+    """The nearest stored position at or before an offset: one Query of one item."""
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} <= :offset",
+        values={":listing": f"position#{listing}", ":offset": f"{offset:012d}"},
+        ScanIndexForward=False,
+        Limit=1,
+    )
+    if not page.items:
+        return None
+    item = page.items[0]
+    return Position(
+        int(item[SORT_KEY]), item["after"], int(item["version"]), int(item["good_until"])
+    )
+
+
+def remember(store: Store, listing: str, position: Position) -> None:
+    """Keep a position in this execution environment."""
+    _remembered[store.table, listing, position.offset] = position
+    while len(_remembered) > _REMEMBERED:
+        _remembered.popitem(last=False)
+
+
+def keep_position(store: Store, listing: str, position: Position) -> None:
+    """Store where the entries after `offset` begin, for walkers that meet another one."""
+    _put(
+        store,
+        {
+            PARTITION_KEY: f"position#{listing}",
+            SORT_KEY: f"{position.offset:012d}",
+            "after": position.after,
+            "version": position.version,
+            "good_until": position.good_until,
+            EXPIRY: (now_ms() + _LIFE_MS) // 1000,
+        },
+    )
+
+
+def find_snapshot(store: Store, listing: str, offset: int, version: int | None) -> Snapshot | None:
+    """The chunk with the id at `offset`, of the newest snapshot or of a given version."""
+    chunk = f"{offset // _CHUNK:06d}#"
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} BETWEEN :low AND :high",
+        values={
+            ":listing": f"snapshot#{listing}",
+            ":low": chunk if version is None else f"{chunk}{version:015d}",
+            ":high": f"{chunk}~" if version is None else f"{chunk}{version:015d}",
+        },
+        ScanIndexForward=False,
+        Limit=1,
+    )
+    if not page.items or int(page.items[0][EXPIRY]) * 1000 < now_ms():
+        return None
+    item = page.items[0]
+    return Snapshot(
+        first=offset // _CHUNK * _CHUNK,
+        ids=json.loads(zlib.decompress(item["ids"])),
+        total=int(item["total"]),
+        version=int(item["version"]),
+        good_until=int(item["good_until"]),
+    )
+
+
+def keep_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals) -> None:
+    """Store the ids of a filtered list, in order."""
+    for first in range(0, len(ids), _CHUNK):
+        text = json.dumps(ids[first : first + _CHUNK], separators=(",", ":"))
+        _put(
+            store,
+            {
+                PARTITION_KEY: f"snapshot#{listing}",
+                SORT_KEY: f"{first // _CHUNK:06d}#{totals.version:015d}",
+                "ids": zlib.compress(text.encode(), 6),
+                "total": len(ids),
+                "version": totals.version,
+                "good_until": good_until(totals),
+                EXPIRY: (now_ms() + _WALK_MS) // 1000,
+            },
+        )
+
+
+def _put(store: Store, item: Item) -> None:
+    store.client.put_item(TableName=store.table, Item=to_attributes(item))

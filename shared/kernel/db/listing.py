@@ -1,0 +1,322 @@
+"""Lists: page numbers, exact totals, sorting and filters on DynamoDB, at a known cost.
+
+Two ways lead to a page. A list in one of the collection's own orders, of the whole or of
+one partition, is read straight from its index, and its total is a counter (*ordered*).
+Any other filter reads the slim entries of the narrowest partition or range that covers it,
+once for all pages of the walk (*gathered*). Either way the first page and every page that
+`links.next` leads to wait for two round trips: entries and totals at once, then the items.
+
+A cursor, which `links.next` carries, continues a walk exactly where the page before ended,
+whatever has changed since; a bare page number always counts on the list as it is now.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.kernel.db import bookmarks
+from shared.kernel.db.bookmarks import Position
+from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.counters import Totals, read_totals
+from shared.kernel.db.facets import id_of
+from shared.kernel.db.parallel import together
+from shared.kernel.db.plan import Access, ListQuery, plan
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys, index_name
+
+_MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
+_MARK_BYTES = 1024
+"""A sort key, as far as a cursor (which the caller may have made up) is believed."""
+_MAX_VERSION = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Page[E]:
+    """One page: its records, the exact total, and the cursor of the page after it."""
+
+    records: list[Record[E]]
+    total: int
+    page: int
+    per_page: int
+    next_cursor: str | None
+
+
+def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
+    """Read one page of a list."""
+    access, ordered = plan(collection, query, lambda: read_totals(store, collection.kind))
+    reader = _OrderedList if ordered else _GatheredList
+    return reader(store, collection, query, access).page()
+
+
+class _List[E: BaseModel]:
+    """What both ways share: the query, its listing's name, the entries, the records."""
+
+    def __init__(
+        self, store: Store, collection: Collection[E], query: ListQuery, access: Access
+    ) -> None:
+        self.store = store
+        self.collection = collection
+        self.query = query
+        self.access = access
+        self.listing = self._name()
+
+    def _name(self) -> str:
+        query = self.query
+        asked = [
+            query.sort, query.descending, sorted(query.equal.items()),
+            sorted(query.contains.items()), sorted(query.between.items()),
+        ]  # fmt: skip
+        digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+        return f"{self.collection.kind}#{digest}"
+
+    def totals(self) -> Totals:
+        return read_totals(self.store, self.collection.kind)
+
+    def records(self, ids: list[int]) -> list[Record[E]]:
+        return self.collection.get_many(self.store, ids)
+
+    def result(
+        self, records: list[Record[E]], total: int, shown: int, mark: str | int | None
+    ) -> Page[E]:
+        """Make the page; `mark` is where the next one goes on, None where none follows."""
+        query = self.query
+        cursor = None if mark is None else self._write_cursor(query.offset + shown, mark)
+        return Page(records, total, query.page, query.per_page, cursor)
+
+    def _write_cursor(self, offset: int, mark: str | int) -> str:
+        text = json.dumps([self.listing.rpartition("#")[2][:8], offset, mark])
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    def read_cursor(self) -> Any:
+        """Return the mark of a cursor made for this very page; None for any other text."""
+        text = self.query.cursor or ""
+        try:
+            raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            listing, offset, mark = json.loads(raw)
+        except (ValueError, binascii.Error, TypeError, RecursionError):
+            return None
+        same_list = listing == self.listing.rpartition("#")[2][:8]
+        return mark if same_list and offset == self.query.offset else None
+
+
+class _OrderedList[E: BaseModel](_List[E]):
+    def page(self) -> Page[E]:
+        query = self.query
+        mark = self.read_cursor() if query.offset else None
+        after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
+        if after is not None and len(after.encode()) <= _MARK_BYTES:
+            return self._walk_on(after)
+        if query.offset:
+            totals, keys = self._count_up()
+        else:
+            totals, keys = together(
+                self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
+            )
+        total = totals.of(self.access.total_name)
+        ids = [id_of(key) for key in keys]
+        if not keys:
+            return self.result([], total, 0, None)
+        position = Position(
+            query.offset + len(keys), keys[-1], totals.version, bookmarks.good_until(totals)
+        )
+        bookmarks.remember(self.store, self.listing, position)
+        if query.offset and position.offset < total:
+            records, _ = together(
+                lambda: self.records(ids),
+                lambda: bookmarks.keep_position(self.store, self.listing, position),
+            )
+        else:
+            records = self.records(ids)
+        more = position.offset < total
+        return self.result(records, total, len(keys), keys[-1] if more else None)
+
+    def _walk_on(self, after: str) -> Page[E]:
+        """Read the page behind an entry.
+
+        What was created or deleted before it since the walk began has moved it away from the
+        page's number: this makes no position for those who count, and a total that says the
+        end is reached is not believed before nothing is found behind a full page.
+        """
+        query = self.query
+        totals, keys = together(
+            self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
+        )
+        total = totals.of(self.access.total_name)
+        if not keys:
+            return self.result([], total, 0, None)
+        ids, last = [id_of(key) for key in keys], keys[-1]
+        if query.offset + len(keys) < total or len(keys) < query.per_page:
+            records, more = self.records(ids), query.offset + len(keys) < total
+        else:
+            records, behind = together(
+                lambda: self.records(ids), lambda: self._scan(last, 0, 1, query.descending)
+            )
+            more = bool(behind)
+        return self.result(records, total, len(keys), last if more else None)
+
+    def _count_up(self) -> tuple[Totals, list[str]]:
+        """Find a page by its number, from the nearest known position or the nearer end."""
+        query = self.query
+        known = bookmarks.recall(self.store, self.listing, query.offset)
+        position: Position | None
+        if known:
+            totals, keys = together(
+                self.totals,
+                lambda: self._scan(known.after, 0, query.per_page, query.descending),
+            )
+            if known.holds(totals):
+                return totals, keys
+            bookmarks.forget(self.store, self.listing, query.offset)
+            position = None
+        else:
+            totals, position = together(
+                self.totals,
+                lambda: bookmarks.find_position(self.store, self.listing, query.offset),
+            )
+        wanted = min(query.per_page, totals.of(self.access.total_name) - query.offset)
+        if wanted <= 0:
+            return totals, []
+        start = position if position and position.holds(totals) else None
+        from_start = query.offset - (start.offset if start else 0)
+        from_end = totals.of(self.access.total_name) - query.offset - wanted
+        if from_end < from_start:
+            backwards = self._scan(None, from_end, wanted, not query.descending)
+            return totals, backwards[::-1]
+        after = start.after if start else None
+        return totals, self._scan(after, from_start, wanted, query.descending)
+
+    def _scan(self, after: str | None, skip: int, take: int, descending: bool) -> list[str]:  # noqa: FBT001
+        """Sort keys of `take` entries, `skip` entries behind the one with the key `after`."""
+        condition, values = self.access.key_condition()
+        sort_name = index_keys(self.access.index)[1]
+        start = self._start_key(after) if after else None
+        keys: list[str] = []
+        while len(keys) < skip + take:
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            page = self.store.query(
+                IndexName=index_name(self.access.index),
+                KeyConditionExpression=condition,
+                values=values,
+                ProjectionExpression=sort_name,
+                ScanIndexForward=not descending,
+                Limit=skip + take - len(keys),
+                **more,
+            )
+            keys += [item[sort_name] for item in page.items]
+            start = page.last_key
+            if start is None:
+                break
+        return keys[skip:]
+
+    def _start_key(self, after: str) -> dict[str, dict[str, str]]:
+        partition_name, sort_name = index_keys(self.access.index)
+        head = self.collection.key(id_of(after))
+        return {
+            PARTITION_KEY: {"S": head[0]},
+            SORT_KEY: {"S": head[1]},
+            partition_name: {"S": self.access.partition},
+            sort_name: {"S": after},
+        }
+
+
+class _GatheredList[E: BaseModel](_List[E]):
+    def page(self) -> Page[E]:
+        query = self.query
+        mark = self.read_cursor() if query.offset else None
+        if isinstance(mark, int) and 0 <= mark < _MAX_VERSION:
+            walked = bookmarks.find_snapshot(self.store, self.listing, query.offset, mark)
+            if walked:
+                return self._from_snapshot(walked)
+        if not query.offset:
+            totals, ids = together(self.totals, self._gather)
+        else:
+            totals, snapshot = together(
+                self.totals,
+                lambda: bookmarks.find_snapshot(self.store, self.listing, query.offset, None),
+            )
+            if snapshot and snapshot.holds(totals):
+                return self._from_snapshot(snapshot)
+            ids = self._gather()
+        shown = ids[query.offset : query.offset + query.per_page]
+        if len(ids) > query.per_page:
+            records, _ = together(
+                lambda: self.records(shown),
+                lambda: bookmarks.keep_snapshot(self.store, self.listing, ids, totals),
+            )
+        else:
+            records = self.records(shown)
+        more = 0 < len(shown) < len(ids) - query.offset
+        return self.result(records, len(ids), len(shown), totals.version if more else None)
+
+    def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
+        first = self.query.offset - snapshot.first
+        shown = list(snapshot.ids[first : first + self.query.per_page])
+        missing = min(self.query.per_page, snapshot.total - self.query.offset) - len(shown)
+        if missing > 0:
+            rest = bookmarks.find_snapshot(
+                self.store, self.listing, self.query.offset + len(shown), snapshot.version
+            )
+            shown += rest.ids[:missing] if rest else []
+        more = 0 < len(shown) < snapshot.total - self.query.offset
+        version = snapshot.version if more else None
+        return self.result(self.records(shown), snapshot.total, len(shown), version)
+
+    def _gather(self) -> list[int]:
+        """Ids of every entry that passes the filters, in the order asked for."""
+        condition, values = self.access.key_condition()
+        filters, names = self._filters(values)
+        arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
+        sort = self.query.sort
+        names |= {"#slim": SLIM, "#sort": sort}
+        found: list[tuple[str, int]] = []
+        sort_name = index_keys(self.access.index)[1]
+        start = None
+        while True:
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            page = self.store.query(
+                IndexName=index_name(self.access.index),
+                KeyConditionExpression=condition,
+                values=values,
+                ProjectionExpression=f"{sort_name}, #slim.#sort",
+                ExpressionAttributeNames=names,
+                **arguments,
+                **more,
+            )
+            found += [
+                (item.get(SLIM, {}).get(sort, ""), id_of(item[sort_name])) for item in page.items
+            ]
+            start = page.last_key
+            if start is None:
+                break
+        found.sort(reverse=self.query.descending)
+        return [number for _, number in found]
+
+    def _filters(self, values: dict[str, str]) -> tuple[str, dict[str, str]]:
+        """Write every filter on the slim entry; one the access covers is true of all it reads."""
+        terms: list[str] = []
+        names: dict[str, str] = {}
+
+        def value(text: str) -> str:
+            name = f":v{len(values)}"
+            values[name] = text
+            return name
+
+        def facet(name: str) -> str:
+            names[f"#f{len(names)}"] = name
+            return f"#slim.#f{len(names) - 1}"
+
+        for name, text in self.query.equal.items():
+            terms.append(f"{facet(name)} = {value(text)}")
+        for name, text in self.query.contains.items():
+            terms.append(f"contains({facet(name)}, {value(text)})")
+        for name, (low, high) in self.query.between.items():
+            path = facet(name)
+            terms += [f"{path} >= {value(low)}"] if low is not None else []
+            terms += [f"{path} <= {value(high)}"] if high is not None else []
+        return " AND ".join(terms), names

@@ -1,0 +1,272 @@
+"""The kinds of value that requests and entities are made of, each with its bounds.
+
+JSON types are strict: `"5"` is no number, `5` no text. Text is free of control
+characters and of halves of surrogate pairs.
+"""
+
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from shared.kernel.clock import instant_of
+
+MAX_QUANTITY = Decimal(999_999_999)
+_SMALLEST = Decimal("0.000001")
+_MAX_ID = 10**12 - 1
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class Input(BaseModel):
+    """Base of request bodies: strict types, fields that are not known are ignored.
+
+    What a function does not use costs its cold start nothing: models are built when needed.
+    """
+
+    model_config = ConfigDict(strict=True, extra="ignore", defer_build=True)
+
+
+class Stored(BaseModel):
+    """Base of what is stored and answered."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise PydanticCustomError("control_characters", "must not contain control characters")
+    return text
+
+
+def _lines(text: str) -> str:
+    if _CONTROL_BUT_LINES.search(text):
+        raise PydanticCustomError("control_characters", "must not contain control characters")
+    return text
+
+
+ONE_LINE = AfterValidator(_one_line)
+"""Of a text: no control characters, no ends of lines."""
+
+type Code = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
+]
+"""A code that identifies something: 1 to 50 characters."""
+type Reference = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), ONE_LINE
+]
+"""A reference of another system: 1 to 100 characters."""
+type Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), ONE_LINE
+]
+"""A name for people: 1 to 200 characters."""
+type Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), ONE_LINE
+]
+"""A short free word such as a type or unit: 1 to 32 characters."""
+type Phone = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
+]
+"""A telephone number as people write it: 1 to 50 characters."""
+type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), ONE_LINE]
+"""One line of free text, up to 255 characters."""
+type Term = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
+]
+"""What a list is filtered by: 1 to 255 characters."""
+type Reason = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
+]
+"""Why something was done: 1 to 255 characters."""
+type Barcode = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), ONE_LINE
+]
+"""A barcode as scanned: 1 to 64 characters."""
+type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
+"""Free text of several lines, up to 2000 characters."""
+
+# RFC 5321, less what no partner's address has: quoted local parts and literal IP addresses.
+_LOCAL_PART = r"(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*"
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_TOP_LABEL = r"(?=.*[a-z])" + _LABEL
+_EMAIL = re.compile(rf"{_LOCAL_PART}@({_LABEL}\.)+{_TOP_LABEL}", re.ASCII | re.IGNORECASE)
+
+
+def _email(text: str) -> str:
+    if not _EMAIL.fullmatch(text):
+        raise PydanticCustomError("email", "must be an e-mail address")
+    return text
+
+
+type Email = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=254),
+    AfterValidator(_email),
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": 254}),
+]
+"""An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
+
+
+def distinct(most: int) -> WrapValidator:
+    """Make the rule of a list that nothing is named twice in it.
+
+    It is told together with what else is wrong with the entries, of the first `most` and one.
+    """
+
+    def check(value: Any, entries: ValidatorFunctionWrapHandler) -> Any:
+        given = value[: most + 1] if isinstance(value, list) else []
+        repeated = PydanticCustomError("repeated", "must not be named twice")
+        problems = [
+            InitErrorDetails(type=repeated, loc=(at,), input=entry)
+            for at, entry in enumerate(given)
+            if entry in given[:at]
+        ]
+        try:
+            valid = entries(value)
+        except ValidationError as error:
+            problems += [
+                InitErrorDetails(
+                    type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
+                )
+                for one in error.errors()
+            ]
+        if problems:
+            raise ValidationError.from_exception_data("list", problems)
+        return valid
+
+    return WrapValidator(check)
+
+
+def _number(value: Any) -> Decimal:
+    if isinstance(value, Decimal):
+        number = value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = Decimal(value)
+    else:
+        raise PydanticCustomError("number_type", "must be a number")
+    if not number.is_finite():
+        raise PydanticCustomError("number_size", "must be a number the service can hold")
+    return number
+
+
+def _decimals(number: Decimal) -> Decimal:
+    # normalize() alone would round to 28 digits, and what is next to nothing to 0.
+    rounded = number.quantize(_SMALLEST)
+    if rounded != number:
+        raise PydanticCustomError("number_decimals", "must have at most 6 decimals")
+    return rounded.normalize()
+
+
+def _positive(number: Decimal) -> Decimal:
+    if number <= 0:
+        raise PydanticCustomError("number_range", "must be more than 0")
+    return _not_too_large(number)
+
+
+def _not_negative(number: Decimal) -> Decimal:
+    if number < 0:
+        raise PydanticCustomError("number_range", "must be at least 0")
+    return _not_too_large(number)
+
+
+def _not_too_large(number: Decimal) -> Decimal:
+    if number > MAX_QUANTITY:
+        raise PydanticCustomError("number_range", f"must be at most {MAX_QUANTITY}")
+    return _decimals(number)
+
+
+def plain_number(number: Decimal) -> int | Decimal:
+    """Write a whole number without a fraction."""
+    return int(number) if number == number.to_integral_value() else number.normalize()
+
+
+_WRITTEN_PLAIN = PlainSerializer(plain_number, return_type=int | Decimal)
+_NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
+
+type Quantity = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    AfterValidator(_positive),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 999_999_999}),
+]
+"""More than 0, at most 999 999 999, up to 6 decimals."""
+type Measure = Annotated[
+    Decimal,
+    BeforeValidator(_number),
+    AfterValidator(_not_negative),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 999_999_999}),
+]
+"""0 or more, at most 999 999 999, up to 6 decimals."""
+type Number = Annotated[Decimal, _WRITTEN_PLAIN, _NUMBER_SCHEMA]
+"""A stored quantity; written as a JSON number, whole ones without a fraction."""
+
+type Identifier = Annotated[int, Field(ge=1, le=_MAX_ID)]
+"""An id given by the service."""
+type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000)]
+"""A whole number from 0 to 1 000 000 000."""
+
+
+def _day(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("date_type", "must be a date as text")
+    match = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", value, re.ASCII)
+    parts = match.groups() if match else None
+    if parts is None and (match := re.fullmatch(r"(\d{2})/(\d{2})/(\d{4})", value, re.ASCII)):
+        parts = match.groups()[::-1]
+    try:
+        if parts:
+            return date(*map(int, parts)).isoformat()
+    except ValueError:
+        pass
+    raise PydanticCustomError("date", "must be a date, YYYY-MM-DD or dd/mm/yyyy")
+
+
+type Day = Annotated[
+    str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})
+]
+"""A date, given as YYYY-MM-DD or dd/mm/yyyy, kept as YYYY-MM-DD."""
+
+type StoredDay = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
+"""A stored date, YYYY-MM-DD."""
+
+_MOMENT = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+ -]\d{2}:?\d{2})", re.ASCII
+)
+
+
+def _moment(value: Any) -> str:
+    # In a query an unescaped "+02:00" arrives as " 02:00".
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        text = re.sub(r" (\d{2}:?\d{2})$", r"+\1", value).replace(",", ".")
+        try:
+            return instant_of(datetime.fromisoformat(text.upper()))
+        except (ValueError, OverflowError):
+            pass
+    raise PydanticCustomError(
+        "date_time", "must be a date-time with offset, such as 2026-03-01T09:30:00Z"
+    )
+
+
+type Moment = Annotated[
+    str, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A date-time with offset (ISO 8601), kept as an Instant."""
+
+type Timestamp = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A stored Instant."""

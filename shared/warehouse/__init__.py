@@ -1,0 +1,1 @@
+"""The trade: catalog, warehouses, documents, stock, receiving, picking, transfers, waves."""

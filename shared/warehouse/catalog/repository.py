@@ -1,0 +1,144 @@
+"""The items of the catalog. Keys and indexes: see the table in docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.references import alias_key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.warehouse.catalog.models import (
+    Category,
+    CategoryParameters,
+    KnownProduct,
+    Product,
+    ProductParameters,
+)
+
+
+def _product_facets(product: Product) -> Facets:
+    return {
+        "id": id_text(product.id),
+        "item_code": product.item_code,
+        "name": fold(product.name),
+        "barcode": product.barcode,
+        "type": product.type,
+        "search": searchable(f"{product.item_code}{SEPARATOR}{product.name}"),
+        "created_at": product.created_at,
+        "updated_at": product.updated_at,
+    }
+
+
+PRODUCTS = Collection(
+    kind="product",
+    noun="Product",
+    model=Product,
+    facets=_product_facets,
+    sorts={"id": 1, "item_code": 2, "name": 3, "created_at": 4, "updated_at": 5},
+    finders={"barcode": 6},
+)
+
+
+def _category_facets(category: Category) -> Facets:
+    return {
+        "name": fold(category.name),
+        "search": searchable(category.name),
+        "updated_at": category.updated_at,
+    }
+
+
+CATEGORIES = Collection(
+    kind="category",
+    noun="Product category",
+    model=Category,
+    facets=_category_facets,
+    sorts={"name": 1, "updated_at": 2},
+)
+
+
+def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
+    """Read a page of products. item_code and sku are one field; two different find nothing."""
+    codes = {code for code in (parameters.item_code, parameters.sku) if code}
+    query = parameters.list_query(
+        equal={
+            "item_code": next(iter(codes)) if len(codes) == 1 else ("\x1f" if codes else None),
+            "barcode": parameters.barcode,
+            "type": parameters.type,
+        },
+        contains={"search": parameters.search},
+    )
+    return read_page(store, PRODUCTS, query)
+
+
+def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
+    """Read a page of product categories."""
+    query = parameters.list_query(contains={"search": parameters.search})
+    return read_page(store, CATEGORIES, query)
+
+
+def code_key(code: str) -> Key:
+    """Key of the alias through which a product is found by its code."""
+    return alias_key("item_code", code)
+
+
+def known_product(alias: Item) -> KnownProduct:
+    """Read an alias item."""
+    return KnownProduct(
+        id=int(alias["id"]),
+        item_code=alias[PARTITION_KEY].removeprefix("item_code#"),
+        name=alias["name"],
+        by_batch=alias["by_batch"],
+        by_serial=alias["by_serial"],
+        in_stock=alias["in_stock"],
+    )
+
+
+def taken(store: Store, code: str) -> bool:
+    """Tell whether a product has the code."""
+    return number_of(store, code) is not None
+
+
+def number_of(store: Store, code: str) -> int | None:
+    """Id of the product that has the code; None when none has."""
+    alias = store.get(code_key(code))
+    return int(alias["id"]) if alias else None
+
+
+def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
+    """Stage the alias of a product: its code is free (`new`), or its own, retired under `mark`."""
+    partition, sort = code_key(product.item_code)
+    item = {
+        PARTITION_KEY: partition,
+        SORT_KEY: sort,
+        "id": product.id,
+        "name": product.name,
+        "by_batch": product.man_btch_num,
+        "by_serial": product.man_ser_num,
+        "in_stock": product.inventory_item,
+    }
+    if new:
+        tx.insert(item)
+    else:
+        tx.put(item, condition="retired_by = :mark", values={":mark": mark})
+
+
+def rename_alias(tx: Transaction, product: Product) -> None:
+    """Stage the name of a product into its alias; a mark of retirement on it stays."""
+    tx.update(
+        code_key(product.item_code),
+        "SET #name = :name",
+        condition="id = :id",
+        names={"#name": "name"},
+        values={":name": product.name, ":id": product.id},
+    )
+
+
+def drop_alias(tx: Transaction, code: str, mark: str) -> None:
+    """Stage the end of an alias that was retired under `mark`."""
+    tx.delete(
+        code_key(code),
+        condition="retired_by = :mark",
+        values={":mark": mark},
+        otherwise=Overtaken,
+    )

@@ -1,0 +1,221 @@
+"""What entry and exit documents are: bodies, what is stored, what is answered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shared.kernel.fields import (
+    Code,
+    Day,
+    Input,
+    Name,
+    Note,
+    Number,
+    Quantity,
+    Reference,
+    Stored,
+    StoredDay,
+    Timestamp,
+)
+from shared.kernel.list_parameters import ListParameters, Text
+from shared.warehouse.documents.vocabulary import EntryType, ExitType, Priority
+
+MAX_LINES = 1000
+
+type Status = Literal["open", "assigned", "partial-complete", "completed", "closed"]
+type LineStatus = Literal["open", "partial", "complete", "closed"]
+type Source = Literal["api", "import", "web", "sap"]
+
+
+class LineDraft(Input):
+    """One line of a document to be created."""
+
+    item_code: Code
+    qty: Quantity
+    batch: Code | None = None
+    expiry_date: Day | None = None
+    serials: list[Code] | None = None
+
+
+class EntryLineDraft(LineDraft):
+    """One line of an entry document to be created."""
+
+    destination_bin: Code | None = None
+
+
+class DocumentDraft(Input):
+    """What the bodies of both kinds share."""
+
+    external_ref: Reference
+    type: str
+    doc_date: Day
+    due_date: Day | None = None
+    partner_code: Code
+    partner_name: Name | None = None
+    warehouse_code: Code
+    comments: Note | None = None
+
+
+class EntryDraft(DocumentDraft):
+    """A new entry document."""
+
+    type: EntryType
+    lines: Annotated[list[EntryLineDraft], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class ExitDraft(DocumentDraft):
+    """A new exit document."""
+
+    type: ExitType
+    priority: Priority | None = None
+    ship_to: Note | None = None
+    lines: Annotated[list[LineDraft], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class DocumentLine(Stored):
+    """One line as stored. `done_qty` is what was received or picked."""
+
+    line_num: int
+    product_id: int
+    item_code: str
+    qty: Number
+    open_qty: Number
+    done_qty: Number
+    status: LineStatus
+    batch: str | None = None
+    expiry_date: str | None = None
+    serials: list[str] = Field(default_factory=list)
+    bin_code: str | None = None
+
+
+class Document(Stored):
+    """An entry or exit document as stored.
+
+    `works` are the ids of the receipts or pickings that have not ended, `finished` of those
+    that ended with goods; `named` are the ids of the master data that the document names.
+    `import_id` is the import that made it.
+    """
+
+    id: int
+    type: str
+    external_ref: str
+    source: Source
+    status: Status
+    card_code: str
+    card_name: str | None = None
+    doc_date: str
+    due_date: str | None = None
+    comments: str | None = None
+    priority: int | None = None
+    ship_to: str | None = None
+    whs_code: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    works: list[int] = Field(default_factory=list)
+    finished: list[int] = Field(default_factory=list)
+    named: dict[str, list[int]] = Field(default_factory=dict)
+    import_id: int | None = None
+    lines: list[DocumentLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What work did to a document.
+
+    `done` is by how much more (or less) of each line, by line_num, was received or picked;
+    `begins` and `ends` are the ids of work that begins or ends, `finishes` of work that ends
+    with goods in stock or staged; `closes` when the document has reached its end.
+    """
+
+    done: Mapping[int, Decimal] = field(default_factory=dict)
+    begins: int | None = None
+    ends: int | None = None
+    finishes: int | None = None
+    closes: bool = False
+
+
+class EntryDocumentLine(Stored):
+    """One line of an entry document as answered."""
+
+    line_num: int | None
+    item_code: str | None
+    qty: Number
+    open_qty: Number
+    received_qty: Number
+    whs_code: str | None
+    status: str | None
+
+
+class ExitDocumentLine(Stored):
+    """One line of an exit document as answered."""
+
+    line_num: int | None
+    item_code: str | None
+    qty: Number
+    open_qty: Number
+    picked_qty: Number
+    whs_code: str | None
+    status: str | None
+
+
+class _DocumentView(Stored):
+    id: int
+    doc_num: str | None
+    type: str
+    external_ref: str | None
+    source: str | None
+    status: str | None
+    card_code: str | None
+    card_name: str | None
+    doc_date: StoredDay | None
+    due_date: StoredDay | None
+    comments: str | None
+
+
+class EntryDocument(_DocumentView):
+    """An entry document as answered."""
+
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+    lines: list[EntryDocumentLine]
+
+
+class ExitDocument(_DocumentView):
+    """An exit document as answered. A lower priority goes first."""
+
+    priority: int | None
+    ship_to: str | None
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+    lines: list[ExitDocumentLine]
+
+
+class EntryParameters(ListParameters):
+    """Parameters of the list of entry documents."""
+
+    sort: Literal[
+        "created_at", "-created_at", "updated_at", "-updated_at", "doc_date", "-doc_date"
+    ] = "-created_at"
+    external_ref: Text | None = None
+    type: EntryType | None = None
+    card_code: Text | None = None
+    status: Status | None = None
+    source: Source | None = None
+
+
+class ExitParameters(ListParameters):
+    """Parameters of the list of exit documents."""
+
+    sort: Literal[
+        "created_at", "-created_at", "updated_at", "-updated_at",
+        "doc_date", "-doc_date", "priority", "-priority",
+    ] = "-created_at"  # fmt: skip
+    external_ref: Text | None = None
+    type: ExitType | None = None
+    card_code: Text | None = None
+    status: Status | None = None
+    source: Source | None = None
+    priority: Priority | None = None

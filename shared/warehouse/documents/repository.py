@@ -1,0 +1,81 @@
+"""The items of entry and exit documents. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, integer_text
+from shared.kernel.db.items import Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.references import alias_key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
+from shared.warehouse.documents.vocabulary import Kind
+
+
+def _facets(document: Document) -> Facets:
+    return {
+        "status": document.status,
+        "type": document.type,
+        "external_ref": document.external_ref,
+        "card_code": document.card_code,
+        "source": document.source,
+        "doc_date": document.doc_date,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }
+
+
+def _exit_facets(document: Document) -> Facets:
+    return {**_facets(document), "priority": integer_text(document.priority)}
+
+
+ENTRIES = Collection(
+    kind="entry",
+    noun="Entry document",
+    model=Document,
+    facets=_facets,
+    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
+    partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6}},
+    finders={"external_ref": 7, "card_code": 8},
+)
+
+EXITS = Collection(
+    kind="exit",
+    noun="Exit document",
+    model=Document,
+    facets=_exit_facets,
+    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 9},
+    partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6, "priority": 10}},
+    finders={"external_ref": 7, "card_code": 8},
+)
+
+COLLECTIONS: dict[Kind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
+
+
+def reference_key(kind: Kind, document_type: str, external_ref: str) -> Key:
+    """Key of the alias that makes a reference unique within a type."""
+    return alias_key(f"{kind}_ref", f"{document_type}\x1f{external_ref}")
+
+
+def put_reference(tx: Transaction, kind: Kind, document: Document) -> None:
+    """Stage the alias; overtaken when another document got the reference first."""
+    partition, sort = reference_key(kind, document.type, document.external_ref)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": document.id})
+
+
+def list_documents(
+    store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
+) -> Page[Document]:
+    """Read a page of documents."""
+    priority = parameters.priority if isinstance(parameters, ExitParameters) else None
+    query = parameters.list_query(
+        equal={
+            "external_ref": parameters.external_ref,
+            "type": parameters.type,
+            "card_code": parameters.card_code,
+            "status": parameters.status,
+            "source": parameters.source,
+            "priority": integer_text(priority),
+        }
+    )
+    return read_page(store, COLLECTIONS[kind], query)

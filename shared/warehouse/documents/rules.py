@@ -1,0 +1,198 @@
+"""Decisions about documents, on plain data: what a line may say, what closing does."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.errors import Conflict, Problem
+from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.documents.models import (
+    Document,
+    DocumentDraft,
+    DocumentLine,
+    EntryDraft,
+    EntryLineDraft,
+    ExitDraft,
+    LineDraft,
+    Progress,
+    Status,
+)
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+
+_NONE = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class MasterData:
+    """What the database knows of the codes that a document names."""
+
+    products: Mapping[str, KnownProduct]
+    warehouse: KnownWarehouse | None
+    positions: Mapping[tuple[str, str], KnownPosition]
+
+
+def examine(draft: DocumentDraft, known: MasterData) -> Findings:
+    """Find every problem of a document; fields that are None were invalid by themselves."""
+    found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
+    invalid: list[Problem] = []
+    if draft.warehouse_code is not None and known.warehouse is None:
+        invalid.append(
+            Problem("warehouse_code", f"no warehouse has the code {draft.warehouse_code}")
+        )
+    invalid += found.invalid
+    for path, line in lines_of(draft):
+        if isinstance(line, EntryLineDraft):
+            invalid += _bin_problems(path, line, draft, known)
+    return Findings(invalid, found.blocked)
+
+
+def _claim(path: str, line: LineDraft) -> Claim:
+    return Claim(path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+
+
+def lines_of(draft: DocumentDraft) -> Iterator[tuple[str, LineDraft]]:
+    """Yield the lines of either kind of draft with their paths."""
+    lines: Sequence[LineDraft] = getattr(draft, "lines", None) or ()
+    for number, line in enumerate(lines):
+        yield f"lines.{number}", line
+
+
+def _bin_problems(
+    path: str, line: EntryLineDraft, draft: DocumentDraft, known: MasterData
+) -> Iterator[Problem]:
+    if line.destination_bin is None or known.warehouse is None:
+        return
+    position = known.positions.get((draft.warehouse_code, line.destination_bin))
+    field, name = f"{path}.destination_bin", line.destination_bin
+    if position is None:
+        yield Problem(field, f"warehouse {draft.warehouse_code} has no position {name}")
+    elif position.disabled:
+        yield Problem(field, f"position {name} is disabled")
+    elif position.blocked:
+        yield Problem(field, f"position {name} is blocked")
+
+
+def new_document(
+    number: int,
+    draft: EntryDraft | ExitDraft,
+    known: MasterData,
+    now: str,
+    *,
+    import_id: int | None = None,
+) -> Document:
+    """Make the document of a draft without problems."""
+    return Document(
+        id=number,
+        type=draft.type,
+        external_ref=draft.external_ref,
+        source="api" if import_id is None else "import",
+        status="open",
+        card_code=draft.partner_code,
+        card_name=draft.partner_name,
+        doc_date=draft.doc_date,
+        due_date=draft.due_date,
+        comments=draft.comments,
+        import_id=import_id,
+        whs_code=draft.warehouse_code,
+        created_at=now,
+        updated_at=now,
+        lines=[
+            _new_line(position, line, known.products[line.item_code])
+            for position, line in enumerate(draft.lines, start=1)
+        ],
+        priority=draft.priority if isinstance(draft, ExitDraft) else None,
+        ship_to=draft.ship_to if isinstance(draft, ExitDraft) else None,
+        named={
+            "product": sorted({known.products[line.item_code].id for line in draft.lines}),
+            "warehouse": [known.warehouse.id] if known.warehouse else [],
+            "position": sorted(position.id for position in known.positions.values()),
+        },
+    )
+
+
+def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
+    return DocumentLine(
+        line_num=number,
+        product_id=product.id,
+        item_code=product.item_code,
+        qty=line.qty,
+        open_qty=line.qty,
+        done_qty=_NONE,
+        status="open",
+        batch=line.batch,
+        expiry_date=line.expiry_date,
+        serials=line.serials or [],
+        bin_code=line.destination_bin if isinstance(line, EntryLineDraft) else None,
+    )
+
+
+def closed(document: Document, now: str) -> Document:
+    """Give up what is still open. Raises Conflict when it is closed already, or worked on."""
+    if document.status == "closed":
+        message = "The document is closed already."
+        raise Conflict(message)
+    if document.works:
+        message = f"Work on the document has not ended: {_listed(document.works)}."
+        raise Conflict(message)
+    lines = [_given_up(line) for line in document.lines]
+    return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
+
+
+def _given_up(line: DocumentLine) -> DocumentLine:
+    if line.status == "complete":
+        return line
+    return line.model_copy(update={"open_qty": _NONE, "status": "closed"})
+
+
+def _listed(works: Sequence[int]) -> str:
+    return ", ".join(f"id {work}" for work in works)
+
+
+def ensure_workable(document: Document) -> None:
+    """Refuse work on a document on which nothing is left to do."""
+    if document.status in {"completed", "closed"}:
+        message = f"The document {document.external_ref} is {document.status}."
+        raise Conflict(message)
+
+
+def advanced(document: Document, progress: Progress, now: str) -> Document:
+    """Return the document after progress, its states following from its quantities."""
+    ended = {progress.ends, progress.finishes}
+    works = [work for work in document.works if work not in ended]
+    works += [progress.begins] if progress.begins is not None else []
+    finished = [work for work in document.finished if work not in ended]
+    finished += [progress.finishes] if progress.finishes is not None else []
+    lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
+    if document.status == "closed":
+        # Work that is taken back later opens nothing again.
+        lines = [_given_up(line) for line in lines]
+    after = document.model_copy(
+        update={
+            "lines": lines,
+            "works": works,
+            "finished": finished,
+            "status": _status(document, lines, works),
+            "updated_at": now,
+        }
+    )
+    return closed(after, now) if progress.closes else after
+
+
+def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
+    if not more:
+        return line
+    done = line.done_qty + more
+    left = max(_NONE, line.qty - done)
+    status = "complete" if not left else "partial" if done else "open"
+    return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
+
+
+def _status(document: Document, lines: Sequence[DocumentLine], works: Sequence[int]) -> Status:
+    if document.status == "closed":
+        return "closed"
+    if all(line.status == "complete" for line in lines):
+        return "completed"
+    if any(line.done_qty for line in lines):
+        return "partial-complete"
+    return "assigned" if works else "open"

@@ -1,0 +1,212 @@
+"""Use cases of entry and exit documents."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.kernel.db import references
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.events.outbox import Event, raise_event
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.documents import repository, rules, views
+from shared.warehouse.documents.models import (
+    Document,
+    EntryDraft,
+    EntryParameters,
+    ExitDraft,
+    ExitParameters,
+    Progress,
+)
+from shared.warehouse.documents.vocabulary import Kind
+from shared.warehouse.warehouses import service as warehouses
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A document, and whether this request made it."""
+
+    record: Record[Document]
+    new: bool
+
+
+def create_document(
+    tx: Transaction,
+    kind: Kind,
+    draft: EntryDraft | ExitDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    import_id: int | None = None,
+) -> Created:
+    """Create a document, or find the one that has its reference and type.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    created. `import_id`: the import that creates it. Raises ValidationFailed with all
+    problems of fields and rules together, RuleBlocked when only rules stand against it.
+    """
+    tx.guard(kind)
+    wanted = document_keys(kind, draft)
+    if problems:
+        found = tx.store.get_many(wanted)
+    else:
+        found, number = together(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
+        existing = _existing(kind, draft, found)
+        if existing:
+            record = repository.COLLECTIONS[kind].get(tx.store, existing)
+            return Created(record, new=False)
+    known = _master_data(tx, draft, found)
+    findings = rules.examine(draft, known)
+    invalid = [*problems, *findings.invalid]
+    if invalid:
+        raise ValidationFailed([*invalid, *findings.blocked])
+    if findings.blocked:
+        raise RuleBlocked(findings.blocked)
+    document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
+    record = repository.COLLECTIONS[kind].insert(tx, number, document)
+    repository.put_reference(tx, kind, document)
+    references.register(tx, _holder(kind, number), document.named)
+    return Created(record, new=True)
+
+
+def examine_document(
+    tx: Transaction, kind: Kind, draft: EntryDraft | ExitDraft
+) -> tuple[int | None, list[Problem]]:
+    """Find what stands against a document, as `create_document` does; nothing is written.
+
+    Comes with the id of the document that has its reference and type already.
+    """
+    found = tx.store.get_many(document_keys(kind, draft))
+    findings = rules.examine(draft, _master_data(tx, draft, found))
+    return _existing(kind, draft, found), [*findings.invalid, *findings.blocked]
+
+
+def document_of(
+    store: Store, kind: Kind, document_type: str, external_ref: str
+) -> Record[Document] | None:
+    """Read the document that has a reference and type; None when there is none."""
+    alias = store.get(repository.reference_key(kind, document_type, external_ref))
+    return repository.COLLECTIONS[kind].get(store, int(alias["id"])) if alias else None
+
+
+def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]:
+    """Close a document and give up what is still open; Conflict when it is closed already."""
+    collection = repository.COLLECTIONS[kind]
+    record = collection.get(tx.store, number)
+    changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
+    references.release(tx, _holder(kind, number))
+    return changed
+
+
+def ensure_workable(record: Record[Document]) -> None:
+    """Refuse work on a document on which nothing is left to do: Conflict."""
+    rules.ensure_workable(record.entity)
+
+
+def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Record[Document]]:
+    """Read documents in the order of their ids; those that are not there are left out."""
+    return repository.COLLECTIONS[kind].get_many(store, numbers)
+
+
+def advance_document(
+    tx: Transaction, kind: Kind, record: Record[Document], progress: Progress
+) -> Record[Document]:
+    """Stage what work did to a document; its states follow.
+
+    While it is open (not completed, not closed) it stays in the register of what names
+    master data.
+    """
+    before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
+    changed = repository.COLLECTIONS[kind].replace(tx, record, after)
+    ended = {"completed", "closed"}
+    if after.status in ended and before.status not in ended:
+        references.release(tx, _holder(kind, record.id))
+    elif before.status in ended and after.status not in ended:
+        references.register(tx, _holder(kind, record.id), after.named)
+    return changed
+
+
+def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
+    """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
+    closed = advance_document(tx, "exit", record, Progress(closes=True))
+    raise_event(
+        tx,
+        Event(
+            type="shipment.dispatched",
+            object="exit_document",
+            id=closed.id,
+            version=closed.version,
+            href=f"/exit-documents/{closed.id}",
+            attributes=views.exit_document(closed).model_dump(),
+            status=closed.entity.status,
+        ),
+    )
+    return closed
+
+
+def get_document(store: Store, kind: Kind, number: int) -> Record[Document]:
+    """Read a document; NotFound when there is none."""
+    return repository.COLLECTIONS[kind].get(store, number)
+
+
+def list_documents(
+    store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
+) -> Page[Document]:
+    """Read a page of documents."""
+    return repository.list_documents(store, kind, parameters)
+
+
+def _holder(kind: Kind, number: int) -> str:
+    return f"{kind}#{number}"
+
+
+def document_keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
+    """Keys of everything that creating the document has to know, to be read in one go."""
+    keys: list[Key] = []
+    reference = _reference(kind, draft)
+    if reference:
+        keys.append(reference)
+    if draft.warehouse_code is not None:
+        keys.append(warehouses.warehouse_key(draft.warehouse_code))
+    for _, line in rules.lines_of(draft):
+        if line.item_code is not None:
+            keys.append(catalog.product_key(line.item_code))
+    keys += [warehouses.position_key(*pair) for pair in _bins(draft)]
+    return keys
+
+
+def _reference(kind: Kind, draft: EntryDraft | ExitDraft) -> Key | None:
+    if not (draft.external_ref and draft.type):
+        return None
+    return repository.reference_key(kind, draft.type, draft.external_ref)
+
+
+def _existing(kind: Kind, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]) -> int | None:
+    reference = _reference(kind, draft)
+    return int(found[reference]["id"]) if reference and reference in found else None
+
+
+def _bins(draft: EntryDraft | ExitDraft) -> set[tuple[str, str]]:
+    if draft.warehouse_code is None or not isinstance(draft, EntryDraft):
+        return set()
+    return {
+        (draft.warehouse_code, line.destination_bin)
+        for line in draft.lines or ()
+        if line.destination_bin is not None
+    }
+
+
+def _master_data(
+    tx: Transaction, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]
+) -> rules.MasterData:
+    codes = {line.item_code for _, line in rules.lines_of(draft) if line.item_code is not None}
+    code = draft.warehouse_code
+    known = warehouses.known_warehouses(tx, [code] if code is not None else [], found)
+    return rules.MasterData(
+        products=catalog.known_products(tx, codes, found),
+        warehouse=known.get(code),
+        positions=warehouses.known_positions(tx, _bins(draft), found),
+    )

@@ -1,0 +1,72 @@
+"""Documents as the interface shows them.
+
+The entities were validated when they were written and read; showing them again, field by
+field, would be most of the time of a list.
+"""
+
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.documents.models import (
+    Document,
+    DocumentLine,
+    EntryDocument,
+    EntryDocumentLine,
+    ExitDocument,
+    ExitDocumentLine,
+)
+from shared.warehouse.documents.vocabulary import Kind, doc_num
+
+
+def entry_document(record: Record[Document]) -> EntryDocument:
+    """Show an entry document."""
+    document = record.entity
+    lines = [
+        EntryDocumentLine.model_construct(received_qty=line.done_qty, **_line(document, line))
+        for line in document.lines
+    ]
+    return EntryDocument.model_construct(**_head("entry", document), lines=lines)
+
+
+def exit_document(record: Record[Document]) -> ExitDocument:
+    """Show an exit document."""
+    document = record.entity
+    lines = [
+        ExitDocumentLine.model_construct(picked_qty=line.done_qty, **_line(document, line))
+        for line in document.lines
+    ]
+    return ExitDocument.model_construct(
+        **_head("exit", document),
+        priority=document.priority,
+        ship_to=document.ship_to,
+        lines=lines,
+    )
+
+
+def _head(kind: Kind, document: Document) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "doc_num": doc_num(kind, document.id),
+        "type": document.type,
+        "external_ref": document.external_ref,
+        "source": document.source,
+        "status": document.status,
+        "card_code": document.card_code,
+        "card_name": document.card_name,
+        "doc_date": document.doc_date,
+        "due_date": document.due_date,
+        "comments": document.comments,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }
+
+
+def _line(document: Document, line: DocumentLine) -> dict[str, Any]:
+    return {
+        "line_num": line.line_num,
+        "item_code": line.item_code,
+        "qty": line.qty,
+        "open_qty": line.open_qty,
+        "whs_code": document.whs_code,
+        "status": line.status,
+    }

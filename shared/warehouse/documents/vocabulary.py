@@ -1,0 +1,85 @@
+"""The words of documents: types and priorities, by key, number or display name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.db.facets import fold
+
+type Kind = Literal["entry", "exit"]
+
+TYPES: Mapping[Kind, Mapping[str, Sequence[str]]] = {
+    "entry": {
+        "purchase_order": ("Purchase order", "Orden de compra"),
+        "goods_receipt": ("Goods receipt", "Entrada de mercancía"),
+        "delivery_good": ("Delivery", "Entrega"),
+    },
+    "exit": {
+        "sale_order": ("Sales order", "Orden de venta"),
+        "delivery_note": ("Delivery note", "Nota de entrega"),
+        "return_to_provider": ("Return to provider", "Devolución a proveedor"),
+    },
+}
+"""Key of each type and its display names; all match without regard to case and accents."""
+
+PRIORITIES: Mapping[str, int] = {
+    "alta": 1, "high": 1, "1": 1,
+    "normal": 2, "2": 2,
+    "baja": 3, "low": 3, "3": 3,
+}  # fmt: skip
+"""Names of priorities; the lower number goes first."""
+
+_PREFIXES: Mapping[Kind, str] = {"entry": "EN", "exit": "EX"}
+
+_TYPE_KEYS: Mapping[Kind, Mapping[str, str]] = {
+    kind: {fold(name): key for key, names in types.items() for name in (key, *names)}
+    for kind, types in TYPES.items()
+}
+
+
+def doc_num(kind: Kind, number: int) -> str:
+    """The number that people see."""
+    return f"{_PREFIXES[kind]}-{number}"
+
+
+def type_of(kind: Kind, name: str) -> str | None:
+    """Key of a type by its key or display name; None when the kind has no such type."""
+    return _TYPE_KEYS[kind].get(fold(name.strip()))
+
+
+def _type_key(kind: Kind, value: object) -> str:
+    key = type_of(kind, value) if isinstance(value, str) else None
+    if key is None:
+        raise PydanticCustomError(
+            "document_type", "must be one of {types}", {"types": ", ".join(TYPES[kind])}
+        )
+    return key
+
+
+def _priority(value: object) -> int:
+    number = PRIORITIES.get(fold(value.strip())) if isinstance(value, str) else None
+    if number is None:
+        raise PydanticCustomError("priority", "must be one of Alta, Normal, Baja")
+    return number
+
+
+type EntryType = Annotated[
+    str,
+    BeforeValidator(lambda value: _type_key("entry", value)),
+    WithJsonSchema({"type": "string", "examples": ["purchase_order", "Orden de compra"]}),
+]
+"""Type of an entry document: key or display name in, key out."""
+type ExitType = Annotated[
+    str,
+    BeforeValidator(lambda value: _type_key("exit", value)),
+    WithJsonSchema({"type": "string", "examples": ["sale_order", "Orden de venta"]}),
+]
+"""Type of an exit document: key or display name in, key out."""
+type Priority = Annotated[
+    int,
+    BeforeValidator(_priority),
+    WithJsonSchema({"type": "string", "examples": ["Alta", "normal"]}),
+]
+"""Priority: a name in, its number out."""

@@ -1,0 +1,112 @@
+"""What clients and providers are."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.fields import Email, Input, Name, Note, Phone, Stored, Timestamp
+from shared.kernel.list_parameters import Integer, ListParameters, Search
+
+_MAX_DOCUMENT_ID = 2**53 - 1
+
+
+def _letter(text: str) -> str:
+    if len(text) != 1 or not (text.isascii() and text.isalpha()):
+        raise PydanticCustomError("letter", "must be one letter, A to Z")
+    return text
+
+
+type DocumentType = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    AfterValidator(_letter),
+    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z]$"}),
+]
+"""Type of a tax document: one letter."""
+type DocumentId = Annotated[int, Field(ge=1, le=_MAX_DOCUMENT_ID)]
+"""Number of a tax document: from 1 to the largest integer that every JSON reader keeps exact."""
+
+
+class ClientCreate(Input):
+    """A new client."""
+
+    name: Name
+    document_type: DocumentType | None = None
+    document_id: DocumentId
+    email: Email | None = None
+    phone: Phone | None = None
+
+
+class ClientChange(Input):
+    """What may change of a client; only the fields sent do."""
+
+    name: Name = ""
+    document_type: DocumentType | None = None
+    document_id: DocumentId = 0
+    email: Email | None = None
+    phone: Phone | None = None
+
+
+class Client(Stored):
+    """A client, as stored and as answered."""
+
+    id: int
+    name: str
+    document_type: str | None = None
+    document_id: int
+    email: str | None = None
+    phone: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class ProviderCreate(Input):
+    """A new provider."""
+
+    name: Name
+    description: Note | None = None
+    email: Email | None = None
+    phone: Phone | None = None
+    paymentinfo: Note | None = None
+
+
+class ProviderChange(Input):
+    """What may change of a provider; only the fields sent do."""
+
+    name: Name = ""
+    description: Note | None = None
+    email: Email | None = None
+    phone: Phone | None = None
+    paymentinfo: Note | None = None
+
+
+class Provider(Stored):
+    """A provider, as stored and as answered."""
+
+    id: int
+    name: str
+    email: str | None = None
+    phone: str | None = None
+    description: str | None = None
+    paymentinfo: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class _PartnerParameters(ListParameters):
+    sort: Literal[
+        "id", "-id", "name", "-name", "created_at", "-created_at", "updated_at", "-updated_at"
+    ] = "id"
+    search: Search | None = None
+    email: Email | None = None
+
+
+class ClientParameters(_PartnerParameters):
+    """Parameters of the list of clients."""
+
+    document_id: Annotated[Integer, Field(ge=1, le=_MAX_DOCUMENT_ID)] | None = None
+
+
+class ProviderParameters(_PartnerParameters):
+    """Parameters of the list of providers."""

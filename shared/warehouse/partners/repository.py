@@ -1,0 +1,104 @@
+"""The items of the partners. Keys and indexes: see the table in docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
+from shared.kernel.db.items import Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.references import alias_key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.partners.models import Client, ClientParameters, Provider, ProviderParameters
+
+
+def _email_text(email: str | None) -> str | None:
+    """E-mail addresses are found without regard to case."""
+    return email.lower() if email else None
+
+
+def _client_facets(client: Client) -> Facets:
+    name = fold(client.name)
+    return {
+        "id": id_text(client.id),
+        "name": name,
+        "document_id": str(client.document_id),
+        "email": _email_text(client.email),
+        # The separator, so that no search matches the end of one and the beginning of the other.
+        "search": f"{client.document_id}{SEPARATOR}{searchable(client.name)}",
+        "created_at": client.created_at,
+        "updated_at": client.updated_at,
+    }
+
+
+CLIENTS = Collection(
+    kind="client",
+    noun="Client",
+    model=Client,
+    facets=_client_facets,
+    sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
+    finders={"document_id": 6, "email": 5},
+)
+
+
+def _provider_facets(provider: Provider) -> Facets:
+    name = fold(provider.name)
+    return {
+        "id": id_text(provider.id),
+        "name": name,
+        "email": _email_text(provider.email),
+        "search": searchable(provider.name),
+        "created_at": provider.created_at,
+        "updated_at": provider.updated_at,
+    }
+
+
+PROVIDERS = Collection(
+    kind="provider",
+    noun="Provider",
+    model=Provider,
+    facets=_provider_facets,
+    sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
+    finders={"email": 5},
+)
+
+
+def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
+    """Read a page of clients."""
+    number = parameters.document_id
+    query = parameters.list_query(
+        equal={
+            "document_id": None if number is None else str(number),
+            "email": _email_text(parameters.email),
+        },
+        contains={"search": parameters.search},
+    )
+    return read_page(store, CLIENTS, query)
+
+
+def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
+    """Read a page of providers."""
+    query = parameters.list_query(
+        equal={"email": _email_text(parameters.email)},
+        contains={"search": parameters.search},
+    )
+    return read_page(store, PROVIDERS, query)
+
+
+def _document_id_key(number: int) -> Key:
+    return alias_key("document_id", str(number))
+
+
+def taken(store: Store, number: int) -> bool:
+    """Tell whether a client has the tax document number."""
+    return store.get(_document_id_key(number)) is not None
+
+
+def insert_alias(tx: Transaction, client: Client) -> None:
+    """Stage the alias of a client whose tax document number must be free."""
+    partition, sort = _document_id_key(client.document_id)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
+
+
+def drop_alias(tx: Transaction, client: Client) -> None:
+    """Stage the end of a client's alias, beside the change of the client that it belongs to."""
+    tx.delete(_document_id_key(client.document_id))

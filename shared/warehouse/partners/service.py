@@ -1,0 +1,121 @@
+"""Use cases of clients and providers.
+
+Documents keep code and name of their partner, so both can change and go at any time.
+"""
+
+from collections.abc import Sequence
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.warehouse.partners import repository
+from shared.warehouse.partners.models import (
+    Client,
+    ClientChange,
+    ClientCreate,
+    ClientParameters,
+    Provider,
+    ProviderChange,
+    ProviderCreate,
+    ProviderParameters,
+)
+from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
+
+# Clients
+
+
+def create_client(
+    tx: Transaction, draft: ClientCreate, problems: Sequence[Problem] = ()
+) -> Record[Client]:
+    """Create a client.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    created and all problems are raised together. Raises ValidationFailed, also when
+    the tax document number is taken.
+    """
+    found = [*problems, *_number_taken(tx.store, draft)]
+    if found:
+        raise ValidationFailed(found)
+    number = tx.next_id(CLIENTS.kind)
+    client = Client(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
+    repository.insert_alias(tx, client)
+    return CLIENTS.insert(tx, number, client)
+
+
+def change_client(
+    tx: Transaction, number: int, change: ClientChange, problems: Sequence[Problem] = ()
+) -> Record[Client]:
+    """Change the fields sent; raises NotFound, Gone and ValidationFailed."""
+    record = CLIENTS.get(tx.store, number)
+    before = record.entity
+    sent = change.model_dump(exclude_unset=True)
+    renumbered = "document_id" in sent and sent["document_id"] != before.document_id
+    found = [*problems, *(_number_taken(tx.store, change) if renumbered else [])]
+    if found:
+        raise ValidationFailed(found)
+    after = before.model_copy(update={**sent, "updated_at": tx.now})
+    if renumbered:
+        repository.drop_alias(tx, before)
+        repository.insert_alias(tx, after)
+    return CLIENTS.replace(tx, record, after)
+
+
+def delete_client(tx: Transaction, number: int) -> Record[Client]:
+    """Delete a client; its tax document number is free again."""
+    record = CLIENTS.get(tx.store, number)
+    repository.drop_alias(tx, record.entity)
+    CLIENTS.remove(tx, record)
+    return record
+
+
+def _number_taken(store: Store, draft: ClientCreate | ClientChange) -> list[Problem]:
+    number: int | None = draft.document_id  # None where the body's is not valid
+    if number is None or not repository.taken(store, number):
+        return []
+    return [Problem("document_id", "is already taken by another client")]
+
+
+def get_client(store: Store, number: int) -> Record[Client]:
+    """Read a client; NotFound, or Gone when it was deleted."""
+    return CLIENTS.get(store, number)
+
+
+def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
+    """Read a page of clients."""
+    return repository.list_clients(store, parameters)
+
+
+# Providers
+
+
+def create_provider(tx: Transaction, draft: ProviderCreate) -> Record[Provider]:
+    """Create a provider."""
+    number = tx.next_id(PROVIDERS.kind)
+    provider = Provider(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
+    return PROVIDERS.insert(tx, number, provider)
+
+
+def change_provider(tx: Transaction, number: int, change: ProviderChange) -> Record[Provider]:
+    """Change the fields sent; raises NotFound and Gone."""
+    record = PROVIDERS.get(tx.store, number)
+    update = {**change.model_dump(exclude_unset=True), "updated_at": tx.now}
+    return PROVIDERS.replace(tx, record, record.entity.model_copy(update=update))
+
+
+def delete_provider(tx: Transaction, number: int) -> Record[Provider]:
+    """Delete a provider."""
+    record = PROVIDERS.get(tx.store, number)
+    PROVIDERS.remove(tx, record)
+    return record
+
+
+def get_provider(store: Store, number: int) -> Record[Provider]:
+    """Read a provider; NotFound, or Gone when it was deleted."""
+    return PROVIDERS.get(store, number)
+
+
+def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
+    """Read a page of providers."""
+    return repository.list_providers(store, parameters)

@@ -1,0 +1,49 @@
+"""What pick faces are."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shared.kernel.db.facets import MAX_ID
+from shared.kernel.fields import Code, Input, Measure, Number, Stored, Timestamp
+from shared.kernel.list_parameters import Integer, ListParameters, Text
+
+
+class PickFaceDraft(Input):
+    """A product and the position that it is picked from.
+
+    `minimum` and `maximum` are for replenishment. Where the product has this pick face already,
+    only the quantities sent change; null takes one away.
+    """
+
+    item_code: Code
+    warehouse_code: Code
+    bin_code: Code
+    minimum: Measure | None = None
+    maximum: Measure | None = None
+
+
+class PickFace(Stored):
+    """A pick face, as stored and as answered."""
+
+    id: int
+    product_id: int
+    item_code: str
+    warehouse_id: int
+    whs_code: str
+    position_id: int
+    bin_code: str
+    minimum: Number | None = None
+    maximum: Number | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class PickFaceParameters(ListParameters):
+    """Parameters of the list of pick faces."""
+
+    sort: Literal["id", "-id", "updated_at", "-updated_at"] = "id"
+    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    item_code: Text | None = None
+    warehouse: Text | None = None
+    bin_code: Text | None = None

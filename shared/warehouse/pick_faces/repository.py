@@ -1,0 +1,43 @@
+"""The items of pick faces. Keys and indexes: see the table in docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.warehouse.pick_faces.models import PickFace, PickFaceParameters
+
+
+def _facets(face: PickFace) -> Facets:
+    return {
+        "id": id_text(face.id),
+        "product_id": id_text(face.product_id),
+        "item_code": face.item_code,
+        "whs_code": face.whs_code,
+        "bin_code": face.bin_code,
+        "updated_at": face.updated_at,
+    }
+
+
+PICK_FACES = Collection(
+    kind="pick_face",
+    noun="Pick face",
+    model=PickFace,
+    facets=_facets,
+    sorts={"id": 1, "updated_at": 2},
+    partitions={"whs_code": {"id": 3, "updated_at": 4}},
+    finders={"product_id": 5, "item_code": 6, "bin_code": 7},
+)
+
+
+def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
+    """Read a page of pick faces."""
+    number = parameters.product_id
+    query = parameters.list_query(
+        equal={
+            "product_id": None if number is None else id_text(number),
+            "item_code": parameters.item_code,
+            "bin_code": parameters.bin_code,
+            "whs_code": parameters.warehouse,
+        }
+    )
+    return read_page(store, PICK_FACES, query)

@@ -1,0 +1,73 @@
+"""Decisions about pick faces, on plain data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.db.collection import Record
+from shared.kernel.errors import Problem
+from shared.warehouse.catalog.lines import Claim, examine_lines
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+
+MAX_PRODUCTS = 1000
+"""Products of one position: whatever names the position reads their ids with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a draft names, as far as it is there, and the pick face that it would change."""
+
+    product: KnownProduct | None
+    warehouse: KnownWarehouse | None
+    position: KnownPosition | None
+    existing: Record[PickFace] | None
+
+
+def examine(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
+    """Yield every problem of a draft, whose invalid fields are None."""
+    products = {named.product.item_code: named.product} if named.product else {}
+    claim = Claim("", draft.item_code, None, {}, ("serials", None))
+    findings = examine_lines([claim], products)
+    yield from [*findings.invalid, *findings.blocked]
+    yield from _place_problems(draft, named)
+    minimum, maximum = quantities(draft, named.existing)
+    if minimum is not None and maximum is not None and maximum < minimum:
+        if "maximum" in draft.model_fields_set:
+            yield Problem("maximum", f"must be at least the minimum ({minimum:f})")
+        else:
+            yield Problem("minimum", f"must be at most the maximum ({maximum:f})")
+
+
+def _place_problems(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
+    whs_code: str | None = draft.warehouse_code
+    bin_code: str | None = draft.bin_code
+    position = named.position
+    if whs_code is not None and named.warehouse is None:
+        yield Problem("warehouse_code", f"no warehouse has the code {whs_code}")
+    if bin_code is None or named.warehouse is None:
+        return
+    if position is None:
+        yield Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}")
+        return
+    if position.disabled:
+        yield Problem("bin_code", f"position {bin_code} is disabled")
+    if not position.pickable:
+        yield Problem("bin_code", f"position {bin_code} may not be picked from")
+    if named.existing is None and len(position.products) >= MAX_PRODUCTS:
+        message = f"position {bin_code} is the pick face of {MAX_PRODUCTS} products, which is most"
+        yield Problem("bin_code", message)
+
+
+def quantities(
+    draft: PickFaceDraft, existing: Record[PickFace] | None
+) -> tuple[Decimal | None, Decimal | None]:
+    """Return minimum and maximum as they will be: what is sent, else what there is."""
+
+    def after(name: str) -> Decimal | None:
+        keeps = existing is not None and name not in draft.model_fields_set
+        quantity: Decimal | None = getattr(existing.entity if existing and keeps else draft, name)
+        return quantity
+
+    return after("minimum"), after("maximum")

@@ -1,0 +1,181 @@
+"""Use cases of pick faces."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.db import references
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.pick_faces import repository, rules
+from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
+from shared.warehouse.pick_faces.repository import PICK_FACES
+from shared.warehouse.warehouses import service as warehouses
+
+_GUARD = "position"
+"""Kind on whose totals the guard of an assignment rides. A retirement has no room for another
+kind that names master data; positions, too, come and go with what they name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A pick face, and whether this request made it."""
+
+    record: Record[PickFace]
+    new: bool
+
+
+def assign_pick_face(
+    tx: Transaction, draft: PickFaceDraft, problems: Sequence[Problem] = ()
+) -> Assigned:
+    """Assign a product to a position, or change the quantities sent of its pick face there.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    assigned. Raises ValidationFailed with all problems together. A transaction takes
+    several, of different products or positions: at most three actions each, and two for all.
+    """
+    bind(tx)
+    named = _look_up(tx, draft)
+    found = [*problems, *rules.examine(draft, named)]
+    if found or named.product is None or named.warehouse is None or named.position is None:
+        raise ValidationFailed(found)
+    minimum, maximum = rules.quantities(draft, named.existing)
+    if named.existing:
+        return _change(tx, named.existing, {"minimum": minimum, "maximum": maximum})
+    number = tx.next_id(PICK_FACES.kind)
+    face = PickFace(
+        id=number,
+        product_id=named.product.id,
+        item_code=named.product.item_code,
+        warehouse_id=named.warehouse.id,
+        whs_code=named.warehouse.whs_code,
+        position_id=named.position.id,
+        bin_code=named.position.bin_code,
+        minimum=minimum,
+        maximum=maximum,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    references.assign(tx, *_aliases(face), product_id=face.product_id, holder=number)
+    tx.count(_GUARD, {})
+    return Assigned(PICK_FACES.insert(tx, number, face), new=True)
+
+
+def _change(
+    tx: Transaction, existing: Record[PickFace], quantities: Mapping[str, Decimal | None]
+) -> Assigned:
+    """Stage other quantities; what stays as it is, is not written."""
+    before = existing.entity
+    after = before.model_copy(update={**quantities, "updated_at": tx.now})
+    if (before.minimum, before.maximum) == (after.minimum, after.maximum):
+        return Assigned(existing, new=False)
+    return Assigned(PICK_FACES.replace(tx, existing, after), new=False)
+
+
+def examine_pick_face(
+    tx: Transaction, draft: PickFaceDraft, problems: Sequence[Problem] = ()
+) -> list[Problem]:
+    """Return `problems`, and what else assigning would refuse; an invalid field is None."""
+    return [*problems, *rules.examine(draft, _look_up(tx, draft))]
+
+
+# What assigning reads, so that many may be read at once
+
+
+def bind(tx: Transaction) -> None:
+    """Bind a change to the products and positions as they are now.
+
+    If one of them goes before the commit, the change is decided again. Whoever reads
+    `pick_face_keys` ahead of assigning calls this before.
+    """
+    tx.guard(_GUARD)
+
+
+def pick_face_keys(draft: PickFaceDraft) -> list[Key]:
+    """Keys of everything that assigning has to know, but for a pick face that is there already."""
+    item_code, pair = _codes(draft)
+    keys: list[Key] = []
+    if item_code is not None:
+        keys.append(catalog.product_key(item_code))
+    if draft.warehouse_code is not None:
+        keys.append(warehouses.warehouse_key(draft.warehouse_code))
+    if pair:
+        keys.append(warehouses.position_key(*pair))
+    assignment = _assignment_key(draft)
+    return [*keys, assignment] if assignment else keys
+
+
+def existing_pick_face_keys(draft: PickFaceDraft, found: Mapping[Key, Item]) -> list[Key]:
+    """Key of the pick face that is there already, among the items of `pick_face_keys`."""
+    number = _existing(draft, found)
+    return [] if number is None else [PICK_FACES.key(number)]
+
+
+def _codes(draft: PickFaceDraft) -> tuple[str | None, tuple[str, str] | None]:
+    """Return the codes of the product and of the position, None where the body's is not valid."""
+    item_code: str | None = draft.item_code
+    whs_code: str | None = draft.warehouse_code
+    bin_code: str | None = draft.bin_code
+    pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
+    return item_code, pair
+
+
+def _assignment_key(draft: PickFaceDraft) -> Key | None:
+    item_code, pair = _codes(draft)
+    if item_code is None or pair is None:
+        return None
+    return references.assignment_key(catalog.product_key(item_code), warehouses.position_key(*pair))
+
+
+def _existing(draft: PickFaceDraft, found: Mapping[Key, Item]) -> int | None:
+    key = _assignment_key(draft)
+    return int(found[key]["id"]) if key and key in found else None
+
+
+def _look_up(tx: Transaction, draft: PickFaceDraft) -> rules.Named:
+    found = tx.store.get_many(pick_face_keys(draft))
+    heads = tx.store.get_many(existing_pick_face_keys(draft, found))
+    number = _existing(draft, found)
+    item_code, pair = _codes(draft)
+    whs_code: str | None = draft.warehouse_code
+    products = catalog.known_products(tx, [item_code] if item_code is not None else [], found)
+    known = warehouses.known_warehouses(tx, [whs_code] if whs_code is not None else [], found)
+    positions = warehouses.known_positions(tx, [pair] if pair else [], found)
+    return rules.Named(
+        product=products.get(item_code or ""),
+        warehouse=known.get(whs_code or ""),
+        position=positions.get(pair) if pair else None,
+        existing=PICK_FACES.among(heads, number) if number is not None else None,
+    )
+
+
+# Reading and removing
+
+
+def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
+    """Remove a pick face, and return it as it was; NotFound, or Gone when it was removed before."""
+    record = PICK_FACES.get(tx.store, number)
+    references.unassign(tx, *_aliases(record.entity), product_id=record.entity.product_id)
+    PICK_FACES.remove(tx, record)
+    return record
+
+
+def get_pick_face(store: Store, number: int) -> Record[PickFace]:
+    """Read a pick face; NotFound, or Gone when it was removed."""
+    return PICK_FACES.get(store, number)
+
+
+def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
+    """Read a page of pick faces."""
+    return repository.list_pick_faces(store, parameters)
+
+
+def _aliases(face: PickFace) -> tuple[Key, Key]:
+    """Keys of the aliases of its product and position, whose codes stay while it is there."""
+    product = catalog.product_key(face.item_code)
+    return product, warehouses.position_key(face.whs_code, face.bin_code)

@@ -1,0 +1,1 @@
+"""Pickings: stock is allocated, picked and dispatched."""

@@ -1,0 +1,215 @@
+"""Decisions about pickings, on plain data: what is to be picked, and what a pick takes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from shared.kernel.db.collection import Record
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.warehouse.documents.models import Document
+from shared.warehouse.picking.models import (
+    MAX_SERIALS,
+    Allocation,
+    Pick,
+    PickDraft,
+    PickStatus,
+    StoredPicking,
+    StoredPickingLine,
+)
+
+type Substitution = Literal["none", "position", "batch", "any"]
+"""What may be picked instead of what was allocated."""
+
+NONE = Decimal(0)
+
+
+def lines_of(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
+    """Make the lines that pick everything that is still open on the documents."""
+    return [
+        StoredPickingLine(
+            document_id=record.id,
+            document_line=line.line_num,
+            product_id=line.product_id,
+            item_code=line.item_code,
+            qty=line.open_qty,
+            picked_qty=NONE,
+            status="open",
+            batch_num=line.batch,
+        )
+        for record in documents
+        for line in record.entity.lines
+        if line.open_qty
+    ]
+
+
+def unallocated(line: StoredPickingLine) -> Decimal:
+    """How much of a line has neither been picked nor been promised any stock."""
+    return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), NONE)
+
+
+def state_of(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
+    """State of a line; what is missing at the end is short."""
+    if line.picked_qty >= line.qty:
+        return "picked"
+    if ended:
+        return "short"
+    return "partial" if line.picked_qty else "open"
+
+
+def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> StoredPicking:
+    """Return the picking with one of its lines replaced."""
+    lines = [*picking.lines]
+    lines[at] = line.model_copy(update={"status": state_of(line)})
+    return picking.model_copy(update={"lines": lines})
+
+
+# Picks
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """A part of a pick: so much for one line, out of what one allocation had promised to it.
+
+    `exact`: taken from the very stock that was promised.
+    """
+
+    line: int
+    allocation: Allocation
+    qty: Decimal
+    exact: bool
+    serial: str | None = None
+
+
+def takings(picking: StoredPicking, draft: PickDraft, substitution: Substitution) -> list[Taking]:
+    """Find for which lines a pick is, and which promises it fulfils or replaces.
+
+    A serial of the same position and batch may be taken instead of another. Raises
+    ValidationFailed naming what was not allocated.
+    """
+    promised = list(_promised(picking, draft.item_code))
+    if not promised:
+        message = f"nothing of {draft.item_code} is allocated to the picking and not picked yet"
+        raise ValidationFailed([Problem("item_code", message)])
+    here = [one for one in promised if _is_here(one[1], draft)]
+    usable = here + [
+        one for one in promised if one not in here and _may_replace(one[1], draft, substitution)
+    ]
+    if not usable:
+        raise ValidationFailed([_elsewhere([allocation for _, allocation in promised], draft)])
+    left = sum((allocation.qty for _, allocation in usable), NONE)
+    if left < draft.qty:
+        message = f"is more than is left to pick of {draft.item_code} there: {left.normalize():f}"
+        raise ValidationFailed([Problem("qty", message)])
+    found = list(_serial_takings(usable, draft) if draft.serials else _plain_takings(usable, draft))
+    if len(found) > MAX_SERIALS:
+        message = f"would be picked for more than {MAX_SERIALS} lines at once; pick less at a time"
+        raise ValidationFailed([Problem("qty", message)])
+    return found
+
+
+def serial_problems(picking: StoredPicking, draft: PickDraft) -> list[Problem]:
+    """Find what the serials of a pick lack; every serial product was allocated by serial."""
+    lines = [line for line in picking.lines if line.item_code == draft.item_code]
+    by_serial = any(one.serial is not None for line in lines for one in line.allocations)
+    serials = set(draft.serials or ())
+    if by_serial and not serials:
+        return [Problem("serials", "is required: the product is managed by serial")]
+    if serials and not by_serial:
+        return [Problem("serials", f"product {draft.item_code} is not managed by serial")]
+    if serials and (len(draft.serials or ()) != draft.qty or len(serials) != draft.qty):
+        message = f"must be as many different ones as qty ({draft.qty:f})"
+        return [Problem("serials", message)]
+    return []
+
+
+def _promised(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
+    for at, line in enumerate(picking.lines):
+        if line.item_code == item_code:
+            for allocation in line.allocations:
+                yield at, allocation
+
+
+def _is_here(allocation: Allocation, draft: PickDraft) -> bool:
+    return (allocation.bin_code, allocation.batch_num) == (draft.bin_code, draft.batch)
+
+
+def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substitution) -> bool:
+    match substitution:
+        case "any":
+            return True
+        case "position":
+            return allocation.batch_num == draft.batch
+        case "batch":
+            return allocation.bin_code == draft.bin_code
+        case _:
+            return False
+
+
+def _elsewhere(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
+    bins = sorted({one.bin_code for one in promised})
+    if draft.bin_code not in bins:
+        return Problem("bin_code", f"is not where it was allocated: {', '.join(bins)}")
+    batches = sorted({one.batch_num or "none" for one in promised})
+    return Problem("batch", f"is not the batch that was allocated there: {', '.join(batches)}")
+
+
+def _plain_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+    left = draft.qty
+    for at, allocation in usable:
+        part = min(left, allocation.qty)
+        if part > 0:
+            yield Taking(at, allocation, part, exact=_is_here(allocation, draft))
+            left -= part
+
+
+def _serial_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+    rest = list(usable)
+    serials = list(draft.serials or ())
+    for serial in list(serials):
+        same = next((one for one in rest if one[1].serial == serial), None)
+        if same:
+            rest.remove(same)
+            serials.remove(serial)
+            yield Taking(same[0], same[1], same[1].qty, exact=True, serial=serial)
+    for serial, (at, allocation) in zip(serials, rest, strict=False):
+        yield Taking(at, allocation, allocation.qty, exact=False, serial=serial)
+
+
+def picked(picking: StoredPicking, taking: Taking, pick: Pick) -> StoredPicking:
+    """Return the picking after a taking: its promise is used up, its pick is kept."""
+    line = picking.lines[taking.line]
+    allocations = list(_less(line.allocations, taking.allocation, taking.qty))
+    after = line.model_copy(
+        update={
+            "allocations": allocations,
+            "picks": list(_with(line.picks, pick)),
+            "picked_qty": line.picked_qty + taking.qty,
+        }
+    )
+    return with_line(picking, taking.line, after)
+
+
+def _with(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
+    """Add a pick, to the goods staged at the same place if there are any."""
+    for one in picks:
+        if one.staged_id == pick.staged_id and not one.dispatched:
+            pick = pick.model_copy(update={"qty": one.qty + pick.qty})
+        else:
+            yield one
+    yield pick
+
+
+def _less(
+    allocations: Iterable[Allocation], used: Allocation, qty: Decimal
+) -> Iterator[Allocation]:
+    for one in allocations:
+        if one.stock_id != used.stock_id:
+            yield one
+        elif one.qty > qty:
+            yield one.model_copy(update={"qty": one.qty - qty})
+
+
+def missing(picking: StoredPicking) -> bool:
+    """Tell whether anything was not picked."""
+    return any(line.picked_qty < line.qty for line in picking.lines)

@@ -1,0 +1,356 @@
+"""The work of picking: from the first promise of stock to the end, and back again."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.events.kinds import EventKind
+from shared.kernel.events.outbox import Event, raise_event
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.picking import repository, rules, views
+from shared.warehouse.picking.allocation import MoreThanOneStep, allocate_lines, allocate_rest
+from shared.warehouse.picking.models import (
+    PickingDraft,
+    PickingEnd,
+    PickingParameters,
+    StoredPicking,
+)
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.picking.undo_picking import Tell, put_back
+from shared.warehouse.work_records import DocumentReference, Operator, WorkStatus, ensure_status
+
+type TellWave = Callable[[Transaction, Record[StoredPicking]], None]
+"""Stages what it means for the wave of a picking that it has just been started or has ended."""
+
+_MAX_LINES = 1000
+_NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
+
+
+def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]) -> None:
+    """Stage what a picking did to its exit documents."""
+    del picking
+    for record in documents.get_documents(tx.store, "exit", progress):
+        documents.advance_document(tx, "exit", record, progress[record.id])
+
+
+# Creation
+
+
+def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking]:
+    """Create a picking of all that is open on its exit documents, and allocate stock to it.
+
+    What is not there stays unallocated. Raises ValidationFailed when the documents are
+    not there or of several warehouses, Conflict when nothing is open on one or it is being
+    picked.
+    """
+    numbers = _document_ids(draft)
+    found, _ = together(
+        lambda: _read(tx.store, numbers, draft), lambda: tx.reserve(PICKINGS.kind, 1)
+    )
+    begun = _begun(tx, found)
+    if begun is None:
+        lines = sum(len(record.entity.lines) for record in found)
+        if lines > _MAX_LINES:
+            message = f"have {lines} lines; a picking has at most {_MAX_LINES}"
+            raise ValidationFailed([Problem(_field(draft, None), message)])
+        with suppress(MoreThanOneStep):
+            return _insert(tx, draft, found, allocate=draft.allocate is not False)
+        # More than one transaction holds: first the picking, then its promises in steps.
+        begun = perform(
+            tx.store,
+            lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
+            caller=tx.caller,
+            request=tx.request,
+        )
+    if draft.allocate is not False:
+        allocate_rest(tx, begun)
+    return PICKINGS.get(tx.store, begun)
+
+
+def _document_ids(draft: PickingDraft) -> list[int]:
+    one, several = draft.document_id, draft.document_ids
+    if (one is None) == (several is None):
+        message = "give either document_id or document_ids"
+        raise ValidationFailed([Problem("document_id", message)])
+    return list(dict.fromkeys(several or ([one] if one else [])))
+
+
+def _read(store: Store, numbers: Sequence[int], draft: PickingDraft) -> list[Record[Document]]:
+    records = documents.get_documents(store, "exit", numbers)
+    known = {record.id for record in records}
+    problems = [
+        Problem(_field(draft, at), f"no exit document has the id {number}")
+        for at, number in enumerate(numbers)
+        if number not in known
+    ]
+    if not problems and len({record.entity.whs_code for record in records}) > 1:
+        problems.append(Problem(_field(draft, None), "must be of one warehouse"))
+    if problems:
+        raise ValidationFailed(problems)
+    return records
+
+
+def _field(draft: PickingDraft, at: int | None) -> str:
+    if draft.document_ids is None:
+        return "document_id"
+    return "document_ids" if at is None else f"document_ids.{at}"
+
+
+def _name(tx: Transaction) -> str:
+    """Name a new picking; the same for every attempt of one request, so that it is recognised."""
+    return str(uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.request}") if tx.request else uuid.uuid4())
+
+
+def is_of_request(tx: Transaction, number: int) -> bool:
+    """Tell whether an earlier attempt of this very request has created the picking."""
+    return tx.request is not None and PICKINGS.get(tx.store, number).entity.uuid == _name(tx)
+
+
+def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
+    """Find the picking that an attempt of this request has begun and not completed."""
+    works = {work for record in found for work in record.entity.works}
+    number = works.pop() if len(works) == 1 else None
+    return number if number is not None and is_of_request(tx, number) else None
+
+
+def _insert(
+    tx: Transaction, draft: PickingDraft, found: Sequence[Record[Document]], *, allocate: bool
+) -> Record[StoredPicking]:
+    for record in found:
+        documents.ensure_workable(record)
+        if record.entity.works:
+            codes = ", ".join(f"PKG-{work}" for work in record.entity.works)
+            message = f"{doc_num('exit', record.id)} is being picked: {codes}."
+            raise Conflict(message)
+    first = found[0].entity
+    priorities = [one.entity.priority for one in found if one.entity.priority is not None]
+    due = [one.entity.due_date for one in found if one.entity.due_date is not None]
+    picking = new_picking(
+        tx,
+        concept=draft.concept,
+        comments=draft.comments,
+        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        priority=min(priorities, default=None) if draft.priority is None else draft.priority,
+        due_date=min(due, default=None),
+        carrier_code=draft.carrier_code,
+        documents=[_reference(record) for record in found],
+        whs_code=first.whs_code,
+        warehouse_id=first.named["warehouse"][0],
+        lines=rules.lines_of(found),
+    )
+    return begin_picking(tx, picking, tell_exits, allocate=allocate, whole=True)
+
+
+def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
+    """Make a picking that is pending, for `begin_picking`; `facts` are its other fields."""
+    return StoredPicking(
+        id=tx.next_id(PICKINGS.kind),
+        uuid=_name(tx),
+        status="pending",
+        user_id=tx.caller.user_id if tx.caller else None,
+        created_at=tx.now,
+        updated_at=tx.now,
+        **facts,
+    )
+
+
+def begin_picking(
+    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool, whole: bool = False
+) -> Record[StoredPicking]:
+    """Stage a new picking, promise stock to its first lines, and raise picking.created.
+
+    `whole`: to all of them, or raise MoreThanOneStep; then nothing is staged.
+    """
+    if allocate:
+        picking = allocate_lines(tx, picking, whole=whole)
+    tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
+    record = PICKINGS.insert(tx, picking.id, picking)
+    _raise(tx, "picking.created", record)
+    return record
+
+
+def _reference(record: Record[Document]) -> DocumentReference:
+    document = record.entity
+    return DocumentReference(
+        id=record.id,
+        type=document.type,
+        doc_num=doc_num("exit", record.id),
+        card_code=document.card_code,
+        external_ref=document.external_ref,
+    )
+
+
+# States
+
+
+def start_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
+    """Begin to pick. Raises Conflict unless it is pending."""
+    record = work_of_exits(tx.store, number)
+    ensure_status("picking", record.entity, "pending")
+    started = _changed(tx, record, record.entity, status="started", started_at=tx.now)
+    tell_wave(tx, started)
+    return started
+
+
+def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Promise stock to what has none yet; also to what is picked for a transfer order.
+
+    Raises Conflict once the picking has ended.
+    """
+    record = PICKINGS.get(tx.store, number)
+    ensure_status("picking", record.entity, "pending", "started")
+    allocate_rest(tx, number)
+    record = PICKINGS.get(tx.store, number)
+    # It may have ended before anything was promised.
+    ensure_status("picking", record.entity, "pending", "started")
+    return record
+
+
+def finalize_picking(
+    tx: Transaction, number: int, end: PickingEnd, tell_wave: TellWave
+) -> Record[StoredPicking]:
+    """End a picking: what it did not take is free again; raise picking.completed.
+
+    Raises Conflict unless it is started, ValidationFailed when something was not picked
+    and no reason is given.
+    """
+    ended = end_picking(tx, work_of_exits(tx.store, number), end, tell_exits)
+    tell_wave(tx, ended)
+    return ended
+
+
+def end_picking(
+    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, tell: Tell
+) -> Record[StoredPicking]:
+    """Stage the end of a picking; see `finalize_picking`."""
+    ensure_status("picking", record.entity, "started")
+    if rules.missing(record.entity) and end.shortage_reason is None:
+        message = "is required: not everything was picked"
+        raise ValidationFailed([Problem("shortage_reason", message)])
+    back = put_back(tx, record.id, tell, picks=False)
+    record = PICKINGS.get(tx.store, record.id)
+    ensure_status("picking", record.entity, "started")
+    goods = any(line.picks for line in record.entity.lines)
+    ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
+    tell(tx, back.picking, ended)
+    return finished(tx, record, back.picking, end)
+
+
+def finished(
+    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
+) -> Record[StoredPicking]:
+    """Stage that a picking, from now on `picking`, is finalized; raise picking.completed."""
+    short = rules.missing(picking)
+    lines = [
+        line.model_copy(update={"status": rules.state_of(line, ended=True)})
+        for line in picking.lines
+    ]
+    changed = _changed(
+        tx,
+        record,
+        picking,
+        status="finalized",
+        finalized_at=tx.now,
+        has_shortage=short,
+        shortage_reason=end.shortage_reason if short else None,
+        comments=end.comments if end.comments is not None else record.entity.comments,
+        lines=lines,
+    )
+    _raise(tx, "picking.completed", changed)
+    return changed
+
+
+def cancel_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
+    """Give a picking up: its promises are released, what was picked lies on its shelf again.
+
+    Raises Conflict unless it is pending or started.
+    """
+    ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
+    cancelled = undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
+    tell_wave(tx, cancelled)
+    return cancelled
+
+
+def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Take a finished picking back, as if nothing had been picked.
+
+    Raises Conflict unless it is finalized or synchronized, or when goods were dispatched.
+    """
+    picking = work_of_exits(tx.store, number).entity
+    ensure_status("picking", picking, "finalized", "synchronized")
+    if any(pick.dispatched for line in picking.lines for pick in line.picks):
+        message = "Goods of the picking have been dispatched already."
+        raise Conflict(message)
+    return undo_picking(tx, number, tell_exits, "reverted", "finalized", "synchronized")
+
+
+def undo_picking(
+    tx: Transaction, number: int, tell: Tell, status: WorkStatus, *allowed: WorkStatus
+) -> Record[StoredPicking]:
+    """Stage that a picking holds nothing any more and is `status`."""
+    back = put_back(tx, number, tell, picks=True)
+    record = PICKINGS.get(tx.store, number)
+    ensure_status("picking", record.entity, *allowed)
+    tell(tx, back.picking, back.progress(ends=number))
+    return _changed(tx, record, back.picking, status=status)
+
+
+def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Note that the ERP knows of it. Raises Conflict unless it is finalized."""
+    record = PICKINGS.get(tx.store, number)
+    ensure_status("picking", record.entity, "finalized")
+    return _changed(tx, record, record.entity, status="synchronized")
+
+
+def work_of_exits(store: Store, number: int) -> Record[StoredPicking]:
+    """Read a picking that is worked on by itself, not through a transfer order."""
+    record = PICKINGS.get(store, number)
+    if any(document.type == "transfer_order" for document in record.entity.documents):
+        code = record.entity.documents[0].doc_num
+        message = f"The picking belongs to {code}: pick through the transfer order."
+        raise Conflict(message)
+    return record
+
+
+def _changed(
+    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, **update: object
+) -> Record[StoredPicking]:
+    after = picking.model_copy(update={**update, "updated_at": tx.now})
+    return PICKINGS.replace(tx, record, after)
+
+
+def _raise(tx: Transaction, kind: EventKind, record: Record[StoredPicking]) -> None:
+    raise_event(
+        tx,
+        Event(
+            type=kind,
+            object="picking",
+            id=record.id,
+            version=record.version,
+            href=f"/pickings/{record.id}",
+            attributes=views.picking_in_list(record).model_dump(),
+            status=record.entity.status,
+        ),
+    )
+
+
+def get_picking(store: Store, number: int) -> Record[StoredPicking]:
+    """Read a picking; NotFound when there is none."""
+    return PICKINGS.get(store, number)
+
+
+def list_pickings(
+    store: Store, parameters: PickingParameters, timezone: str
+) -> Page[StoredPicking]:
+    """Read a page of pickings; `from` and `to` are days in the time zone."""
+    return repository.list_pickings(store, parameters, timezone)

@@ -1,0 +1,75 @@
+"""Pickings as the interface shows them."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.picking.models import (
+    Allocation,
+    Pick,
+    Picking,
+    PickingDetail,
+    PickingLine,
+    StoredPicking,
+    StoredPickingLine,
+)
+from shared.warehouse.work_records import work_fields
+
+
+def picking_in_list(record: Record[StoredPicking]) -> Picking:
+    """Show a picking without its lines."""
+    return Picking.model_construct(**_picking(record.entity))
+
+
+def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
+    """Show a picking with its lines."""
+    picking = record.entity
+    lines = [shown for line in picking.lines for shown in _picking_lines(line)]
+    return PickingDetail.model_construct(
+        **_picking(picking), carrier_code=picking.carrier_code, lines=lines
+    )
+
+
+def _picking(picking: StoredPicking) -> dict[str, Any]:
+    first = next(iter(picking.documents), None)
+    return {
+        **work_fields(picking, first),
+        "code": f"PKG-{picking.id}",
+        "priority": picking.priority,
+        "has_shortage": picking.has_shortage,
+    }
+
+
+def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
+    """Show a line once per position and batch, and once more for what no stock was found for."""
+    places: dict[tuple[str | None, str | None], list[Allocation | Pick]] = {}
+    parts: list[Allocation | Pick] = [*line.picks, *line.allocations]
+    for part in parts:
+        places.setdefault((part.bin_code, part.batch_num), []).append(part)
+    placed = Decimal(0)
+    for (bin_code, batch), found in places.items():
+        qty = sum((part.qty for part in found), Decimal(0))
+        picked = sum((part.qty for part in found if isinstance(part, Pick)), Decimal(0))
+        placed += qty
+        yield PickingLine.model_construct(
+            product_id=line.product_id,
+            item_code=line.item_code,
+            qty=qty,
+            picked_qty=picked,
+            bin_code=bin_code,
+            batch_num=batch,
+            serials=[part.serial for part in found if part.serial is not None],
+            status="picked" if picked == qty else "partial" if picked else "open",
+        )
+    if placed < line.qty:
+        yield PickingLine.model_construct(
+            product_id=line.product_id,
+            item_code=line.item_code,
+            qty=line.qty - placed,
+            picked_qty=Decimal(0),
+            bin_code=None,
+            batch_num=line.batch_num,
+            serials=[],
+            status="short" if line.status == "short" else "open",
+        )

@@ -1,0 +1,1 @@
+"""Receipts: goods arrive and are put away."""

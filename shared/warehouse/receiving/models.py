@@ -1,0 +1,133 @@
+"""Receipts as stored, as shown and as sent by callers."""
+
+from collections.abc import Sized
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.fields import (
+    Code,
+    Day,
+    Identifier,
+    Input,
+    Line,
+    Note,
+    Number,
+    Quantity,
+    Stored,
+    StoredDay,
+)
+from shared.warehouse.stock.models import ShelfStatus
+from shared.warehouse.work_records import (
+    DocumentReference,
+    StoredWork,
+    WorkParameters,
+    WorkView,
+)
+
+
+class StoredReceiptLine(Stored):
+    """What was received in one go.
+
+    `document_lines` tells how much of it counts for which line of the document (by line_num);
+    `stock_ids` are the stock rows that it raised, one per serial; `undone` once it has been put
+    back out of stock.
+    """
+
+    product_id: int
+    item_code: str
+    qty: Number
+    batch_num: str | None = None
+    serials: list[str] = Field(default_factory=list)
+    document_lines: dict[int, Number] = Field(default_factory=dict)
+    position_id: int | None = None
+    bin_code: str | None = None
+    inventory_status: str = "available"
+    expiry_date: StoredDay | None = None
+    stock_ids: list[int] = Field(default_factory=list)
+    undone: bool = False
+
+
+class StoredReceipt(StoredWork):
+    """A receipt as stored; goods come to the warehouse of its document."""
+
+    document: DocumentReference | None = None
+    whs_code: str | None = None
+    lines: list[StoredReceiptLine] = Field(default_factory=list)
+
+
+class Receipt(WorkView):
+    """A receipt in a list."""
+
+
+class ReceiptLine(Stored):
+    """What was received in one go."""
+
+    product_id: int
+    item_code: str | None
+    qty: Number
+    batch_num: str | None
+    serials: list[str]
+
+
+class ReceiptDetail(Receipt):
+    """A receipt with its lines."""
+
+    lines: list[ReceiptLine]
+
+
+class ReceiptParameters(WorkParameters):
+    """Parameters of the list of receipts; `external_ref` is the entry document's."""
+
+    sort: Literal[
+        "created_at", "-created_at", "updated_at", "-updated_at",
+        "finalized_at", "-finalized_at",
+    ] = "-created_at"  # fmt: skip
+
+
+MAX_SERIALS = 25
+"""Serials that one call may name: what it writes of them must fit into one transaction."""
+
+
+def _few(value: Any) -> Any:
+    if isinstance(value, Sized) and len(value) > MAX_SERIALS:
+        raise PydanticCustomError(
+            "serials", f"must have at most {MAX_SERIALS} entries; send more in several calls"
+        )
+    return value
+
+
+type _Serials = Annotated[list[Code], Field(max_length=MAX_SERIALS), BeforeValidator(_few)]
+
+
+class ReceiptDraft(Input):
+    """A new receipt, for an entry document."""
+
+    document_id: Identifier
+    operator_id: Identifier | None = None
+    concept: Line | None = None
+    comments: Note | None = None
+
+
+class ReceiptLineDraft(Input):
+    """What was received in one go."""
+
+    item_code: Code
+    qty: Quantity
+    bin_code: Code | None = Field(
+        default=None, description="Where it was put; the destination on the document unless given."
+    )
+    batch: Code | None = None
+    serials: _Serials | None = None
+    expiry_date: Day | None = Field(
+        default=None,
+        description="That of the document's line unless given, if the line names the same batch.",
+    )
+    inventory_status: ShelfStatus | None = Field(
+        default=None, description="available unless given."
+    )
+    approve: bool | None = Field(
+        default=None,
+        description="A user with approvals.grant approves that more arrived than may.",
+    )

@@ -1,0 +1,34 @@
+"""The items of receipts. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.warehouse.receiving.models import ReceiptParameters, StoredReceipt
+from shared.warehouse.work_records import work_facets
+
+
+def _receipt_facets(receipt: StoredReceipt) -> Facets:
+    return work_facets(receipt, receipt.document)
+
+
+RECEIPTS = Collection(
+    kind="receipt",
+    noun="Receipt",
+    model=StoredReceipt,
+    facets=_receipt_facets,
+    sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},
+    partitions={"status": {"created_at": 4, "updated_at": 5, "finalized_at": 6}},
+    finders={"external_ref": 7, "document_id": 8},
+)
+
+
+def list_receipts(
+    store: Store, parameters: ReceiptParameters, timezone: str
+) -> Page[StoredReceipt]:
+    """Read a page of receipts; `from` and `to` are days in the time zone."""
+    query = parameters.list_query(
+        equal={"status": parameters.status, "external_ref": parameters.external_ref},
+        between=parameters.created(timezone),
+    )
+    return read_page(store, RECEIPTS, query)

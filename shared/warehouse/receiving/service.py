@@ -1,0 +1,320 @@
+"""The work of receiving: from a receipt for an entry document to goods in stock."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.calendar_days import day_of
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.events.kinds import EventKind
+from shared.kernel.events.outbox import Event, raise_event
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.receiving import repository, rules, views
+from shared.warehouse.receiving.models import (
+    ReceiptDraft,
+    ReceiptLineDraft,
+    ReceiptParameters,
+    StoredReceipt,
+    StoredReceiptLine,
+)
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.models import MovementCause, StockRow
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import KnownPosition
+from shared.warehouse.work_records import DocumentReference, Operator, ensure_status
+
+_APPROVE = "approvals.grant"
+_ONE = Decimal(1)
+
+
+def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt]:
+    """Create a receipt for an entry document and raise receipt.created.
+
+    A document may have several. Raises ValidationFailed when there is no such document,
+    Conflict when nothing is left to receive on it.
+    """
+    found, number = together(
+        lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
+        lambda: tx.next_id(RECEIPTS.kind),
+    )
+    if not found:
+        message = f"no entry document has the id {draft.document_id}"
+        raise ValidationFailed([Problem("document_id", message)])
+    document = found[0]
+    documents.ensure_workable(document)
+    receipt = StoredReceipt(
+        id=number,
+        uuid=str(uuid.uuid4()),
+        concept=draft.concept,
+        status="pending",
+        comments=draft.comments,
+        user_id=tx.caller.user_id if tx.caller else None,
+        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        document=_reference(document),
+        whs_code=document.entity.whs_code,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    documents.advance_document(tx, "entry", document, Progress(begins=number))
+    record = RECEIPTS.insert(tx, number, receipt)
+    _raise(tx, "receipt.created", record)
+    return record
+
+
+def _reference(record: Record[Document]) -> DocumentReference:
+    document = record.entity
+    return DocumentReference(
+        id=record.id,
+        type=document.type,
+        doc_num=doc_num("entry", record.id),
+        card_code=document.card_code,
+        external_ref=document.external_ref,
+    )
+
+
+# States
+
+
+def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
+    """Begin to receive. Raises Conflict unless the receipt is pending."""
+    record = receipt_of_entry(tx.store, number)
+    ensure_status("receipt", record.entity, "pending")
+    return changed(tx, record, record.entity, status="started", started_at=tx.now)
+
+
+def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
+    """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
+    record = receipt_of_entry(tx.store, number)
+    ensure_status("receipt", record.entity, "started")
+    goods = bool(rules.standing(record.entity))
+    ended = Progress(finishes=number) if goods else Progress(ends=number)
+    documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
+    after = changed(tx, record, record.entity, status="finalized", finalized_at=tx.now)
+    _raise(tx, "receipt.completed", after)
+    return after
+
+
+def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
+    """Note that the ERP knows of a receipt. Raises Conflict unless it is finalized."""
+    record = receipt_of_entry(tx.store, number)
+    ensure_status("receipt", record.entity, "finalized")
+    return changed(tx, record, record.entity, status="synchronized")
+
+
+def receipt_of_entry(store: Store, number: int) -> Record[StoredReceipt]:
+    """Read a receipt that is worked on by itself, not through a transfer order."""
+    record = RECEIPTS.get(store, number)
+    document = record.entity.document
+    if document is None or document.type == "transfer_order":
+        code = document.doc_num if document else "no document"
+        message = f"The receipt belongs to {code}: receive through the transfer order."
+        raise Conflict(message)
+    return record
+
+
+def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
+    """Read the entry document of a receipt."""
+    number = receipt.document.id if receipt.document else 0
+    return documents.get_document(store, "entry", number)
+
+
+def changed(
+    tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
+) -> Record[StoredReceipt]:
+    """Stage the next version of a receipt."""
+    after = receipt.model_copy(update={**update, "updated_at": tx.now})
+    return RECEIPTS.replace(tx, record, after)
+
+
+def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> None:
+    raise_event(
+        tx,
+        Event(
+            type=kind,
+            object="receipt",
+            id=record.id,
+            version=record.version,
+            href=f"/receipts/{record.id}",
+            attributes=views.receipt_in_list(record).model_dump(),
+            status=record.entity.status,
+        ),
+    )
+
+
+# Lines
+
+
+def receive_line(
+    tx: Transaction,
+    number: int,
+    draft: ReceiptLineDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    tenant: Tenant,
+) -> Record[StoredReceipt]:
+    """Take goods into stock at once, for the lines of the document that wait for them.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    received. Raises Conflict unless the receipt is started and its document open,
+    ValidationFailed with all problems together, approval_required when more arrives than
+    the tenant's tolerance allows.
+    """
+    cause = MovementCause(type="receipt", id=number)
+    record, ledger = together(
+        lambda: receipt_of_entry(tx.store, number),
+        lambda: Ledger(tx, cause=cause, receiving=True),
+    )
+    receipt = record.entity
+    ensure_status("receipt", receipt, "started")
+    rules.ensure_room(receipt)
+    document, found = together(
+        lambda: document_of(tx.store, receipt),
+        lambda: tx.store.get_many(_keys(receipt, draft)),
+    )
+    if document.entity.status == "closed":
+        message = f"The document {document.entity.external_ref} is closed."
+        raise Conflict(message)
+    goods = _Goods(tx, draft, document.entity, found)
+    today = day_of(tx.now_ms, tenant.timezone)
+    told = [*problems, *rules.untold(rules.examine(goods.arrival(today)), problems)]
+    targets = goods.targets()
+    ledger.load(targets=targets, movements=0 if told else len(targets))
+    there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
+    told += rules.untold(rules.stock_problems(targets, there), problems)
+    if told:
+        raise ValidationFailed(told)
+    rules.ensure_within(
+        document.entity,
+        draft,
+        tenant.settings.receipt_tolerance,
+        approved=bool(draft.approve) and _may_approve(tx),
+    )
+    for target in targets:
+        ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    ledger.stage()
+    parts = rules.filling(document.entity, draft)
+    documents.advance_document(tx, "entry", document, Progress(done=parts))
+    line = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
+    return changed(tx, record, receipt, lines=[*receipt.lines, line])
+
+
+def _may_approve(tx: Transaction) -> bool:
+    caller = tx.caller
+    return caller is not None and caller.kind == "user" and _APPROVE in caller.permissions
+
+
+def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
+    """Keys of the master data that goods name, to be read in one go."""
+    whs_code = receipt.whs_code or ""
+    # None where the body's field is not valid.
+    item_code: str | None = draft.item_code
+    keys = [warehouses.warehouse_key(whs_code)]
+    keys += [catalog.product_key(item_code)] if item_code is not None else []
+    keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
+    return keys
+
+
+class _Goods:
+    """Goods that arrive, with the master data that they name."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        draft: ReceiptLineDraft,
+        document: Document,
+        found: Mapping[Key, Item],
+    ) -> None:
+        self._tx = tx
+        self._draft = draft
+        self._document = document
+        item_code: str | None = draft.item_code
+        whs_code = document.whs_code
+        self.product = catalog.known_products(
+            tx, [item_code] if item_code is not None else [], found
+        ).get(item_code or "")
+        self.warehouse = warehouses.known_warehouses(tx, [whs_code], found).get(whs_code)
+        self.bin_code = draft.bin_code or rules.destination(document, draft)
+        self.position = self._position(found)
+
+    def _position(self, found: Mapping[Key, Item]) -> KnownPosition | None:
+        if self.bin_code is None:
+            return None
+        pair = (self._document.whs_code, self.bin_code)
+        if self._draft.bin_code is None:
+            # Only the document tells where: one read more.
+            found = self._tx.store.get_many([warehouses.position_key(*pair)])
+        return warehouses.known_positions(self._tx, [pair], found).get(pair)
+
+    def arrival(self, today: str) -> rules.Arrival:
+        """Return what the rules look at."""
+        return rules.Arrival(
+            self._draft, self._document, self.bin_code, self.product, self.position, today
+        )
+
+    def targets(self) -> list[StockRow]:
+        """Describe the rows that the goods come to, one per serial, as far as they are known.
+
+        A serial is looked for wherever it may lie, so also when the position is not known.
+        """
+        draft = self._draft
+        if not self.product or not self.warehouse or not (self.position or draft.serials):
+            return []
+        serials: Sequence[str | None] = draft.serials or [None]
+        return [
+            blank_row(
+                self.product,
+                self.warehouse,
+                self.position,
+                status=draft.inventory_status or "available",
+                batch=draft.batch,
+                serial=serial,
+                expiry_date=rules.expiry_date(draft, self._document),
+                now=self._tx.now,
+            )
+            for serial in serials
+        ]
+
+
+def _line(
+    draft: ReceiptLineDraft,
+    targets: Sequence[StockRow],
+    stock_ids: list[int],
+    parts: dict[int, Decimal],
+) -> StoredReceiptLine:
+    first = targets[0]
+    return StoredReceiptLine(
+        product_id=first.product_id,
+        item_code=first.item_code,
+        qty=draft.qty,
+        batch_num=draft.batch,
+        serials=draft.serials or [],
+        document_lines=parts,
+        position_id=first.position_id,
+        bin_code=first.bin_code,
+        inventory_status=first.inventory_status,
+        expiry_date=first.expiry_date,
+        stock_ids=stock_ids,
+    )
+
+
+def get_receipt(store: Store, number: int) -> Record[StoredReceipt]:
+    """Read a receipt; NotFound when there is none."""
+    return RECEIPTS.get(store, number)
+
+
+def list_receipts(
+    store: Store, parameters: ReceiptParameters, timezone: str
+) -> Page[StoredReceipt]:
+    """Read a page of receipts; `from` and `to` are days in the time zone."""
+    return repository.list_receipts(store, parameters, timezone)

@@ -1,0 +1,40 @@
+"""Receipts as the interface shows them."""
+
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.receiving.models import (
+    Receipt,
+    ReceiptDetail,
+    ReceiptLine,
+    StoredReceipt,
+    StoredReceiptLine,
+)
+from shared.warehouse.work_records import work_fields
+
+
+def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
+    """Show a receipt without its lines."""
+    return Receipt.model_construct(**_receipt(record.entity))
+
+
+def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
+    """Show a receipt with its lines; once it is taken back, with those that it had."""
+    receipt = record.entity
+    taken_back = receipt.status in {"cancelled", "reverted"}
+    lines = [_receipt_line(line) for line in receipt.lines if taken_back or not line.undone]
+    return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
+
+
+def _receipt(receipt: StoredReceipt) -> dict[str, Any]:
+    return work_fields(receipt, receipt.document)
+
+
+def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:
+    return ReceiptLine.model_construct(
+        product_id=line.product_id,
+        item_code=line.item_code,
+        qty=line.qty,
+        batch_num=line.batch_num,
+        serials=line.serials,
+    )

@@ -1,0 +1,132 @@
+"""How a company works: read from its item of the control table, and changed there.
+
+Requests and operators change settings in the same way: in one transaction with the entry in the
+audit log, conditioned on the version of the settings that was looked at.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from typing import Any
+
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.directory import read, tenant_key, tenant_of
+from shared.identity.tenancy.settings import check_configuration
+from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
+from shared.kernel.clock import Instant
+from shared.kernel.config import config
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import NotFound
+
+_ON_SETTINGS = frozenset(each.name for each in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A tenant as it is at this moment, and which state of its settings that is."""
+
+    tenant: Tenant
+    version: int
+    """Rises with every change of the settings; 0 before the first."""
+    updated_at: Instant | None
+    """When settings changed last."""
+
+
+def read_configuration(store: Store) -> Configuration:
+    """Read how the tenant works, past all that is kept; NotFound when it is gone."""
+    key = tenant_key(store.slug)
+    item = store.read_once((config().control_table, key), lambda: read(key))
+    tenant = tenant_of(item) if item else None
+    if item is None or tenant is None:
+        raise NotFound(f"The tenant {store.slug}")
+    version = int(item.get("settings_version", {"N": "0"})["N"])
+    updated_at = item.get("settings_updated_at", {"S": None})["S"]
+    return Configuration(tenant, version, updated_at)
+
+
+def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:
+    """Change how the tenant works; doors follow within 10 s. What is so already changes nothing.
+
+    Args:
+        tx: The transaction.
+        wanted: `timezone`, `modules` (all that shall be on), or a field of `Settings` → its
+            value, numbers as Decimals.
+
+    Raises:
+        ValidationFailed: A value cannot be; every problem at once.
+        NotFound: The tenant is gone.
+    """
+    values = {name: wanted[name] for name in _ON_SETTINGS & wanted.keys()}
+    check_configuration(wanted.get("timezone"), wanted.get("modules", ()), Settings(**values))
+    seen = read_configuration(tx.store)
+    before = seen.tenant
+    after = replace(
+        before,
+        timezone=wanted.get("timezone", before.timezone),
+        modules=frozenset(wanted.get("modules", before.modules)),
+        settings=replace(before.settings, **values),
+    )
+    changes = _changes(before, after)
+    if not changes:
+        return seen
+    changed = Configuration(after, seen.version + 1, tx.now)
+    _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
+    audit.record(tx, "settings.changed", "settings", None, changes=changes)
+    return changed
+
+
+def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
+    old, new = _flat(before), _flat(after)
+    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+
+
+def _flat(tenant: Tenant) -> dict[str, Any]:
+    return {
+        "timezone": tenant.timezone,
+        **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
+        **{name: getattr(tenant.settings, name) for name in sorted(_ON_SETTINGS)},
+    }
+
+
+def _stage(
+    tx: Transaction, seen: Configuration, changed: Configuration, names: Collection[str]
+) -> None:
+    """Stage the settings `names`; overtaken when any were changed since they were read."""
+    tenant = changed.tenant
+    attributes = {
+        "settings_version": {"N": str(changed.version)},
+        "settings_updated_at": {"S": tx.now},
+        **{name: _attribute(getattr(tenant.settings, name)) for name in _ON_SETTINGS & {*names}},
+    }
+    removed = ""
+    if "timezone" in names:
+        attributes["timezone"] = {"S": tenant.timezone}
+    if "modules" in names and tenant.modules:
+        attributes["modules"] = {"SS": sorted(tenant.modules)}
+    elif "modules" in names:
+        removed = " REMOVE #modules"  # no set is empty in DynamoDB
+    values = {f":{name}": value for name, value in attributes.items()}
+    condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
+    if seen.version:
+        condition = "settings_version = :seen"
+        values[":seen"] = {"N": str(seen.version)}
+    assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
+    written = [*attributes, *(["modules"] if removed else [])]
+    tx.stage(
+        "Update",
+        {
+            "TableName": config().control_table,
+            "Key": {"pk": {"S": tenant_key(tenant.slug)}},
+            "UpdateExpression": f"SET {assignments}{removed}",
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in written},
+            "ExpressionAttributeValues": values,
+        },
+    )
+
+
+def _attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}

@@ -1,0 +1,101 @@
+"""Settings as the interface has them."""
+
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from shared.identity.tenancy.settings import MOST, number_problem, timezone_problem
+from shared.identity.tenancy.tenant import PlanName, Substitution
+from shared.kernel.fields import ONE_LINE, Input, Measure, Number, Stored, Timestamp
+
+type _Zone = Annotated[str, StringConstraints(min_length=1, max_length=100), ONE_LINE]
+
+
+class ModulesChange(Input):
+    """Modules to switch on or off; those not sent stay as they are."""
+
+    waves: bool = False
+    transfer_orders: bool = Field(
+        default=False, description="Switching it on needs two active warehouses."
+    )
+    bulk_import: bool = False
+
+
+class SettingsChange(Input):
+    """What may change of the settings; only the fields sent do."""
+
+    timezone: _Zone = Field(
+        default="", description="A name of the IANA time zone database, such as Europe/Madrid."
+    )
+    modules: ModulesChange = Field(default_factory=ModulesChange)
+    receipt_tolerance: Measure = Field(
+        default=Decimal(0), json_schema_extra={"maximum": MOST["receipt_tolerance"]}
+    )
+    pick_substitution: Substitution = "none"
+    minutes_per_unit: Measure = Field(
+        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_unit"]}
+    )
+    minutes_per_trip: Measure = Field(
+        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_trip"]}
+    )
+    commit_drops: bool = False
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, timezone: str) -> str:
+        return _unless(timezone, timezone_problem(timezone))
+
+    @field_validator(*MOST)
+    @classmethod
+    def _within_bounds(cls, number: Decimal, info: ValidationInfo) -> Decimal:
+        return _unless(number, number_problem(info.field_name or "", number))
+
+
+def _unless[V](value: V, problem: str | None) -> V:
+    if problem:
+        raise PydanticCustomError("setting", "{problem}", {"problem": problem})
+    return value
+
+
+class Modules(Stored):
+    """Which modules are on."""
+
+    waves: bool
+    transfer_orders: bool
+    bulk_import: bool
+
+
+class Limits(Stored):
+    """What the plan allows, or what was agreed with the company instead."""
+
+    requests_per_minute: int = Field(description="Of each credential.")
+    rows_per_import: int
+    integration_clients: int
+    mobile_clients: int
+    webhook_subscriptions: int
+
+
+class CompanySettings(Stored):
+    """How a company works, as answered; what a change cannot name is the operator's to set."""
+
+    tenant: str
+    plan: PlanName
+    base_url: str
+    features: list[str] = Field(description="What the plan includes.")
+    limits: Limits
+    timezone: str
+    modules: Modules
+    receipt_tolerance: Number = Field(
+        description="Percent of the quantity ordered that may be received beyond it."
+    )
+    pick_substitution: Substitution = Field(
+        description="What may be picked instead of what was allocated."
+    )
+    minutes_per_unit: Number = Field(description="Standard minutes to pick one unit.")
+    minutes_per_trip: Number = Field(description="Standard minutes to go to a place and back.")
+    commit_drops: bool = Field(
+        description="Whether dropped files are committed without being asked."
+    )
+    updated_at: Timestamp | None = Field(description="When settings changed last.")

@@ -1,0 +1,25 @@
+"""Settings as the interface shows them."""
+
+from shared.identity.tenancy.tenant import MODULES, PLANS
+from shared.warehouse.settings.configuration import Configuration
+from shared.warehouse.settings.models import CompanySettings, Limits, Modules
+
+
+def settings(found: Configuration) -> CompanySettings:
+    """Show the settings of a tenant."""
+    tenant, chosen = found.tenant, found.tenant.settings
+    return CompanySettings(
+        tenant=tenant.slug,
+        plan=tenant.plan,
+        base_url=tenant.base_url,
+        features=sorted(PLANS[tenant.plan].features),
+        limits=Limits.model_validate(tenant.limits),
+        timezone=tenant.timezone,
+        modules=Modules.model_validate({name: name in tenant.modules for name in MODULES}),
+        receipt_tolerance=chosen.receipt_tolerance,
+        pick_substitution=chosen.pick_substitution,
+        minutes_per_unit=chosen.minutes_per_unit,
+        minutes_per_trip=chosen.minutes_per_trip,
+        commit_drops=chosen.commit_drops,
+        updated_at=found.updated_at,
+    )

@@ -1,0 +1,209 @@
+"""Corrections of stock by people: counts, differences, other statuses."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.identity.audit import service as audit
+from shared.kernel.db.parallel import together
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.models import (
+    NONE,
+    Adjustment,
+    AdjustmentDraft,
+    ShelfStatus,
+    StockRefused,
+    StockRow,
+)
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+
+_TOLD = (
+    "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
+    "inventory_status", "to_status",
+)  # fmt: skip
+"""Fields of an adjustment that its entry in the audit log has."""
+
+_WAYS = ("counted_qty", "increase", "decrease", "to_status")
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a correction is about."""
+
+    product: KnownProduct
+    warehouse: KnownWarehouse
+    position: KnownPosition
+
+
+def adjust_stock(
+    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem] = ()
+) -> Adjustment:
+    """Correct the stock of one product at one position, with its movement and its reason.
+
+    `problems` are what is already known to be wrong with the body; then nothing changes.
+    Raises ValidationFailed with all problems together, Conflict when more would go than
+    is free.
+    """
+    ledger = Ledger(tx, reason=draft.reason, receiving=True)
+    subject, found = _subject(tx, draft, problems)
+    if found or subject is None:
+        raise ValidationFailed(found)
+    status: ShelfStatus = draft.inventory_status or "available"
+    here = _blank(tx, draft, subject, status)
+    changed = _blank(tx, draft, subject, draft.to_status) if draft.to_status else None
+    targets = [here, changed] if changed else [here]
+    together(lambda: ledger.load(targets=targets, movements=1), lambda: audit.prepare(tx))
+    row = ledger.book.at(here)
+    # A serial is one row wherever it lies.
+    if row and (row.position_id, row.inventory_status) != (here.position_id, status):
+        row = None
+    before = row.qty if row else NONE
+    try:
+        after = _correct(ledger, draft, row, here, changed)
+    except StockRefused as refused:
+        raise Conflict(refused.message) from refused
+    ledger.stage()
+    numbers = ledger.movement_ids
+    adjustment = Adjustment(
+        movement_id=numbers[0] if numbers else None,
+        product_id=here.product_id,
+        item_code=here.item_code,
+        whs_code=here.whs_code,
+        bin_code=subject.position.bin_code,
+        batch_num=here.batch_num,
+        serial_number=here.serial_number,
+        inventory_status=status,
+        to_status=draft.to_status,
+        qty_before=before,
+        qty_after=after,
+        reason=draft.reason,
+        created_at=tx.now,
+    )
+    if numbers:
+        _record(tx, adjustment)
+    return adjustment
+
+
+def _record(tx: Transaction, made: Adjustment) -> None:
+    """Stage the entry of the audit log; an adjustment that found nothing to correct has none."""
+    audit.record(
+        tx,
+        "stock.adjusted",
+        "stock_movement",
+        made.movement_id,
+        changes={"qty": (made.qty_before, made.qty_after)},
+        details={name: getattr(made, name) for name in _TOLD},
+        reason=made.reason,
+    )
+
+
+def _correct(
+    ledger: Ledger,
+    draft: AdjustmentDraft,
+    row: StockRow | None,
+    here: StockRow,
+    changed: StockRow | None,
+) -> Decimal:
+    """Put the correction into the book; the quantity afterwards."""
+    before = row.qty if row else NONE
+    if changed:
+        qty = draft.qty or (row.qty - row.allocated if row else NONE)
+        if row is None or not qty:
+            raise StockRefused("qty", f"nothing of {here.item_code} is free there")
+        ledger.book.move("status_change", qty, source=row, target=changed)
+        return before - qty
+    if draft.counted_qty is not None:
+        difference = draft.counted_qty - before
+    else:
+        difference = draft.increase if draft.increase is not None else -(draft.decrease or NONE)
+    if difference > 0:
+        ledger.book.move("adjustment", difference, target=here)
+    elif difference < 0:
+        if row is None or before < -difference:
+            message = f"only {before.normalize():f} of {here.item_code} is there"
+            raise StockRefused("decrease", message)
+        ledger.book.move("adjustment", -difference, source=row)
+    return before + difference
+
+
+def _subject(
+    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem]
+) -> tuple[_Subject | None, list[Problem]]:
+    """Look up what the body names; None with every problem when it cannot be done."""
+    found = [*problems, *_way_problems(draft)]
+    # None where the body's field is not valid.
+    code: str | None = draft.item_code
+    whs_code: str | None = draft.warehouse
+    bin_code: str | None = draft.bin_code
+    keys = [catalog.product_key(code)] if code is not None else []
+    keys += [warehouses.warehouse_key(whs_code)] if whs_code is not None else []
+    pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
+    keys += [warehouses.position_key(*pair)] if pair else []
+    items = tx.store.get_many(keys)
+    product = catalog.known_products(tx, [code] if code else [], items).get(code or "")
+    warehouse = warehouses.known_warehouses(tx, [whs_code] if whs_code else [], items).get(
+        whs_code or ""
+    )
+    position = warehouses.known_positions(tx, [pair], items).get(pair) if pair else None
+    if code is not None and product is None:
+        found.append(Problem("item_code", f"no product has the code {code}"))
+    if whs_code is not None and warehouse is None:
+        found.append(Problem("warehouse", f"no warehouse has the code {whs_code}"))
+    if pair and warehouse and position is None:
+        found.append(Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}"))
+    if product:
+        found += _goods_problems(draft, product)
+    if not (product and warehouse and position):
+        return None, found
+    return _Subject(product, warehouse, position), found
+
+
+def _goods_problems(draft: AdjustmentDraft, product: KnownProduct) -> Iterator[Problem]:
+    if not product.in_stock:
+        message = f"product {product.item_code} is not kept in stock"
+        yield Problem("item_code", message)
+    serials = [draft.serial] if draft.serial is not None else None
+    claim = Claim("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
+    yield from examine_goods(claim, product)
+    if draft.serial is not None:
+        for way in ("counted_qty", "increase", "decrease", "qty"):
+            value: Decimal | None = getattr(draft, way)
+            if value is not None and value not in {0, 1}:
+                yield Problem(way, "must be 1 for a serial, or 0 when it was counted as missing")
+
+
+def _way_problems(draft: AdjustmentDraft) -> Iterator[Problem]:
+    given = [way for way in _WAYS if way in draft.model_fields_set and _says(draft, way)]
+    if len(given) != 1:
+        wanted = "give exactly one of " + ", ".join(_WAYS)
+        yield Problem(given[1] if given else _WAYS[0], wanted)
+    if draft.qty is not None and draft.to_status is None:
+        yield Problem("qty", "goes with to_status only")
+    status = draft.inventory_status or "available"
+    if draft.to_status is not None and draft.to_status == status:
+        yield Problem("to_status", "must differ from inventory_status")
+
+
+def _says(draft: AdjustmentDraft, way: str) -> bool:
+    return getattr(draft, way) is not None
+
+
+def _blank(
+    tx: Transaction, draft: AdjustmentDraft, subject: _Subject, status: ShelfStatus
+) -> StockRow:
+    return blank_row(
+        subject.product,
+        subject.warehouse,
+        subject.position,
+        status=status,
+        batch=draft.batch,
+        serial=draft.serial,
+        expiry_date=draft.expiry_date,
+        now=tx.now,
+    )

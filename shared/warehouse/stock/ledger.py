@@ -1,0 +1,285 @@
+"""What one transaction does to stock: read what it touches, and stage all that follows from it.
+
+Rows, the levels they add up to, the movements between them and the events that tell of
+changed levels are written together or not at all, each conditioned on what was read.
+"""
+
+from collections.abc import Collection as Several
+from collections.abc import Iterable, Mapping
+
+from shared.kernel.db import references
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.parallel import together
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.events.outbox import Event, raise_event
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.stock import rules, views
+from shared.warehouse.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+
+ACTIONS_PER_MOVE = 4
+"""Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
+ACTIONS_PER_LEVEL = 5
+"""Most actions for one level that changes: it, the total, the event, two counts of rows."""
+_PATIENCE_MS = 1_500
+"""How long levels may seem to belong to other rows, as they do when others change both."""
+
+
+def blank_row(  # noqa: PLR0913 - what makes a row
+    product: KnownProduct,
+    warehouse: KnownWarehouse,
+    position: KnownPosition | None,
+    *,
+    status: InventoryStatus,
+    batch: str | None = None,
+    serial: str | None = None,
+    expiry_date: str | None = None,
+    now: str,
+) -> StockRow:
+    """Describe a row of no stock yet: where something may come to lie, or be found."""
+    return StockRow(
+        id=0,
+        product_id=product.id,
+        product_name=product.name,
+        item_code=product.item_code,
+        qty=NONE,
+        status="out",
+        serial_number=serial,
+        batch_num=batch,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        position_id=position.id if position else None,
+        bin_code=position.bin_code if position else None,
+        expiry_date=expiry_date,
+        inventory_status=status,
+        received_at=now,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def place_of(  # noqa: PLR0913 - what makes a row
+    *,
+    product_id: int,
+    warehouse_id: int,
+    position_id: int | None,
+    bin_code: str | None,
+    status: InventoryStatus,
+    batch: str | None = None,
+    serial: str | None = None,
+) -> StockRow:
+    """Describe a row by its key alone, to look it up."""
+    return StockRow(
+        id=0,
+        product_id=product_id,
+        product_name=None,
+        item_code="",
+        qty=NONE,
+        status="out",
+        warehouse_id=warehouse_id,
+        whs_code="",
+        position_id=position_id,
+        bin_code=bin_code,
+        inventory_status=status,
+        batch_num=batch,
+        serial_number=serial,
+        received_at="",
+        created_at="",
+        updated_at="",
+    )
+
+
+def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
+    """Keys of levels, by product and warehouse, and of the totals of their products."""
+    products = {product for product, _ in places}
+    return [
+        *(LEVELS.key(level_id(*place)) for place in places),
+        *(TOTALS.key(product) for product in products),
+    ]
+
+
+class Ledger:
+    """The stock side of one transaction.
+
+    Args:
+        tx: The transaction.
+        cause: The work for which stock moves, None for an adjustment.
+        reason: Why, in words.
+        receiving: Stock may come to where there was none. Create the ledger before
+            reading products and positions then: the change is bound to them.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        *,
+        cause: MovementCause | None = None,
+        reason: str | None = None,
+        receiving: bool = False,
+    ) -> None:
+        self._tx = tx
+        self._cause = cause
+        self._reason = reason
+        self._records: dict[int, Record[StockRow]] = {}
+        self._levels: dict[tuple[int, int], Record[Level]] = {}
+        self._totals: dict[int, Record[Level]] = {}
+        self.book = rules.Book(row_key, tx.now)
+        self.movement_ids: list[int] = []
+        if receiving:
+            tx.guard(STOCK.kind)
+
+    def load(
+        self,
+        *,
+        rows: Several[int] = (),
+        targets: Several[StockRow] = (),
+        levels: Several[tuple[int, int]] = (),
+        movements: int,
+    ) -> None:
+        """Read rows by id, the rows that `targets` describe, and their levels: two round trips.
+
+        One when `levels`, by product and warehouse, are those of all rows, and there are no
+        targets. `movements` is how many there will be at most; their ids are drawn meanwhile.
+        """
+        tx = self._tx
+        aliases = [row_key(target) for target in targets]
+        expected = {(target.product_id, target.warehouse_id) for target in targets} | set(levels)
+        keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
+        found, _ = together(
+            lambda: tx.store.get_many(keys),
+            lambda: tx.reserve(MOVEMENTS.kind, movements) if movements else None,
+        )
+        self._know(STOCK.among(found, number) for number in rows)
+        others = {int(found[alias]["id"]) for alias in aliases if alias in found}
+        missing = len({alias for alias in aliases if alias not in found})
+        places = {(row.product_id, row.warehouse_id) for row in self.book.rows.values()} | expected
+        keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
+        more, _ = together(
+            lambda: tx.store.get_many(keys),
+            lambda: tx.reserve(STOCK.kind, missing) if missing else None,
+        )
+        self._know(STOCK.among(more, number) for number in others - set(rows))
+        self._know_levels(more, places)
+
+    def _know(self, records: Iterable[Record[StockRow] | None]) -> None:
+        known = [record for record in records if record]
+        self._records |= {record.id: record for record in known}
+        self.book.know(record.entity for record in known)
+
+    def _know_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
+        for place in places:
+            level = LEVELS.among(found, level_id(*place))
+            if level:
+                self._levels[place] = level
+            total = TOTALS.among(found, place[0])
+            if total:
+                self._totals[place[0]] = total
+
+    def row(self, number: int) -> StockRow:
+        """Return a loaded row as it stands in the book."""
+        return self.book.rows[row_key(self._records[number].entity)]
+
+    def lags(self, product_id: int, warehouse_id: int) -> bool:
+        """Tell whether the level knows of more free stock than the rows that were loaded.
+
+        Rows that an index finds may be missing for moments; levels are exact at once.
+        """
+        level = self._levels.get((product_id, warehouse_id))
+        seen = sum(
+            row.qty - row.allocated
+            for row in self.book.before.values()
+            if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
+            and row.inventory_status == "available"
+        )
+        return level is not None and level.entity.available > seen
+
+    def number_of(self, row: StockRow) -> int:
+        """Return the id of a row of the book; a new one has it once it is staged."""
+        return self.book.rows[row_key(row)].id
+
+    def stage(self) -> None:
+        """Stage every change of the book and all that follows from it."""
+        changed = list(self.book.changed())
+        for key, row in changed:
+            self._stage_row(key, row)
+        differences = rules.differences(self.book.before, changed)
+        for difference in differences:
+            self._stage_level(difference)
+        for difference in rules.in_total(differences):
+            self._stage_total(difference)
+        self._stage_movements()
+        held = rules.holds(self.book.before, changed)
+        for (facet, number), more in sorted(held.items()):
+            references.hold(self._tx, facet, number, more)
+
+    def _stage_row(self, key: Key, row: StockRow) -> None:
+        tx = self._tx
+        record = self._records.get(row.id)
+        if record:
+            STOCK.replace(tx, record, row)
+            return
+        number = tx.next_id(STOCK.kind)
+        # The book goes on with the row under its id: who promises or picks it names it by that.
+        self.book.rows[key] = row = row.model_copy(update={"id": number})
+        STOCK.insert(tx, number, row)
+        tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+
+    def _stage_level(self, difference: rules.Difference) -> None:
+        tx, row = self._tx, difference.row
+        record = self._levels.get((row.product_id, row.warehouse_id))
+        level = self._raised(record, difference)
+        if record:
+            changed = LEVELS.replace(tx, record, level)
+        else:
+            changed = LEVELS.insert(tx, level_id(row.product_id, row.warehouse_id), level)
+        raise_event(
+            tx,
+            Event(
+                type="stock.updated",
+                object="stock_level",
+                id=changed.id,
+                version=changed.version,
+                href=f"/stock-levels?product_id={row.product_id}",
+                attributes=views.level(changed).model_dump(),
+            ),
+        )
+
+    def _stage_total(self, difference: rules.Difference) -> None:
+        tx, product = self._tx, difference.row.product_id
+        record = self._totals.get(product)
+        total = self._raised(record, difference, total=True)
+        if record:
+            TOTALS.replace(tx, record, total)
+        else:
+            TOTALS.insert(tx, product, total)
+
+    def _raised(
+        self, record: Record[Level] | None, difference: rules.Difference, *, total: bool = False
+    ) -> Level:
+        """Return a level after a difference; overtaken when it is newer than the rows."""
+        try:
+            level = record.entity if record else None
+            return rules.raised(level, difference, self._tx.now, total=total)
+        except rules.BelowZero as error:
+            # What is committed while both are read may be in one of them only.
+            if self._tx.waited_ms < _PATIENCE_MS:
+                raise Overtaken from error
+            raise
+
+    def _stage_movements(self) -> None:
+        tx = self._tx
+        caller = tx.caller
+        stamp = {
+            "document": self._cause,
+            "user_id": caller.user_id if caller else None,
+            "client_id": caller.client_id if caller else None,
+            "reason": self._reason,
+            "created_at": tx.now,
+        }
+        for moved in self.book.moved:
+            number = tx.next_id(MOVEMENTS.kind)
+            self.movement_ids.append(number)
+            MOVEMENTS.insert(tx, number, rules.numbered(moved, number, stamp))

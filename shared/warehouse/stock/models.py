@@ -1,0 +1,303 @@
+"""What stock is: rows, levels and movements as stored and as answered."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.db.facets import MAX_ID
+from shared.kernel.fields import (
+    Code,
+    Day,
+    Input,
+    Measure,
+    Number,
+    Quantity,
+    Reason,
+    Stored,
+    StoredDay,
+    Timestamp,
+)
+from shared.kernel.list_parameters import Integer, ListParameters, PeriodParameters, Text
+
+NONE = Decimal(0)
+
+type Presence = Literal["in", "out"]
+"""Whether a row's stock is in the warehouse or has left."""
+type InventoryStatus = Literal[
+    "available", "quarantine", "in_transit", "staged", "damaged", "blocked"
+]
+type ShelfStatus = Literal["available", "quarantine", "damaged", "blocked"]
+"""The inventory statuses that people give; the others come about by work."""
+type MovementType = Literal[
+    "receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone",
+    "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss",
+    "adjustment", "status_change",
+]  # fmt: skip
+
+
+class StockRefused(Exception):
+    """What stock does not allow; `field` names the part of the request that asks for it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+# As stored
+
+
+class StockRow(Stored):
+    """Stock of one product, position, batch, serial and inventory status.
+
+    An emptied row stays, `out` with quantity 0, so that whoever follows changes sees it
+    go. Stock in transit has no position; its warehouse is where it is going. `allocated` is
+    the part of `qty` that is promised to work; `received_at` is what FIFO goes by.
+    """
+
+    id: int
+    product_id: int
+    product_name: str | None
+    item_code: str
+    qty: Number
+    allocated: Number = NONE
+    status: Presence
+    serial_number: str | None = None
+    batch_num: str | None = None
+    warehouse_id: int
+    whs_code: str
+    position_id: int | None = None
+    bin_code: str | None = None
+    expiry_date: str | None = None
+    inventory_status: InventoryStatus
+    received_at: Timestamp
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class Quantities(Stored):
+    """Sums over the rows of a product. `on_hand` is all that is not in transit."""
+
+    on_hand: Number = NONE
+    allocated: Number = NONE
+    in_transit: Number = NONE
+    quarantine: Number = NONE
+    damaged: Number = NONE
+    blocked: Number = NONE
+
+    @property
+    def available(self) -> Decimal:
+        """What can still be allocated."""
+        return self.on_hand - self.allocated - self.quarantine - self.damaged - self.blocked
+
+
+class Level(Quantities):
+    """The stock of a product in one warehouse, or in all (`whs_code` None)."""
+
+    product_id: int
+    item_code: str
+    whs_code: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class FreeRow:
+    """A row with free stock as an index shows it, which may lag for moments."""
+
+    id: int
+    bin_code: str | None
+
+
+class MovementPlace(Stored):
+    """Where a movement began or ended."""
+
+    whs_code: str
+    bin_code: str | None
+    inventory_status: str
+
+
+class MovementCause(Stored):
+    """The work for which stock moved."""
+
+    type: str
+    id: int
+
+
+class Movement(Stored):
+    """One entry of the ledger, never changed; as stored and as answered.
+
+    `from` is null for what came in, `to` for what left.
+    """
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    id: int
+    type: MovementType
+    product_id: int
+    item_code: str
+    qty: Number
+    origin: MovementPlace | None = Field(alias="from")
+    target: MovementPlace | None = Field(alias="to")
+    batch_num: str | None
+    serial_number: str | None
+    document: MovementCause | None
+    user_id: int | None
+    client_id: str | None
+    reason: str | None
+    created_at: Timestamp
+
+
+# Bodies
+
+
+class AdjustmentDraft(Input):
+    """A correction of stock: exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
+
+    `counted_qty` says how much there is, `increase` and `decrease` by how much it differs;
+    `to_status` gives another inventory status to `qty` of it, or to all that is free.
+    """
+
+    item_code: Code
+    warehouse: Code
+    bin_code: Code
+    batch: Code | None = None
+    serial: Code | None = None
+    inventory_status: ShelfStatus | None = Field(
+        default=None, description="Of the stock that is corrected; available unless given."
+    )
+    expiry_date: Day | None = Field(
+        default=None, description="Of stock that comes to where there is none of it."
+    )
+    counted_qty: Measure | None = None
+    increase: Quantity | None = None
+    decrease: Quantity | None = None
+    to_status: ShelfStatus | None = None
+    qty: Quantity | None = None
+    reason: Reason
+
+
+# As answered
+
+
+class Adjustment(Stored):
+    """A correction of stock as answered; `movement_id` is null when nothing differed.
+
+    The quantities are those of the row with `inventory_status`.
+    """
+
+    movement_id: int | None
+    product_id: int
+    item_code: str
+    whs_code: str
+    bin_code: str
+    batch_num: str | None
+    serial_number: str | None
+    inventory_status: ShelfStatus
+    to_status: ShelfStatus | None
+    qty_before: Number
+    qty_after: Number
+    reason: str
+    created_at: Timestamp
+
+
+class StockPosition(Stored):
+    """Where a stock row lies."""
+
+    id: int
+    bin_code: str | None
+    whs_code: str | None
+    warehouse_id: int | None
+    warehouse_name: str | None
+
+
+class Stock(Stored):
+    """A stock row as answered. The position is null while the stock is in transit."""
+
+    id: int
+    product_id: int
+    product_name: str | None
+    item_code: str | None
+    qty: Number
+    status: Presence
+    serial_number: str | None
+    batch_num: str | None
+    position: StockPosition | None
+    expiry_date: StoredDay | None
+    inventory_status: InventoryStatus | None
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+
+
+class StockLevel(Stored):
+    """Stock of a product in a warehouse, or in all of them when `whs_code` is null.
+
+    `available` is what is on hand and neither allocated nor in quarantine, damaged or blocked.
+    """
+
+    product_id: int
+    item_code: str | None
+    whs_code: str | None
+    on_hand: Number
+    allocated: Number
+    available: Number
+    in_transit: Number
+    quarantine: Number
+    updated_at: Timestamp | None
+
+
+# Parameters of lists
+
+
+class StockParameters(ListParameters):
+    """Parameters of the list of stock rows."""
+
+    sort: Literal[
+        "id", "-id", "qty", "-qty", "created_at", "-created_at", "updated_at", "-updated_at"
+    ] = "id"
+    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    item_code: Text | None = None
+    warehouse_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    warehouse: Text | None = None
+    bin_code: Text | None = None
+    batch: Text | None = None
+    serial: Text | None = None
+    status: Presence | None = None
+
+
+class LevelParameters(ListParameters):
+    """Parameters of the list of stock levels."""
+
+    sort: Literal["item_code", "-item_code", "updated_at", "-updated_at"] = "item_code"
+    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    item_code: Text | None = None
+    warehouse: Text | None = None
+    totals: bool | None = Field(
+        default=None, description="One row per product, over all warehouses: without `warehouse`."
+    )
+
+    @field_validator("totals")
+    @classmethod
+    def _over_all(cls, totals: bool | None, others: ValidationInfo) -> bool | None:  # noqa: FBT001
+        if totals and others.data.get("warehouse"):
+            raise PydanticCustomError("totals", "are over all warehouses: leave warehouse out")
+        return totals
+
+
+class MovementParameters(PeriodParameters):
+    """Parameters of the list of stock movements."""
+
+    sort: Literal["created_at", "-created_at"] = "-created_at"
+    type: MovementType | None = None
+    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    item_code: Text | None = None
+    warehouse: Text | None = Field(default=None, description="Where it began or ended.")
+    from_bin: Text | None = None
+    to_bin: Text | None = None
+    batch: Text | None = None
+    serial: Text | None = None
+    document_type: Text | None = None
+    document_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None

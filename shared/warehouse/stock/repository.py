@@ -1,0 +1,237 @@
+"""The items of stock. Keys and indexes: see docs/storage.md."""
+
+from collections.abc import Iterator
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, id_of, id_text, quantity_text
+from shared.kernel.db.items import Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import SLIM, index_keys, index_name
+from shared.warehouse.stock.models import (
+    FreeRow,
+    Level,
+    LevelParameters,
+    Movement,
+    MovementParameters,
+    StockParameters,
+    StockRow,
+)
+from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
+
+_MARK = "\x1f"
+"""Around each of several values in one facet; no value contains it."""
+_NO_EXPIRY = "9999-12-31"
+_PER_PRODUCT = MAX_WAREHOUSE_ID + 1
+
+
+def _row_facets(row: StockRow) -> Facets:
+    free = row.inventory_status == "available" and row.qty > row.allocated
+    return {
+        "id": id_text(row.id),
+        "qty": quantity_text(row.qty),
+        "status": row.status,
+        "product_id": id_text(row.product_id),
+        "item_code": row.item_code,
+        "warehouse_id": id_text(row.warehouse_id),
+        "bin_code": row.bin_code,
+        "batch": row.batch_num,
+        "serial": row.serial_number,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "free": _free(row.product_id, row.warehouse_id) if free else None,
+        "turn": f"{row.expiry_date or _NO_EXPIRY}{row.received_at}",
+    }
+
+
+STOCK = Collection(
+    kind="stock",
+    noun="Stock row",
+    model=StockRow,
+    facets=_row_facets,
+    sorts={"id": 1, "qty": 2, "created_at": 3, "updated_at": 4},
+    partitions={
+        "status": {"id": 5, "qty": 6, "created_at": 7, "updated_at": 8},
+        "warehouse_id": {"id": 9, "qty": 10, "created_at": 11, "updated_at": 12},
+    },
+    finders={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
+    queues={"free": (18, "turn")},
+)
+"""`free` is the queue that allocation takes from: first expired, then first received."""
+
+
+def _level_facets(level: Level) -> Facets:
+    return {
+        "product_id": id_text(level.product_id),
+        "item_code": level.item_code,
+        "whs_code": level.whs_code,
+        "updated_at": level.updated_at,
+    }
+
+
+LEVELS = Collection(
+    kind="level",
+    noun="Stock level",
+    model=Level,
+    facets=_level_facets,
+    sorts={"item_code": 1, "updated_at": 2},
+    partitions={"whs_code": {"item_code": 3, "updated_at": 4}},
+    finders={"product_id": 5},
+)
+
+TOTALS = Collection(
+    kind="level_total",
+    noun="Stock level",
+    model=Level,
+    facets=_level_facets,
+    sorts={"item_code": 1, "updated_at": 2},
+    finders={"product_id": 5},
+)
+
+
+def _movement_facets(movement: Movement) -> Facets:
+    places = [place for place in (movement.origin, movement.target) if place]
+    return {
+        "type": movement.type,
+        "product_id": id_text(movement.product_id),
+        "item_code": movement.item_code,
+        "warehouses": _several(place.whs_code for place in places),
+        "from_bin": movement.origin.bin_code if movement.origin else None,
+        "to_bin": movement.target.bin_code if movement.target else None,
+        "batch": movement.batch_num,
+        "serial": movement.serial_number,
+        "document": cause_text(movement.document.type, movement.document.id)
+        if movement.document
+        else None,
+        "document_id": id_text(movement.document.id) if movement.document else None,
+        "document_type": movement.document.type if movement.document else None,
+        "created_at": movement.created_at,
+        # What never changes was changed last when it was made.
+        "updated_at": movement.created_at,
+    }
+
+
+MOVEMENTS = Collection(
+    kind="movement",
+    noun="Stock movement",
+    model=Movement,
+    facets=_movement_facets,
+    sorts={"created_at": 1},
+    finders={
+        "serial": 5,
+        "batch": 4,
+        "document": 6,
+        "from_bin": 7,
+        "to_bin": 8,
+        "product_id": 2,
+        "item_code": 3,
+    },
+)
+
+
+def cause_text(kind: str, number: int) -> str:
+    """Name the work for which stock moved, as the index has it."""
+    return f"{kind}{_MARK}{number}"
+
+
+def _several(values: Iterator[str]) -> str:
+    return _MARK + "".join(value + _MARK for value in sorted(set(values)))
+
+
+def _free(product_id: int, warehouse_id: int) -> str:
+    return f"{id_text(product_id)}{_MARK}{id_text(warehouse_id)}"
+
+
+def level_id(product_id: int, warehouse_id: int) -> int:
+    """Id of the level of a product in a warehouse."""
+    return product_id * _PER_PRODUCT + warehouse_id
+
+
+def row_key(row: StockRow) -> Key:
+    """Key of the alias that leads to the one row of a product, place, batch and status.
+
+    A serial is one row wherever it lies, so that it cannot be in two places.
+    """
+    if row.serial_number is not None:
+        return (f"stock_serial#{id_text(row.product_id)}{_MARK}{row.serial_number}", "ALIAS")
+    place = row.bin_code if row.position_id is not None else ""
+    lot = f"{row.inventory_status}{_MARK}{row.batch_num or ''}"
+    holder = f"{id_text(row.product_id)}{_MARK}{id_text(row.warehouse_id)}{_MARK}{place}"
+    return (f"stock_row#{holder}", lot)
+
+
+def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:
+    """Find rows with free stock, first expired and then first received first."""
+    index = STOCK.queues["free"][0]
+    partition, sort = index_keys(index)
+    page = store.query(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :free",
+        values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
+        ProjectionExpression=f"{sort}, #slim.#bin",
+        ExpressionAttributeNames={"#slim": SLIM, "#bin": "bin_code"},
+        Limit=most,
+    )
+    return [FreeRow(id_of(item[sort]), item.get(SLIM, {}).get("bin_code")) for item in page.items]
+
+
+def list_stock(
+    store: Store, parameters: StockParameters, warehouse_id: int | None
+) -> Page[StockRow]:
+    """Read a page of stock rows, of one warehouse if its id is given."""
+    number = parameters.product_id
+    query = parameters.list_query(
+        equal={
+            "product_id": None if number is None else id_text(number),
+            "item_code": parameters.item_code,
+            "warehouse_id": None if warehouse_id is None else id_text(warehouse_id),
+            "bin_code": parameters.bin_code,
+            "batch": parameters.batch,
+            "serial": parameters.serial,
+            "status": parameters.status,
+        }
+    )
+    return read_page(store, STOCK, query)
+
+
+def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
+    """Read a page of levels, by warehouse or of all warehouses together."""
+    number = parameters.product_id
+    query = parameters.list_query(
+        equal={
+            "product_id": None if number is None else id_text(number),
+            "item_code": parameters.item_code,
+            "whs_code": parameters.warehouse,
+        }
+    )
+    return read_page(store, TOTALS if parameters.totals else LEVELS, query)
+
+
+def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
+    """Read a page of the ledger; `from` and `to` are days in the time zone."""
+    number, kind, document = (
+        parameters.product_id, parameters.document_type, parameters.document_id,
+    )  # fmt: skip
+    both = kind is not None and document is not None
+    ranges = parameters.created(timezone)
+    low, high = ranges.get("created_at", (None, None))
+    if parameters.updated_since:
+        # Both times of a movement are the same, and the list has an order by this one.
+        low = max(low or "", parameters.updated_since)
+    query = parameters.list_query(
+        equal={
+            "type": parameters.type,
+            "product_id": None if number is None else id_text(number),
+            "item_code": parameters.item_code,
+            "batch": parameters.batch,
+            "serial": parameters.serial,
+            "document": cause_text(kind, document) if kind and document else None,
+            "document_type": None if both else kind,
+            "document_id": None if both or document is None else id_text(document),
+            "from_bin": parameters.from_bin,
+            "to_bin": parameters.to_bin,
+        },
+        contains={"warehouses": parameters.warehouse and f"{_MARK}{parameters.warehouse}{_MARK}"},
+        between={"created_at": (low, high)} if low or high else None,
+    )
+    return read_page(store, MOVEMENTS, query)

@@ -1,0 +1,323 @@
+"""Decisions about stock, on plain data: the book of one change, and what to allocate."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from shared.kernel.db.items import Key
+from shared.kernel.db.transaction import Overtaken
+from shared.warehouse.stock.models import (
+    NONE,
+    InventoryStatus,
+    Level,
+    Movement,
+    MovementPlace,
+    MovementType,
+    Quantities,
+    StockRefused,
+    StockRow,
+)
+
+_NO_EXPIRY = "9999-12-31"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A movement before it has its id."""
+
+    type: MovementType
+    row: StockRow
+    qty: Decimal
+    origin: MovementPlace | None
+    target: MovementPlace | None
+
+
+@dataclass(slots=True)
+class Book:
+    """The stock rows that one change touches, as they were and as they will be.
+
+    `key_of` names the one row of a product, place, batch, serial and status. Every
+    change of a quantity goes through `move`, which keeps what moved; promises
+    (`allocate`, `release`) move nothing. A promise lasts as long as the work that has it:
+    when it is not there, the work was read before it changed, and `Overtaken` is raised.
+    """
+
+    key_of: Callable[[StockRow], Key]
+    now: str
+    before: dict[Key, StockRow] = field(default_factory=dict)
+    rows: dict[Key, StockRow] = field(default_factory=dict)
+    moved: list[Moved] = field(default_factory=list)
+
+    def know(self, rows: Iterable[StockRow]) -> None:
+        """Take in rows as they are stored."""
+        for row in rows:
+            key = self.key_of(row)
+            self.before[key] = row
+            self.rows[key] = row
+
+    def at(self, blank: StockRow) -> StockRow | None:
+        """Find the row with the key of `blank`."""
+        return self.rows.get(self.key_of(blank))
+
+    def changed(self) -> Iterator[tuple[Key, StockRow]]:
+        """Yield what is no longer as stored."""
+        for key, row in self.rows.items():
+            if row != self.before.get(key):
+                yield key, row
+
+    def move(
+        self,
+        kind: MovementType,
+        qty: Decimal,
+        *,
+        source: StockRow | None = None,
+        target: StockRow | None = None,
+        promised: bool = False,
+    ) -> StockRow | None:
+        """Move a quantity out of a row, into the row that `target` describes, or both.
+
+        `promised`: what moves was allocated. What comes to be staged is allocated there
+        as well. Returns the row it went to. Raises StockRefused.
+        """
+        described = source or target
+        if described is None:
+            message = "a movement needs an origin or a target"
+            raise ValueError(message)
+        left = self._take(source, qty, promised=promised) if source else None
+        came = self._put(target, qty, left) if target else None
+        self.moved.append(Moved(kind, came or left or described, qty, _place(left), _place(came)))
+        return came
+
+    def allocate(self, row: StockRow, qty: Decimal) -> None:
+        """Promise a part of a row that is free."""
+        key = self.key_of(row)
+        here = self.rows[key]
+        if here.inventory_status != "available" or here.qty - here.allocated < qty:
+            raise StockRefused("qty", f"{here.item_code} has too little that is free")
+        self._write(key, here, allocated=here.allocated + qty)
+
+    def release(self, row: StockRow, qty: Decimal) -> None:
+        """Take a promise back."""
+        key = self.key_of(row)
+        here = self.rows[key]
+        if here.allocated < qty:
+            raise _overtaken(here)
+        self._write(key, here, allocated=here.allocated - qty)
+
+    def _take(self, source: StockRow, qty: Decimal, *, promised: bool) -> StockRow:
+        key = self.key_of(source)
+        here = self.rows[key]
+        free = here.qty - here.allocated
+        if promised and qty > here.allocated:
+            raise _overtaken(here)
+        if not promised and qty > free:
+            bin_code = here.bin_code or "in transit"
+            raise StockRefused(
+                "qty",
+                f"is more than is free of {here.item_code} ({bin_code}): {free.normalize():f}",
+            )
+        remaining = here.qty - qty
+        self._write(
+            key,
+            here,
+            qty=remaining,
+            allocated=here.allocated - qty if promised else here.allocated,
+            status="in" if remaining else "out",
+        )
+        return here
+
+    def _put(self, target: StockRow, qty: Decimal, source: StockRow | None) -> StockRow:
+        key = self.key_of(target)
+        received = source.received_at if source else target.received_at
+        expiry = target.expiry_date if source is None else source.expiry_date
+        here = self.rows.get(key)
+        if here is not None and here.qty:
+            if here.serial_number is not None:
+                raise StockRefused("serials", f"serial {here.serial_number} is in stock already")
+            expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
+            received = min(received, here.received_at)
+        after = target.model_copy(
+            update={
+                "id": here.id if here else 0,
+                "created_at": here.created_at if here else self.now,
+                "updated_at": self.now,
+                "qty": (here.qty if here else NONE) + qty,
+                "allocated": (here.allocated if here else NONE)
+                + (qty if target.inventory_status == "staged" else NONE),
+                "status": "in",
+                "expiry_date": expiry,
+                "received_at": received,
+            }
+        )
+        self.rows[key] = after
+        return after
+
+    def _write(self, key: Key, row: StockRow, **update: object) -> None:
+        self.rows[key] = row.model_copy(update={**update, "updated_at": self.now})
+
+
+def _overtaken(row: StockRow) -> Overtaken:
+    return Overtaken(f"less of {row.item_code} is allocated on row {row.id} than the work has")
+
+
+def _place(row: StockRow | None) -> MovementPlace | None:
+    if row is None:
+        return None
+    return MovementPlace(
+        whs_code=row.whs_code, bin_code=row.bin_code, inventory_status=row.inventory_status
+    )
+
+
+# Levels: the sums over rows
+
+
+_BY_STATUS: Mapping[InventoryStatus, str] = {
+    "quarantine": "quarantine",
+    "damaged": "damaged",
+    "blocked": "blocked",
+}
+
+
+def share(row: StockRow) -> dict[str, Decimal]:
+    """Return what a row adds to the level of its product and warehouse."""
+    if row.inventory_status == "in_transit":
+        return {"in_transit": row.qty}
+    added = {"on_hand": row.qty, "allocated": row.allocated}
+    if row.inventory_status in _BY_STATUS:
+        added[_BY_STATUS[row.inventory_status]] = row.qty
+    return added
+
+
+@dataclass(slots=True)
+class Difference:
+    """By what a level changes, and a row that tells its product and warehouse."""
+
+    row: StockRow
+    by: dict[str, Decimal] = field(default_factory=dict)
+
+    def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
+        """Add up; what comes to nothing is left out."""
+        for name, qty in by.items():
+            total = self.by.pop(name, NONE) + sign * qty
+            if total:
+                self.by[name] = total
+
+
+def differences(
+    before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
+) -> list[Difference]:
+    """Sum what changes in the level of each product and warehouse."""
+    found: dict[tuple[int, int], Difference] = {}
+    for key, row in changed:
+        for one, sign in ((before.get(key), -1), (row, 1)):
+            if one is not None:
+                place = (one.product_id, one.warehouse_id)
+                found.setdefault(place, Difference(one)).add(share(one), sign)
+    return [found[place] for place in sorted(found) if found[place].by]
+
+
+def in_total(differences: Iterable[Difference]) -> list[Difference]:
+    """Sum the differences of each product over the warehouses."""
+    found: dict[int, Difference] = {}
+    for difference in differences:
+        product = difference.row.product_id
+        found.setdefault(product, Difference(difference.row)).add(difference.by)
+    return [one for one in found.values() if one.by]
+
+
+class BelowZero(Exception):
+    """A level would fall below zero: it is newer than the rows, or the books are wrong."""
+
+
+def raised(level: Level | None, difference: Difference, now: str, *, total: bool = False) -> Level:
+    """Return the level of a warehouse, or the total, after a difference; its first if it is new.
+
+    Raises BelowZero.
+    """
+    row = difference.row
+    level = level or Level(
+        product_id=row.product_id,
+        item_code=row.item_code,
+        whs_code=None if total else row.whs_code,
+        created_at=now,
+        updated_at=now,
+    )
+    by = difference.by
+    sums = {name: getattr(level, name) + by.get(name, NONE) for name in Quantities.model_fields}
+    after = level.model_copy(update={**sums, "item_code": row.item_code, "updated_at": now})
+    if after.available < 0 or any(qty < 0 for qty in sums.values()):
+        raise BelowZero(f"product {level.product_id}: {sums}")
+    return after
+
+
+def holds(
+    before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
+) -> dict[tuple[str, int], int]:
+    """Count by how many rows more or fewer each product and position has stock."""
+    found: dict[tuple[str, int], int] = {}
+    for key, row in changed:
+        for one, sign in ((before.get(key), -1), (row, 1)):
+            if one is None or not one.qty:
+                continue
+            names = [("product", one.product_id)]
+            names += [("position", one.position_id)] if one.position_id is not None else []
+            for name in names:
+                found[name] = found.get(name, 0) + sign
+    return {name: count for name, count in found.items() if count}
+
+
+# Allocation
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row that has free stock, and whether it lies at a pick face."""
+
+    row: StockRow
+    pick_face: bool
+
+
+def choose(
+    candidates: Iterable[Candidate], qty: Decimal, batch: str | None = None
+) -> list[tuple[StockRow, Decimal]]:
+    """Choose what to allocate: first expired, then pick faces, then first received.
+
+    Returns rows with quantities, together `qty` or less where there is not enough; of
+    one batch if one is asked for.
+    """
+    fitting = [one for one in candidates if batch is None or one.row.batch_num == batch]
+    fitting.sort(key=_turn)
+    chosen: list[tuple[StockRow, Decimal]] = []
+    for candidate in fitting:
+        if qty <= 0:
+            break
+        row = candidate.row
+        part = min(qty, row.qty - row.allocated)
+        if part > 0:
+            chosen.append((row, part))
+            qty -= part
+    return chosen
+
+
+def _turn(candidate: Candidate) -> tuple[str, bool, str, int]:
+    row = candidate.row
+    return (row.expiry_date or _NO_EXPIRY, not candidate.pick_face, row.received_at, row.id)
+
+
+def numbered(moved: Moved, number: int, stamp: Mapping[str, object]) -> Movement:
+    """Make the entry of the ledger of what moved."""
+    row = moved.row
+    return Movement.model_validate(
+        {
+            "id": number,
+            "type": moved.type,
+            "product_id": row.product_id,
+            "item_code": row.item_code,
+            "qty": moved.qty,
+            "from": moved.origin,
+            "to": moved.target,
+            "batch_num": row.batch_num,
+            "serial_number": row.serial_number,
+            **stamp,
+        }
+    )

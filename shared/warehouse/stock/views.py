@@ -1,0 +1,71 @@
+"""Stock as the interface shows it."""
+
+from collections.abc import Callable, Mapping
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.stock.models import (
+    Level,
+    Movement,
+    Stock,
+    StockLevel,
+    StockPosition,
+    StockRow,
+)
+from shared.warehouse.warehouses.models import KnownWarehouse
+
+
+def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[StockRow]], Stock]:
+    """Return how to show a row, with the names that the warehouses have now."""
+
+    def shown(record: Record[StockRow]) -> Stock:
+        row = record.entity
+        return Stock.model_construct(
+            id=row.id,
+            product_id=row.product_id,
+            product_name=row.product_name,
+            item_code=row.item_code,
+            qty=row.qty,
+            status=row.status,
+            serial_number=row.serial_number,
+            batch_num=row.batch_num,
+            position=_position(row, warehouses.get(row.warehouse_id)),
+            expiry_date=row.expiry_date,
+            inventory_status=row.inventory_status,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+    return shown
+
+
+def _position(row: StockRow, warehouse: KnownWarehouse | None) -> StockPosition | None:
+    if row.position_id is None:
+        return None
+    return StockPosition.model_construct(
+        id=row.position_id,
+        bin_code=row.bin_code,
+        whs_code=warehouse.whs_code if warehouse else row.whs_code,
+        warehouse_id=row.warehouse_id,
+        warehouse_name=warehouse.name if warehouse else None,
+    )
+
+
+def level(record: Record[Level]) -> StockLevel:
+    """Show a level."""
+    found = record.entity
+    return StockLevel.model_construct(
+        product_id=found.product_id,
+        item_code=found.item_code,
+        whs_code=found.whs_code,
+        on_hand=found.on_hand,
+        allocated=found.allocated,
+        available=found.available,
+        in_transit=found.in_transit,
+        quarantine=found.quarantine,
+        updated_at=found.updated_at,
+    )
+
+
+def movement(record: Record[Movement]) -> Movement:
+    """Show an entry of the ledger."""
+    return record.entity

@@ -1,0 +1,246 @@
+"""What transfer orders are: the body, what is stored, what is answered."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from shared.kernel.fields import (
+    Code,
+    Identifier,
+    Input,
+    Moment,
+    Note,
+    Number,
+    Quantity,
+    Reason,
+    Reference,
+    SmallInteger,
+    Stored,
+    Timestamp,
+    Word,
+)
+from shared.kernel.list_parameters import PeriodParameters, Text
+
+MAX_LINES = 1000
+MAX_ARRIVALS = 10
+MAX_SERIALS = 40
+"""Lines of one arrival and serials of one line; `progress_rules` limits them together."""
+
+type Status = Literal[
+    "draft",
+    "released",
+    "picking",
+    "picked",
+    "in_transit",
+    "receiving",
+    "received",
+    "closed",
+    "cancelled",
+]
+type LineStatus = Literal[
+    "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
+]
+type Source = Literal["web", "api", "import", "sap"]
+
+
+class TransferLineDraft(Input):
+    """One line of a transfer order to be created.
+
+    `expected_series` and `expected_batches` are the serials and batches that the origin
+    is expected to send.
+    """
+
+    item_code: Code
+    qty: Quantity
+    batch_num: Code | None = None
+    expected_series: list[Code] | None = None
+    expected_batches: list[Code] | None = None
+
+
+class TransferOrderDraft(Input):
+    """A new transfer order."""
+
+    from_warehouse: Code
+    to_warehouse: Code
+    priority: SmallInteger | None = Field(
+        default=None, description="The lower goes first; 2 unless given."
+    )
+    reason: Note | None = None
+    due_at: Moment | None = None
+    external_ref: Reference | None = None
+    release: bool | None = None
+    picker_id: Identifier | None = Field(
+        default=None, description="Who picks; an integration client that releases must say."
+    )
+    lines: Annotated[list[TransferLineDraft], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class PickerChoice(Input):
+    """Who picks a transfer order that is released."""
+
+    picker_id: Identifier | None = Field(
+        default=None, description="Required when an integration client releases."
+    )
+
+
+class Departure(Input):
+    """With what the goods of a transfer order leave."""
+
+    seal_number: Reference | None = None
+    vehicle_plate: Word | None = None
+    carrier_id: Identifier | None = None
+
+
+class ArrivalLine(Input):
+    """Goods of a transfer order that arrived, and where they were put."""
+
+    item_code: Code
+    qty: Quantity
+    bin_code: Code
+    batch: Code | None = None
+    serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+
+
+class Arrival(Input):
+    """What arrived in one go; with `final` nothing more is expected."""
+
+    lines: Annotated[list[ArrivalLine], Field(min_length=1, max_length=MAX_ARRIVALS)] = Field(
+        default_factory=list, description="Required unless `final`."
+    )
+    final: bool | None = None
+
+
+class OrderClosing(Input):
+    """The end of a transfer order; a difference needs its reason."""
+
+    reason: Reason | None = Field(
+        default=None, description="Required when less was received than dispatched."
+    )
+
+
+class Parcel(Stored):
+    """Goods of a line in transit: dispatched, and not received so far."""
+
+    batch_num: str | None = None
+    serial: str | None = None
+    qty: Number
+
+
+class StoredTransferLine(Stored):
+    """One line as stored. `serials` are those that were picked."""
+
+    line_num: int
+    product_id: int
+    item_code: str
+    qty: Number
+    picked_qty: Number
+    dispatched_qty: Number
+    received_qty: Number
+    batch_num: str | None = None
+    expected_series: list[str] = Field(default_factory=list)
+    expected_batches: list[str] = Field(default_factory=list)
+    serials: list[str] = Field(default_factory=list)
+    transit: list[Parcel] = Field(default_factory=list)
+
+
+class TransferPlace(Stored):
+    """Where a transfer order begins or ends: a warehouse, as it was when the order was made."""
+
+    id: int | None
+    code: str | None
+    name: str | None
+
+
+class StoredTransferOrder(Stored):
+    """A transfer order as stored."""
+
+    id: int
+    status: Status
+    origin: TransferPlace
+    destination: TransferPlace
+    priority: int
+    reason: str | None = None
+    due_at: str | None = None
+    external_ref: str | None = None
+    source: Source
+    picker_id: int | None = None
+    picking_id: int | None = None
+    dispatched_at: Timestamp | None = None
+    received_at: Timestamp | None = None
+    closed_at: Timestamp | None = None
+    close_reason: str | None = None
+    seal_number: str | None = None
+    vehicle_plate: str | None = None
+    carrier_id: int | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+    lines: list[StoredTransferLine]
+
+
+class TransferUnits(Stored):
+    """Units of a transfer order, over all its lines."""
+
+    requested: Number
+    picked: Number
+    dispatched: Number
+    received: Number
+
+
+class TransferOrderLine(Stored):
+    """One line of a transfer order as answered."""
+
+    id: int
+    line_num: int
+    product_id: int | None
+    item_code: str | None
+    qty: Number
+    picked_qty: Number
+    dispatched_qty: Number
+    received_qty: Number
+    batch_num: str | None
+    serial_numbers: list[str]
+    status: LineStatus
+
+
+class TransferOrder(Stored):
+    """A transfer order as answered; `lines` is null in lists."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    object: Literal["transfer_order"] = "transfer_order"
+    id: int
+    code: str
+    status: Status
+    status_label: str
+    headline: str | None
+    has_discrepancy: bool
+    origin: TransferPlace = Field(alias="from")
+    destination: TransferPlace = Field(alias="to")
+    priority: int
+    reason: str | None
+    due_at: Timestamp | None
+    lines_count: int
+    units: TransferUnits
+    dispatched_at: Timestamp | None
+    received_at: Timestamp | None
+    closed_at: Timestamp | None
+    seal_number: str | None
+    vehicle_plate: str | None
+    carrier_id: int | None
+    external_ref: str | None
+    source: Source
+    picking_id: int | None
+    receipt_id: int | None
+    sap: Mapping[str, Any] | None
+    lines: list[TransferOrderLine] | None
+
+
+class TransferOrderParameters(PeriodParameters):
+    """Parameters of the list of transfer orders."""
+
+    sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    status: Status | None = None
+    from_warehouse: Text | None = None
+    to_warehouse: Text | None = None
+    external_ref: Text | None = None

@@ -1,0 +1,88 @@
+"""The items of transfer orders. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets
+from shared.kernel.db.items import Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.references import alias_key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
+
+_REQUEST_SECONDS = 86_400
+"""How long a request may be repeated under its Idempotency-Key."""
+
+
+def _facets(order: StoredTransferOrder) -> Facets:
+    return {
+        "status": order.status,
+        "external_ref": order.external_ref,
+        "from_warehouse": order.origin.code,
+        "to_warehouse": order.destination.code,
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+    }
+
+
+TRANSFER_ORDERS = Collection(
+    kind="transfer_order",
+    noun="Transfer order",
+    model=StoredTransferOrder,
+    facets=_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={
+        "status": {"created_at": 3, "updated_at": 4},
+        "from_warehouse": {"created_at": 6, "updated_at": 7},
+        "to_warehouse": {"created_at": 8, "updated_at": 9},
+    },
+    finders={"external_ref": 5},
+)
+
+
+def holder(number: int) -> str:
+    """Name of an order in the register of open work."""
+    return f"{TRANSFER_ORDERS.kind}#{number}"
+
+
+def reference_key(external_ref: str) -> Key:
+    """Key of the alias that makes a reference unique."""
+    return alias_key("transfer_order_ref", external_ref)
+
+
+def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
+    """Stage the alias, if there is a reference; overtaken when another order got it first."""
+    if order.external_ref is None:
+        return
+    partition, sort = reference_key(order.external_ref)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id})
+
+
+def request_key(request: str) -> Key:
+    """Key of what leads from a request to the order that it has begun to make in steps."""
+    return alias_key("transfer_order_request", request)
+
+
+def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
+    """Stage what leads from the request to the order, for as long as it may be repeated."""
+    if tx.request is None:
+        return
+    partition, sort = request_key(tx.request)
+    expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
+    tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id, EXPIRY: expiry})
+
+
+def list_transfer_orders(
+    store: Store, parameters: TransferOrderParameters, timezone: str
+) -> Page[StoredTransferOrder]:
+    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    query = parameters.list_query(
+        equal={
+            "status": parameters.status,
+            "from_warehouse": parameters.from_warehouse,
+            "to_warehouse": parameters.to_warehouse,
+            "external_ref": parameters.external_ref,
+        },
+        between=parameters.created(timezone),
+    )
+    return read_page(store, TRANSFER_ORDERS, query)

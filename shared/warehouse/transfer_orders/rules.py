@@ -1,0 +1,110 @@
+"""Decisions about transfer orders, on plain data: what an order may say."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.errors import Problem
+from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.transfer_orders.models import (
+    Source,
+    StoredTransferLine,
+    StoredTransferOrder,
+    TransferLineDraft,
+    TransferOrderDraft,
+    TransferPlace,
+)
+from shared.warehouse.warehouses.models import KnownWarehouse
+
+_NORMAL = 2
+"""Priority of an order that names none; the same as Normal of an exit document."""
+
+
+@dataclass(frozen=True, slots=True)
+class MasterData:
+    """What the database knows of the codes that an order names."""
+
+    products: Mapping[str, KnownProduct]
+    warehouses: Mapping[str, KnownWarehouse]
+
+
+def examine(draft: TransferOrderDraft, known: MasterData, *, by_client: bool) -> Findings:
+    """Find every problem of an order; fields that are None were invalid by themselves.
+
+    `by_client`: an integration client asks, which picks nothing itself.
+    """
+    invalid: list[Problem] = [*_warehouse_problems(draft, known)]
+    if by_client and draft.release and draft.picker_id is None:
+        invalid.append(Problem("picker_id", "is required when an integration client releases"))
+    found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
+    return Findings([*invalid, *found.invalid], found.blocked)
+
+
+def _claim(path: str, line: TransferLineDraft) -> Claim:
+    batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
+    serials = ("expected_series", line.expected_series)
+    return Claim(path, line.item_code, line.qty, batches, serials)
+
+
+def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft]]:
+    """Yield the lines of a draft with their paths."""
+    for number, line in enumerate(draft.lines or ()):
+        yield f"lines.{number}", line
+
+
+def two_warehouses(draft: TransferOrderDraft, known: MasterData) -> bool:
+    """Tell whether the order names two warehouses that there are."""
+    return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
+
+
+def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterator[Problem]:
+    for field in ("from_warehouse", "to_warehouse"):
+        code: str | None = getattr(draft, field)
+        if code is not None and code not in known.warehouses:
+            yield Problem(field, f"no warehouse has the code {code}")
+    origin: str | None = draft.from_warehouse
+    if origin is not None and origin == draft.to_warehouse:
+        yield Problem("to_warehouse", "must be another warehouse than from_warehouse")
+
+
+def new_order(
+    number: int, draft: TransferOrderDraft, known: MasterData, now: str, source: Source
+) -> StoredTransferOrder:
+    """Make the order of a draft without problems, itself a draft."""
+    return StoredTransferOrder(
+        id=number,
+        status="draft",
+        origin=_place(known.warehouses[draft.from_warehouse]),
+        destination=_place(known.warehouses[draft.to_warehouse]),
+        priority=_NORMAL if draft.priority is None else draft.priority,
+        reason=draft.reason,
+        due_at=draft.due_at,
+        external_ref=draft.external_ref,
+        source=source,
+        created_at=now,
+        updated_at=now,
+        lines=[
+            _new_line(position, line, known.products[line.item_code])
+            for position, line in enumerate(draft.lines, start=1)
+        ],
+    )
+
+
+def _place(warehouse: KnownWarehouse) -> TransferPlace:
+    return TransferPlace(id=warehouse.id, code=warehouse.whs_code, name=warehouse.name)
+
+
+def _new_line(number: int, line: TransferLineDraft, product: KnownProduct) -> StoredTransferLine:
+    return StoredTransferLine(
+        line_num=number,
+        product_id=product.id,
+        item_code=product.item_code,
+        qty=line.qty,
+        picked_qty=Decimal(0),
+        dispatched_qty=Decimal(0),
+        received_qty=Decimal(0),
+        batch_num=line.batch_num,
+        expected_series=line.expected_series or [],
+        expected_batches=line.expected_batches or [],
+    )

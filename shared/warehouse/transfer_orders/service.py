@@ -1,0 +1,197 @@
+"""Use cases of transfer orders."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.kernel.db import references
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import perform
+from shared.kernel.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.picking.allocation import allocate_rest
+from shared.warehouse.transfer_orders import repository, rules
+from shared.warehouse.transfer_orders.events import raise_order_event
+from shared.warehouse.transfer_orders.models import (
+    Source,
+    StoredTransferOrder,
+    TransferOrderDraft,
+    TransferOrderParameters,
+)
+from shared.warehouse.transfer_orders.order_picking import with_picking
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import WarehouseParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A transfer order, and whether this request made it.
+
+    `lacks_stock`: it is released, and something of it has no stock allocated so far.
+    """
+
+    record: Record[StoredTransferOrder]
+    new: bool
+    lacks_stock: bool
+
+
+def create_transfer_order(
+    tx: Transaction,
+    draft: TransferOrderDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    by_client: bool,
+    source: Source = "api",
+) -> Created:
+    """Create a transfer order and raise transfer.created, or find the one with its reference.
+
+    With `release` it is released for picking as well. `problems` are what is already known
+    to be wrong with the body; then nothing is created. `by_client`: an integration client
+    asks; `source`: by what way. Raises ValidationFailed with all problems of fields and
+    rules together, RuleBlocked when only rules stand against it, transfer_orders_disabled
+    when there are no two warehouses to transfer between.
+    """
+    if problems or not draft.release:
+        return _create(tx, draft, problems, by_client=by_client, source=source)
+    # One transaction may not hold all promises of stock: the first ones come with the order.
+    created = perform(
+        tx.store,
+        lambda own: _create(own, draft, by_client=by_client, source=source),
+        caller=tx.caller,
+        request=tx.request,
+    )
+    if created.lacks_stock:
+        allocate_rest(tx, created.record.entity.picking_id or 0)
+    return created
+
+
+def _create(
+    tx: Transaction,
+    draft: TransferOrderDraft,
+    problems: Sequence[Problem] = (),
+    *,
+    by_client: bool,
+    source: Source,
+) -> Created:
+    tx.guard(TRANSFER_ORDERS.kind)
+    wanted = transfer_order_keys(draft)
+    if draft.release and tx.request is not None:
+        wanted.append(repository.request_key(tx.request))
+    if problems:
+        found = tx.store.get_many(wanted)
+    else:
+        found, number = together(
+            lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
+        )
+        begun = _begun(tx, found)
+        existing = begun or _existing(draft, found)
+        if existing:
+            record = TRANSFER_ORDERS.get(tx.store, existing)
+            return Created(record, new=bool(begun), lacks_stock=bool(begun))
+    known = _master_data(tx, draft, found)
+    _ensure_two_warehouses(tx.store, draft, known)
+    findings = rules.examine(draft, known, by_client=by_client)
+    invalid = [*problems, *findings.invalid]
+    if invalid:
+        raise ValidationFailed([*invalid, *findings.blocked])
+    if findings.blocked:
+        raise RuleBlocked(findings.blocked)
+    order = rules.new_order(number, draft, known, tx.now, source)
+    lacks_stock = False
+    if draft.release:
+        order, lacks_stock = with_picking(tx, order, draft.picker_id)
+        repository.put_request(tx, order)
+    record = TRANSFER_ORDERS.insert(tx, number, order)
+    repository.put_reference(tx, order)
+    references.register(
+        tx,
+        repository.holder(number),
+        {
+            "product": (line.product_id for line in order.lines),
+            "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
+        },
+    )
+    raise_order_event(tx, "transfer.created", record)
+    return Created(record, new=True, lacks_stock=lacks_stock)
+
+
+def examine_transfer_order(
+    tx: Transaction, draft: TransferOrderDraft
+) -> tuple[int | None, list[Problem]]:
+    """Find what stands against an order, as `create_transfer_order` does; nothing is written.
+
+    Comes with the id of the order that has its reference already.
+    """
+    found = tx.store.get_many(transfer_order_keys(draft))
+    findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
+    return _existing(draft, found), [*findings.invalid, *findings.blocked]
+
+
+def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
+    """Read a transfer order; NotFound when there is none."""
+    return TRANSFER_ORDERS.get(store, number)
+
+
+def list_transfer_orders(
+    store: Store, parameters: TransferOrderParameters, timezone: str
+) -> Page[StoredTransferOrder]:
+    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    return repository.list_transfer_orders(store, parameters, timezone)
+
+
+def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
+    """Keys of everything that creating the order has to know, to be read in one go."""
+    keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
+    keys += [catalog.product_key(code) for code in _item_codes(draft)]
+    if draft.external_ref is not None:
+        keys.append(repository.reference_key(draft.external_ref))
+    return keys
+
+
+def _warehouse_codes(draft: TransferOrderDraft) -> set[str]:
+    # None where the body's code is not valid.
+    codes: set[str | None] = {draft.from_warehouse, draft.to_warehouse}
+    return {code for code in codes if code is not None}
+
+
+def _item_codes(draft: TransferOrderDraft) -> set[str]:
+    codes: set[str | None] = {line.item_code for _, line in rules.lines_of(draft)}
+    return {code for code in codes if code is not None}
+
+
+def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
+    if draft.external_ref is None:
+        return None
+    alias = found.get(repository.reference_key(draft.external_ref))
+    return int(alias["id"]) if alias else None
+
+
+def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
+    """Find the order that an attempt of this request has begun and not completed."""
+    alias = found.get(repository.request_key(tx.request)) if tx.request is not None else None
+    return int(alias["id"]) if alias else None
+
+
+def _master_data(
+    tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
+) -> rules.MasterData:
+    return rules.MasterData(
+        products=catalog.known_products(tx, _item_codes(draft), found),
+        warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
+    )
+
+
+def _ensure_two_warehouses(
+    store: Store, draft: TransferOrderDraft, known: rules.MasterData
+) -> None:
+    """Count the warehouses only where the order itself does not show that there are two."""
+    if rules.two_warehouses(draft, known):
+        return
+    if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
+        message = "Transfer orders are inactive: they need two warehouses."
+        raise ServiceError(message, "transfer_orders_disabled")

@@ -1,0 +1,112 @@
+"""Transfer orders as the interface shows them."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.transfer_orders import progress_rules
+from shared.warehouse.transfer_orders.models import (
+    MAX_LINES,
+    Status,
+    StoredTransferLine,
+    StoredTransferOrder,
+    TransferOrder,
+    TransferOrderLine,
+    TransferUnits,
+)
+
+_LABELS: Mapping[Status, str] = {
+    "draft": "Draft",
+    "released": "Released for picking",
+    "picking": "Being picked",
+    "picked": "Picked",
+    "in_transit": "In transit",
+    "receiving": "Being received",
+    "received": "Received",
+    "closed": "Closed",
+    "cancelled": "Cancelled",
+}
+
+_NONE = Decimal(0)
+
+
+def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
+    """Show a transfer order without its lines."""
+    return _shown(record, None)
+
+
+def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:
+    """Show a transfer order with its lines."""
+    order = record.entity
+    return _shown(record, [_line(order, line) for line in order.lines])
+
+
+def _shown(
+    record: Record[StoredTransferOrder], lines: list[TransferOrderLine] | None
+) -> TransferOrder:
+    order = record.entity
+    return TransferOrder.model_construct(
+        id=order.id,
+        code=f"TO-{order.id}",
+        status=order.status,
+        status_label=_LABELS[order.status],
+        headline=_headline(order),
+        has_discrepancy=progress_rules.differs(order),
+        origin=order.origin,
+        destination=order.destination,
+        priority=order.priority,
+        reason=order.reason,
+        due_at=order.due_at,
+        lines_count=len(order.lines),
+        units=_units(order),
+        dispatched_at=order.dispatched_at,
+        received_at=order.received_at,
+        closed_at=order.closed_at,
+        seal_number=order.seal_number,
+        vehicle_plate=order.vehicle_plate,
+        carrier_id=order.carrier_id,
+        external_ref=order.external_ref,
+        source=order.source,
+        picking_id=order.picking_id,
+        # Goods of a transfer order are received on the order itself, and no ERP is asked.
+        receipt_id=None,
+        sap=None,
+        lines=lines,
+    )
+
+
+def _headline(order: StoredTransferOrder) -> str:
+    count = len(order.lines)
+    lines = "1 line" if count == 1 else f"{count} lines"
+    route = f"{order.origin.code} → {order.destination.code}, {lines}"
+    if not progress_rules.differs(order):
+        return route
+    units = _units(order)
+    came, went = units.received.normalize(), units.dispatched.normalize()
+    return f"{route}: {came:f} of {went:f} units received"
+
+
+def _units(order: StoredTransferOrder) -> TransferUnits:
+    return TransferUnits(
+        requested=sum((line.qty for line in order.lines), _NONE),
+        picked=sum((line.picked_qty for line in order.lines), _NONE),
+        dispatched=sum((line.dispatched_qty for line in order.lines), _NONE),
+        received=sum((line.received_qty for line in order.lines), _NONE),
+    )
+
+
+def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
+    return TransferOrderLine.model_construct(
+        # One of its own for every line of every order, without a sequence to draw it from.
+        id=order.id * MAX_LINES + line.line_num - 1,
+        line_num=line.line_num,
+        product_id=line.product_id,
+        item_code=line.item_code,
+        qty=line.qty,
+        picked_qty=line.picked_qty,
+        dispatched_qty=line.dispatched_qty,
+        received_qty=line.received_qty,
+        batch_num=line.batch_num,
+        serial_numbers=line.serials if line.picked_qty else line.expected_series,
+        status=progress_rules.state_of(order, line),
+    )

@@ -1,0 +1,1 @@
+"""Transfers: stock moves between positions."""

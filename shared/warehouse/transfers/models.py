@@ -1,0 +1,165 @@
+"""Transfers as stored, as shown and as sent by callers."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.fields import (
+    Code,
+    Identifier,
+    Input,
+    Note,
+    Number,
+    Quantity,
+    Reason,
+    Stored,
+    Timestamp,
+    Word,
+)
+from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.warehouse.stock.models import ShelfStatus
+from shared.warehouse.work_records import (
+    Operator,
+)
+
+type TransferStatus = Literal["pending", "transferred", "error"]
+
+
+class TransferLine(Stored):
+    """What a transfer moves from one position to another."""
+
+    product_id: int
+    item_code: str
+    qty: Number
+    batch_num: str | None = None
+    serials: list[str] = Field(default_factory=list)
+    from_bin: str | None = None
+    to_bin: str | None = None
+    inventory_status: ShelfStatus = "available"
+
+
+class StoredTransfer(Stored):
+    """A movement record as stored.
+
+    `sap_status`, `doc_entry` and `message` are the ERP's answer; in the state error `message`
+    tells why nothing was moved.
+    """
+
+    id: int
+    status: TransferStatus
+    sap_status: str | None = None
+    from_whs_code: str | None = None
+    to_whs_code: str | None = None
+    doc_entry: int | str | None = None
+    message: str | None = None
+    reason: str | None = None
+    comments: str | None = None
+    user_id: int | None = None
+    operator: Operator | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+    lines: list[TransferLine] = Field(default_factory=list)
+
+
+class Transfer(Stored):
+    """A movement record in a list; `wms_status` is its status."""
+
+    id: int
+    status: TransferStatus
+    wms_status: TransferStatus
+    sap_status: str | None
+    from_whs_code: str | None
+    to_whs_code: str | None
+    doc_entry: int | str | None
+    message: str | None
+    user_id: int | None
+    operator: Operator | None
+    created_at: Timestamp | None
+    updated_at: Timestamp | None
+
+
+class TransferDetail(Transfer):
+    """A movement record with what it moves."""
+
+    lines: list[TransferLine]
+
+
+class TransferParameters(PeriodParameters):
+    """Parameters of the list of transfers; the warehouses are codes."""
+
+    sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    status: TransferStatus | None = None
+    from_warehouse: Text | None = None
+    to_warehouse: Text | None = None
+
+
+MAX_LINES = 12
+MAX_SERIALS = 40
+"""Lines of a transfer and serials of one line; `transferring_rules` limits them together."""
+
+_LONGEST_ENTRY = 100
+_LARGEST_ENTRY = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
+
+
+def _entry(value: Any) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_ENTRY:
+        return value
+    if isinstance(value, str):
+        text = value.strip()
+        if text.isprintable() and 0 < len(text) <= _LONGEST_ENTRY:
+            return text
+    message = f"must be a whole number or a text of 1 to {_LONGEST_ENTRY} characters"
+    raise PydanticCustomError("doc_entry", message)
+
+
+type DocEntry = Annotated[
+    int | str,
+    BeforeValidator(_entry),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": _LARGEST_ENTRY},
+                {"type": "string", "minLength": 1, "maxLength": _LONGEST_ENTRY},
+            ]
+        }
+    ),
+]
+"""Number of a document in the ERP, as it writes it."""
+
+
+class TransferMove(Input):
+    """What a transfer is to move from one position to another."""
+
+    item_code: Code
+    qty: Quantity
+    from_bin: Code
+    to_bin: Code
+    batch: Code | None = None
+    serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+    inventory_status: ShelfStatus | None = Field(
+        default=None, description="Of the goods, which keep it; available unless given."
+    )
+
+
+class TransferDraft(Input):
+    """A new transfer between positions of one warehouse or of two."""
+
+    from_warehouse: Code
+    to_warehouse: Code
+    reason: Reason | None = None
+    comments: Note | None = None
+    operator_id: Identifier | None = None
+    execute: bool | None = Field(
+        default=None, description="true unless it says otherwise; false leaves it pending."
+    )
+    lines: Annotated[list[TransferMove], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class ErpAnswer(Input):
+    """What the ERP answered to a transfer; replaces what it had answered before."""
+
+    sap_status: Word
+    doc_entry: DocEntry | None = None
+    message: Note | None = None

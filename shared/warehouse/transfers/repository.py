@@ -1,0 +1,46 @@
+"""The items of transfers. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
+
+
+def _transfer_facets(transfer: StoredTransfer) -> Facets:
+    return {
+        "status": transfer.status,
+        "from_warehouse": transfer.from_whs_code,
+        "to_warehouse": transfer.to_whs_code,
+        "created_at": transfer.created_at,
+        "updated_at": transfer.updated_at,
+    }
+
+
+TRANSFERS = Collection(
+    kind="transfer",
+    noun="Transfer",
+    model=StoredTransfer,
+    facets=_transfer_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={
+        "status": {"created_at": 3, "updated_at": 4},
+        "from_warehouse": {"created_at": 5, "updated_at": 6},
+        "to_warehouse": {"created_at": 7, "updated_at": 8},
+    },
+)
+
+
+def list_transfers(
+    store: Store, parameters: TransferParameters, timezone: str
+) -> Page[StoredTransfer]:
+    """Read a page of transfers; `from` and `to` are days in the time zone."""
+    query = parameters.list_query(
+        equal={
+            "status": parameters.status,
+            "from_warehouse": parameters.from_warehouse,
+            "to_warehouse": parameters.to_warehouse,
+        },
+        between=parameters.created(timezone),
+    )
+    return read_page(store, TRANSFERS, query)

@@ -1,0 +1,34 @@
+"""Transfers as the interface shows them."""
+
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
+
+
+def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:
+    """Show a transfer without its lines."""
+    return Transfer.model_construct(**_transfer(record.entity))
+
+
+def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:
+    """Show a transfer with its lines."""
+    transfer = record.entity
+    return TransferDetail.model_construct(**_transfer(transfer), lines=transfer.lines)
+
+
+def _transfer(transfer: StoredTransfer) -> dict[str, Any]:
+    return {
+        "id": transfer.id,
+        "status": transfer.status,
+        "wms_status": transfer.status,
+        "sap_status": transfer.sap_status,
+        "from_whs_code": transfer.from_whs_code,
+        "to_whs_code": transfer.to_whs_code,
+        "doc_entry": transfer.doc_entry,
+        "message": transfer.message,
+        "user_id": transfer.user_id,
+        "operator": transfer.operator,
+        "created_at": transfer.created_at,
+        "updated_at": transfer.updated_at,
+    }

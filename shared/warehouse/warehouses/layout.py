@@ -1,0 +1,73 @@
+"""Use cases of the map of a warehouse: publish it, show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.parallel import together
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.events.outbox import Event, raise_event
+from shared.warehouse.warehouses.layout_models import (
+    Layout,
+    LayoutDraft,
+    LayoutHeading,
+    StoredLayout,
+)
+from shared.warehouse.warehouses.layout_rules import layout_problems
+from shared.warehouse.warehouses.models import StoredWarehouse
+from shared.warehouse.warehouses.repository import LAYOUTS, WAREHOUSES, published_layout
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLayout:
+    """A map with the name of the warehouse that it shows."""
+
+    warehouse_name: str
+    layout: Layout
+
+
+def publish(
+    tx: Transaction, number: int, draft: LayoutDraft, problems: Sequence[Problem] = ()
+) -> Layout:
+    """Publish a map of a warehouse; its version is one more than that of the map before.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    published and all problems are raised together. Raises NotFound, Gone, ValidationFailed.
+    """
+    warehouse = WAREHOUSES.get(tx.store, number)
+    found = [*problems, *layout_problems(draft, problems)]
+    if found:
+        raise ValidationFailed(found)
+    layout = StoredLayout(id=number, published_at=tx.now, **draft.model_dump())
+    before = published_layout(tx.store, number)
+    record = LAYOUTS.replace(tx, before, layout) if before else LAYOUTS.insert(tx, number, layout)
+    # Writes the warehouse as it is: its deletion and this publication exclude each other.
+    WAREHOUSES.replace(tx, warehouse, warehouse.entity)
+    published = _shown(record, warehouse.entity)
+    heading = published.model_dump(include=set(LayoutHeading.model_fields))
+    raise_event(
+        tx,
+        Event(
+            type="layout.published",
+            object="layout",
+            id=number,
+            version=record.version,
+            href=f"/warehouses/{number}/layout",
+            attributes=heading,
+        ),
+    )
+    return published
+
+
+def get_layout(store: Store, number: int) -> NamedLayout:
+    """Read the published map of a warehouse; NotFound when there is none, Gone when it went."""
+    warehouse, record = together(
+        lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
+    )
+    return NamedLayout(warehouse.entity.name, _shown(record, warehouse.entity))
+
+
+def _shown(record: Record[StoredLayout], warehouse: StoredWarehouse) -> Layout:
+    return Layout(warehouse_code=warehouse.whs_code, version=record.version, **dict(record.entity))

@@ -1,0 +1,291 @@
+"""What the map of a warehouse is: as it is sent for publication, and as it is published.
+
+Lengths are metres on a floor whose origin is its lower left corner: x runs along
+`width_m`, y along `depth_m`.
+"""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.fields import (
+    Code,
+    Input,
+    Line,
+    Measure,
+    Number,
+    Quantity,
+    SmallInteger,
+    Stored,
+    Timestamp,
+    Word,
+)
+
+MAX_ZONES = 200
+MAX_AISLES = 1000
+MAX_BAYS = 5000
+MAX_LEVELS = 50
+MAX_POINTS = 5000
+MAX_CORNERS = 200
+"""Of one polygon."""
+MAX_CORNERS_IN_ALL = 5000
+"""Of all polygons; what checking them costs grows with the square of a polygon's corners."""
+_LONGEST = 10_000
+"""Metres."""
+_MICROMETRE = Decimal("0.000001")
+_FULL_TURN = 360
+
+
+def _at_most(limit: int) -> AfterValidator:
+    def check(number: Decimal) -> Decimal:
+        if number > limit:
+            raise PydanticCustomError("number_range", f"must be at most {limit}")
+        return number
+
+    return AfterValidator(check)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Decimal) and abs(value) <= _LONGEST:
+        return value.quantize(_MICROMETRE)
+    return value
+
+
+# What programs that draw compute in binary floats has tails such as 0.30000000000000004.
+_ROUNDED = BeforeValidator(_rounded)
+
+type Metres = Annotated[
+    Measure,
+    _ROUNDED,
+    _at_most(_LONGEST),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": _LONGEST}),
+]
+"""A place or height: 0 to 10 000 m, rounded to micrometres."""
+type Extent = Annotated[
+    Quantity,
+    _ROUNDED,
+    _at_most(_LONGEST),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": _LONGEST}),
+]
+"""A length: more than 0, at most 10 000 m, rounded to micrometres."""
+type Degrees = Annotated[
+    Measure,
+    _ROUNDED,
+    _at_most(_FULL_TURN),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": _FULL_TURN}),
+]
+"""An angle, counterclockwise: 0 to 360."""
+
+_WORD: TypeAdapter[str] = TypeAdapter(Word)
+_NUMBER: TypeAdapter[int] = TypeAdapter(SmallInteger)
+
+
+def _label(value: Any) -> int | str:
+    if isinstance(value, int):
+        return _NUMBER.validate_python(value, strict=True)
+    return _WORD.validate_python(value, strict=True)
+
+
+type Label = Annotated[
+    int | str,
+    BeforeValidator(_label),
+    WithJsonSchema({"type": ["integer", "string"], "minimum": 0, "minLength": 1, "maxLength": 32}),
+]
+"""What an aisle or bay is called: a whole number or up to 32 characters; `1` and `"1"` are
+the same name."""
+
+type Corner = Annotated[list[Metres], Field(min_length=2, max_length=2)]
+"""A coordinate pair [x, y]."""
+
+
+# As sent
+
+
+class DepotDraft(Input):
+    """Where rounds start and end."""
+
+    x: Metres
+    y: Metres
+
+
+class ZoneDraft(Input):
+    """A part of the floor; the first corner may be repeated at the end."""
+
+    code: Code
+    type: Word | None = None
+    polygon: Annotated[list[Corner], Field(min_length=3, max_length=MAX_CORNERS)]
+    color: Word | None = None
+    temperature_class: Word | None = None
+    naming_mask: Line | None = None
+
+
+class AisleDraft(Input):
+    """A way between bays, from one end of its middle line to the other."""
+
+    number: Label
+    x1: Metres
+    y1: Metres
+    x2: Metres
+    y2: Metres
+    width_m: Extent | None = None
+    one_way: bool = False
+    kind: Word | None = None
+    zone: Code | None = None
+
+
+class LevelDraft(Input):
+    """One level of a bay."""
+
+    level_no: SmallInteger
+    z_from_m: Metres
+    height_m: Extent
+    max_weight_kg: Measure | None = None
+    golden: bool = False
+
+
+class BayDraft(Input):
+    """A bay: `w` along x and `d` along y from its lower left corner, then turned about it.
+
+    `aisle` names the aisle that serves it, `aisle_zone` the zone of that aisle where
+    aisles of several zones have the same number.
+    """
+
+    side: Word | None = None
+    number: Label
+    x: Metres
+    y: Metres
+    w: Extent
+    d: Extent
+    rotation: Degrees = Decimal(0)
+    rack_type: Word | None = None
+    aisle: Label | None = None
+    aisle_zone: Code | None = None
+    levels: Annotated[list[LevelDraft], Field(max_length=MAX_LEVELS)] = Field(default_factory=list)
+
+
+class PointDraft(Input):
+    """A place that matters: a dock door, a packing table, a charger."""
+
+    code: Code
+    kind: Word | None = None
+    x: Metres
+    y: Metres
+
+
+class LayoutDraft(Input):
+    """The whole map, to be published; what is left out is not on it."""
+
+    width_m: Extent
+    depth_m: Extent
+    grid_m: Extent | None = None
+    naming_mask: Line | None = None
+    slots_per_level: Annotated[int, Field(ge=1, le=1000)] | None = None
+    depot: DepotDraft | None = None
+    zones: Annotated[list[ZoneDraft], Field(max_length=MAX_ZONES)] = Field(default_factory=list)
+    aisles: Annotated[list[AisleDraft], Field(max_length=MAX_AISLES)] = Field(default_factory=list)
+    bays: Annotated[list[BayDraft], Field(max_length=MAX_BAYS)] = Field(default_factory=list)
+    points: Annotated[list[PointDraft], Field(max_length=MAX_POINTS)] = Field(default_factory=list)
+
+
+# As published
+
+
+class Depot(Stored):
+    """Where rounds start and end."""
+
+    x: Number
+    y: Number
+
+
+class Zone(Stored):
+    """A part of the floor."""
+
+    code: str
+    type: str | None
+    polygon: list[Annotated[list[Number], Field(min_length=2, max_length=2)]]
+    color: str | None
+    temperature_class: str | None
+    naming_mask: str | None
+
+
+class Aisle(Stored):
+    """A way between bays."""
+
+    number: int | str
+    x1: Number
+    y1: Number
+    x2: Number
+    y2: Number
+    width_m: Number | None
+    one_way: bool
+    kind: str | None
+    zone: str | None
+
+
+class Level(Stored):
+    """One level of a bay."""
+
+    level_no: int
+    z_from_m: Number
+    height_m: Number
+    max_weight_kg: Number | None
+    golden: bool
+
+
+class Bay(Stored):
+    """A bay with its levels."""
+
+    side: str | None
+    number: int | str
+    x: Number
+    y: Number
+    w: Number
+    d: Number
+    rotation: Number
+    rack_type: str | None
+    aisle: int | str | None
+    aisle_zone: str | None
+    levels: list[Level]
+
+
+class MapPoint(Stored):
+    """A place that matters."""
+
+    code: str
+    kind: str | None
+    x: Number
+    y: Number
+
+
+class _Content(Stored):
+    width_m: Number
+    depth_m: Number
+    grid_m: Number | None
+    naming_mask: str | None
+    slots_per_level: int | None
+    depot: Depot | None
+    zones: list[Zone]
+    aisles: list[Aisle]
+    bays: list[Bay]
+    points: list[MapPoint]
+
+
+class StoredLayout(_Content):
+    """A map as stored, under the id of its warehouse; its version is that of the item."""
+
+    id: int
+    published_at: Timestamp
+
+
+class LayoutHeading(Stored):
+    """Which map it is."""
+
+    warehouse_code: str | None
+    version: int
+    published_at: Timestamp | None
+
+
+class Layout(_Content, LayoutHeading):
+    """A published map."""

@@ -1,0 +1,286 @@
+"""The items of the warehouses. Keys and indexes: see the table in docs/storage.md."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.counters import Totals, read_totals
+from shared.kernel.db.facets import (
+    SEPARATOR,
+    Facets,
+    flag_text,
+    fold,
+    id_text,
+    integer_text,
+    searchable,
+)
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.references import ASSIGNED, alias_key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import NotFound
+from shared.warehouse.warehouses.layout_models import StoredLayout
+from shared.warehouse.warehouses.models import (
+    KnownPosition,
+    KnownWarehouse,
+    PositionParameters,
+    StoredPosition,
+    StoredWarehouse,
+    WarehouseParameters,
+)
+
+_REGISTER = "warehouses"
+
+type Register = Mapping[Key, Item]
+"""The aliases of all warehouses at one moment."""
+
+
+def _warehouse_facets(warehouse: StoredWarehouse) -> Facets:
+    return {
+        "whs_code": warehouse.whs_code,
+        "name": fold(warehouse.name),
+        "is_virtual": flag_text(warehouse.is_virtual),
+        "search": searchable(f"{warehouse.whs_code}{SEPARATOR}{warehouse.name}"),
+        "updated_at": warehouse.updated_at,
+    }
+
+
+WAREHOUSES = Collection(
+    kind="warehouse",
+    noun="Warehouse",
+    model=StoredWarehouse,
+    facets=_warehouse_facets,
+    sorts={"whs_code": 1, "name": 2, "updated_at": 3},
+)
+
+
+def _position_facets(position: StoredPosition) -> Facets:
+    return {
+        "warehouse_id": id_text(position.warehouse_id),
+        "whs_code": position.whs_code,
+        "bin_code": position.bin_code,
+        "pick_sequence": integer_text(position.pick_sequence),
+        "search": searchable(position.bin_code),
+        "updated_at": position.updated_at,
+    }
+
+
+POSITIONS = Collection(
+    kind="position",
+    noun="Warehouse position",
+    model=StoredPosition,
+    facets=_position_facets,
+    sorts={"bin_code": 1, "pick_sequence": 2, "updated_at": 3},
+    # Callers name the warehouse by id or by code. Either has a partition of its own: looking
+    # one up by the other first would be a third round trip of the list.
+    partitions={
+        "warehouse_id": {"bin_code": 4, "pick_sequence": 5, "updated_at": 6},
+        "whs_code": {"bin_code": 7, "pick_sequence": 8, "updated_at": 9},
+    },
+)
+
+LAYOUTS = Collection(
+    kind="layout",
+    noun="The map of warehouse",
+    model=StoredLayout,
+    facets=lambda _: {},
+    # Read under the id of its warehouse only.
+    sorts={},
+)
+
+
+# Lists
+
+
+def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
+    """Read a page of warehouses."""
+    virtual = parameters.is_virtual
+    query = parameters.list_query(
+        equal={
+            "whs_code": parameters.whs_code,
+            "is_virtual": None if virtual is None else flag_text(virtual),
+        },
+        contains={"search": parameters.search},
+    )
+    return read_page(store, WAREHOUSES, query)
+
+
+def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredPosition]:
+    """Read a page of positions."""
+    number = parameters.warehouse_id
+    query = parameters.list_query(
+        equal={
+            "warehouse_id": None if number is None else id_text(number),
+            "whs_code": parameters.warehouse,
+            "bin_code": parameters.bin_code,
+        },
+        contains={"search": parameters.search},
+    )
+    return read_page(store, POSITIONS, query)
+
+
+def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPosition]:
+    """Read the first positions of a warehouse in the order of their bin codes."""
+    query = ListQuery(
+        sort="bin_code",
+        descending=False,
+        per_page=most,
+        equal={"warehouse_id": id_text(warehouse_id)},
+    )
+    return read_page(store, POSITIONS, query)
+
+
+def position_totals(store: Store) -> Totals:
+    """Read how many positions there are; `count_in` tells those of a warehouse."""
+    return read_totals(store, POSITIONS.kind)
+
+
+def count_in(totals: Totals, warehouse_id: int) -> int:
+    """Tell how many positions a warehouse has."""
+    return totals.of(f"warehouse_id={id_text(warehouse_id)}")
+
+
+# Maps
+
+
+def published_layout(store: Store, warehouse_id: int) -> Record[StoredLayout] | None:
+    """Read the published map of a warehouse, if there is one."""
+    try:
+        return LAYOUTS.get(store, warehouse_id)
+    except NotFound:
+        return None
+
+
+# Aliases of warehouses
+
+
+def warehouse_key(code: str) -> Key:
+    """Key of the alias through which a warehouse is found by its code.
+
+    The aliases of all warehouses share one partition: read at once, beside any position,
+    they give the warehouse that it shows, without a second copy of the names to keep in step.
+    """
+    return (_REGISTER, code)
+
+
+def read_register(store: Store) -> Register:
+    """Read the aliases of all warehouses, strongly consistent."""
+    found: dict[Key, Item] = {}
+    start = None
+    while True:
+        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+        page = store.query(
+            KeyConditionExpression=f"{PARTITION_KEY} = :register",
+            values={":register": _REGISTER},
+            ConsistentRead=True,
+            **more,
+        )
+        found |= {(item[PARTITION_KEY], item[SORT_KEY]): item for item in page.items}
+        start = page.last_key
+        if start is None:
+            return found
+
+
+def known_warehouse(alias: Item) -> KnownWarehouse:
+    """Read an alias of a warehouse."""
+    return KnownWarehouse(id=int(alias["id"]), whs_code=alias[SORT_KEY], name=alias["name"])
+
+
+def known_in(register: Register) -> list[KnownWarehouse]:
+    """Read all aliases of warehouses."""
+    return [known_warehouse(alias) for alias in register.values()]
+
+
+def warehouse_taken(store: Store, code: str) -> bool:
+    """Tell whether a warehouse has the code."""
+    return store.get(warehouse_key(code)) is not None
+
+
+def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
+    """Stage the alias of a warehouse whose code must be free."""
+    partition, sort = warehouse_key(warehouse.whs_code)
+    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
+    tx.insert(item)
+
+
+def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
+    """Stage the name of a warehouse into its alias; a mark of retirement on it stays."""
+    tx.update(
+        warehouse_key(warehouse.whs_code),
+        "SET #name = :name",
+        condition="id = :id",
+        names={"#name": "name"},
+        values={":name": warehouse.name, ":id": warehouse.id},
+    )
+
+
+# Aliases of positions
+
+
+def position_key(whs_code: str, bin_code: str) -> Key:
+    """Key of the alias through which a position is found by its codes."""
+    return alias_key("bin", f"{whs_code}\x1f{bin_code}")
+
+
+def known_position(alias: Item) -> KnownPosition:
+    """Read an alias of a position."""
+    return KnownPosition(
+        id=int(alias["id"]),
+        bin_code=alias[PARTITION_KEY].rpartition("\x1f")[2],
+        type=alias.get("type") or None,
+        pickable=alias["pickable"],
+        disabled=alias["disabled"],
+        blocked=alias["blocked"],
+        products=frozenset(alias.get(ASSIGNED, ())),
+    )
+
+
+def position_taken(store: Store, whs_code: str, bin_code: str) -> bool:
+    """Tell whether a position of the warehouse has the code."""
+    return store.get(position_key(whs_code, bin_code)) is not None
+
+
+def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
+    """Stage the alias of a position whose code must be free in its warehouse."""
+    partition, sort = position_key(position.whs_code, position.bin_code)
+    tx.insert(
+        {
+            PARTITION_KEY: partition,
+            SORT_KEY: sort,
+            "id": position.id,
+            "type": position.type,
+            "pickable": position.is_pickable,
+            "disabled": position.disabled,
+            "blocked": position.is_blocked,
+        }
+    )
+
+
+def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
+    """Stage what a position may be used for into its alias; a mark of retirement on it stays."""
+    tx.update(
+        position_key(position.whs_code, position.bin_code),
+        "SET #type = :type, #pickable = :pickable, #disabled = :disabled, #blocked = :blocked",
+        condition="id = :id",
+        names={
+            "#type": "type",
+            "#pickable": "pickable",
+            "#disabled": "disabled",
+            "#blocked": "blocked",
+        },
+        values={
+            ":type": position.type or "",
+            ":pickable": position.is_pickable,
+            ":disabled": position.disabled,
+            ":blocked": position.is_blocked,
+            ":id": position.id,
+        },
+    )
+
+
+def drop_alias(tx: Transaction, alias: Key, mark: str) -> None:
+    """Stage the end of an alias that was retired under `mark`."""
+    tx.delete(alias, condition="retired_by = :mark", values={":mark": mark})

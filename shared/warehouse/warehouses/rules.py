@@ -1,0 +1,178 @@
+"""Decisions about warehouses and positions, on plain data."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from shared.kernel.errors import Problem
+from shared.warehouse.warehouses.models import (
+    MAX_BULK,
+    KnownWarehouse,
+    PositionBulk,
+    PositionChange,
+    PositionCreate,
+    StoredPosition,
+    WarehouseChange,
+    WarehouseCreate,
+)
+
+_DEFAULTS: Mapping[str, bool] = {
+    "is_virtual": False,
+    "is_pickable": True,
+    "is_blocked": False,
+    "is_crossdock": False,
+    "disabled": False,
+}
+"""What null or an absent field means for the flags of a warehouse or position."""
+
+_PLACE = {"warehouse_id", "whs_code"}
+_AXES: Mapping[str, str] = {"aisle": "aisles", "rack": "racks", "level": "levels", "slot": "slots"}
+"""Placeholder of a naming mask (and field of a position) → field that lists its labels."""
+_PLACEHOLDER = re.compile("{(" + "|".join(_AXES) + ")}")
+_BIN_CODE_LENGTH = 50
+_LAST_SEQUENCE = 1_000_000_000
+
+
+def warehouse_values(draft: WarehouseCreate | WarehouseChange) -> dict[str, Any]:
+    """Return the fields that a body sets, null flags replaced by their defaults."""
+    return _with_defaults(draft.model_dump(exclude_unset=True))
+
+
+def position_values(draft: PositionCreate | PositionChange) -> dict[str, Any]:
+    """Return the fields that a body sets, null flags replaced by their defaults."""
+    return _with_defaults(draft.model_dump(exclude_unset=True, exclude=_PLACE))
+
+
+def common_values(draft: PositionBulk) -> dict[str, Any]:
+    """Return the fields that every position of a bulk gets."""
+    own = {*_PLACE, *_AXES.values(), "naming_mask", "pick_sequence_start"}
+    return _with_defaults(draft.model_dump(exclude_unset=True, exclude=own))
+
+
+def _with_defaults(sent: dict[str, Any]) -> dict[str, Any]:
+    for name, default in _DEFAULTS.items():
+        if name in sent and sent[name] is None:
+            sent[name] = default
+    return sent
+
+
+def named(problems: Iterable[Problem]) -> set[str]:
+    """Return the fields of the body that already have a problem."""
+    return {problem.field.partition(".")[0] for problem in problems}
+
+
+def warehouse_of(
+    draft: PositionCreate | PositionBulk,
+    known: Sequence[KnownWarehouse],
+    problems: Iterable[Problem],
+) -> tuple[KnownWarehouse | None, list[Problem]]:
+    """Return the warehouse that a body names by id, by code or by both, or what is wrong.
+
+    Both when one of the two is known: what else is wrong there can then be told, too.
+    """
+    by_id = {warehouse.id: warehouse for warehouse in known}
+    by_code = {warehouse.whs_code: warehouse for warehouse in known}
+    number, code = draft.warehouse_id, draft.whs_code
+    found: list[Problem] = []
+    if number is None and code is None and not named(problems) & _PLACE:
+        found.append(Problem("whs_code", "is required, or warehouse_id instead"))
+    if number is not None and number not in by_id:
+        found.append(Problem("warehouse_id", f"no warehouse has the id {number}"))
+    if code is not None and code not in by_code:
+        found.append(Problem("whs_code", f"no warehouse has the code {code}"))
+    first = by_id.get(number) if number is not None else None
+    second = by_code.get(code) if code is not None else None
+    if first and second and first != second:
+        found.append(Problem("whs_code", f"must be {first.whs_code}, the code of warehouse_id"))
+    return first or second, found
+
+
+def use_of(position: StoredPosition) -> tuple[object, ...]:
+    """Return what work must know of a position before it uses it."""
+    return (position.type, position.is_pickable, position.disabled, position.is_blocked)
+
+
+def moves(before: StoredPosition, change: PositionChange) -> list[Problem]:
+    """Refuse to move a position to another warehouse; repeating its own is fine."""
+    found: list[Problem] = []
+    if change.warehouse_id not in {None, before.warehouse_id}:
+        found.append(Problem("warehouse_id", "cannot change: a position stays in its warehouse"))
+    if change.whs_code not in {None, before.whs_code}:
+        found.append(Problem("whs_code", "cannot change: a position stays in its warehouse"))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPosition:
+    """One position of a bulk: its code, the labels it is made of, its turn in picking."""
+
+    bin_code: str
+    labels: Mapping[str, str]
+    pick_sequence: int | None
+
+
+def named_positions(
+    draft: PositionBulk, problems: Iterable[Problem]
+) -> tuple[list[NamedPosition], list[Problem]]:
+    """Return the positions that a naming mask and its labels name, in order, or what is wrong.
+
+    `problems` are what is known to be wrong with the body; labels that are not valid
+    name nothing and are not called missing.
+    """
+    mask: str | None = draft.naming_mask
+    if mask is None:
+        return [], []
+    if set("{}") & set(_PLACEHOLDER.sub("", mask)):
+        return [], [Problem("naming_mask", "may have no braces but {aisle} {rack} {level} {slot}")]
+    axes = list(dict.fromkeys(_PLACEHOLDER.findall(mask)))
+    found, invalid = _label_problems(draft, axes), named(problems)
+    found = [problem for problem in found if problem.field not in invalid]
+    if found or invalid & {_AXES[axis] for axis in axes}:
+        return [], found
+    lists = [getattr(draft, _AXES[axis]) for axis in axes]
+    count = prod(map(len, lists))
+    if count > MAX_BULK:
+        message = f"names {count} positions; at most {MAX_BULK} can be made at once"
+        return [], [Problem("naming_mask", message)]
+    start = draft.pick_sequence_start
+    positions = [
+        _name(mask, dict(zip(axes, labels, strict=True)), None if start is None else start + turn)
+        for turn, labels in enumerate(product(*lists))
+    ]
+    return positions, _name_problems(positions)
+
+
+def _label_problems(draft: PositionBulk, axes: Sequence[str]) -> list[Problem]:
+    found: list[Problem] = []
+    for axis, field in _AXES.items():
+        labels = getattr(draft, field)
+        if axis in axes and labels is None:
+            found.append(Problem(field, "is required, since the naming mask names it"))
+        if axis not in axes and labels is not None:
+            found.append(Problem(field, "is not in the naming mask"))
+    return found
+
+
+def _name(mask: str, labels: Mapping[str, str], pick_sequence: int | None) -> NamedPosition:
+    code = _PLACEHOLDER.sub(lambda match: labels[match[1]], mask)
+    return NamedPosition(code, labels, pick_sequence)
+
+
+def _name_problems(positions: Sequence[NamedPosition]) -> list[Problem]:
+    found: list[Problem] = []
+    codes = Counter(position.bin_code for position in positions)
+    longest = max(codes, key=len)
+    if len(longest) > _BIN_CODE_LENGTH:
+        message = f"makes bin codes of {len(longest)} characters; at most {_BIN_CODE_LENGTH} fit"
+        found.append(Problem("naming_mask", message))
+    ((code, times),) = codes.most_common(1)
+    if times > 1:
+        found.append(Problem("naming_mask", f"makes the bin code {code} {times} times"))
+    if (positions[-1].pick_sequence or 0) > _LAST_SEQUENCE:
+        message = f"leads to a pick sequence above {_LAST_SEQUENCE}"
+        found.append(Problem("pick_sequence_start", message))
+    return found

@@ -1,0 +1,323 @@
+"""Use cases of warehouses and their positions, one at a time (many: `bulk`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import together
+from shared.kernel.db.references import ensure_stays, is_named, restore, retire, retire_unused
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.warehouse.warehouses import repository, rules
+from shared.warehouse.warehouses.models import (
+    MAX_WAREHOUSE_ID,
+    KnownPosition,
+    KnownWarehouse,
+    Position,
+    PositionChange,
+    PositionCreate,
+    PositionParameters,
+    StoredPosition,
+    StoredWarehouse,
+    Warehouse,
+    WarehouseChange,
+    WarehouseCreate,
+    WarehouseDetail,
+    WarehouseParameters,
+    WarehouseReference,
+)
+from shared.warehouse.warehouses.repository import (
+    LAYOUTS,
+    POSITIONS,
+    WAREHOUSES,
+    Register,
+    known_in,
+)
+
+_IN_DETAIL = 2000
+"""Positions that the detail of a warehouse shows; they fit into one answer."""
+
+
+# Warehouses
+
+
+def create_warehouse(
+    tx: Transaction, draft: WarehouseCreate, problems: Sequence[Problem] = ()
+) -> Record[Warehouse]:
+    """Create a warehouse.
+
+    `problems` are what is already known to be wrong with the body; then nothing is
+    created and all problems are raised together. Raises ValidationFailed, also when
+    the code is taken.
+    """
+    found = [*problems, *_code_taken(tx.store, draft)]
+    if found:
+        raise ValidationFailed(found)
+    number = tx.next_id(WAREHOUSES.kind)
+    if number > MAX_WAREHOUSE_ID:
+        message = f"cannot be created: a company has at most {MAX_WAREHOUSE_ID} warehouses"
+        raise ValidationFailed([Problem("whs_code", message)])
+    warehouse = StoredWarehouse(
+        id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
+    )
+    repository.insert_warehouse_alias(tx, warehouse)
+    return _counted(WAREHOUSES.insert(tx, number, warehouse), 0)
+
+
+def change_warehouse(
+    tx: Transaction, number: int, change: WarehouseChange, problems: Sequence[Problem] = ()
+) -> Record[Warehouse]:
+    """Change the fields sent.
+
+    Raises NotFound, Gone, ValidationFailed, and Conflict when the code would change
+    while the warehouse has positions or is on open documents.
+    """
+    record, totals = together(
+        lambda: WAREHOUSES.get(tx.store, number), lambda: repository.position_totals(tx.store)
+    )
+    before = record.entity
+    renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
+    found = [*problems, *(_code_taken(tx.store, change) if renamed else [])]
+    if found:
+        raise ValidationFailed(found)
+    update = {**rules.warehouse_values(change), "updated_at": tx.now}
+    after = before.model_copy(update=update)
+    if renamed:
+        mark = _retire_warehouse(tx, before, "cannot change its code")
+        repository.drop_alias(tx, warehouse_key(before.whs_code), mark)
+        repository.insert_warehouse_alias(tx, after)
+    elif after.name != before.name:
+        repository.rename_warehouse_alias(tx, after)
+    return _counted(WAREHOUSES.replace(tx, record, after), repository.count_in(totals, number))
+
+
+def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
+    """Delete a warehouse; Conflict while it has positions or is on open documents."""
+    record = WAREHOUSES.get(tx.store, number)
+    mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
+    repository.drop_alias(tx, warehouse_key(record.entity.whs_code), mark)
+    layout = repository.published_layout(tx.store, number)
+    if layout:
+        LAYOUTS.remove(tx, layout)
+    WAREHOUSES.remove(tx, record)
+    return _counted(record, 0)
+
+
+def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
+    alias = warehouse_key(warehouse.whs_code)
+    mark = retire(tx, alias)
+    reason = None
+    if repository.count_in(repository.position_totals(tx.store), warehouse.id):
+        reason = "has positions"
+    elif is_named(tx.store, "warehouse", warehouse.id):
+        reason = "is on open documents"
+    if reason:
+        restore(tx, alias, mark)
+        message = f"Warehouse {warehouse.whs_code} {reason} and {what}."
+        raise Conflict(message)
+    return mark
+
+
+def _code_taken(store: Store, draft: WarehouseCreate | WarehouseChange) -> list[Problem]:
+    code: str | None = draft.whs_code  # None where the body's is not valid
+    if code is None or not repository.warehouse_taken(store, code):
+        return []
+    return [Problem("whs_code", "is already taken by another warehouse")]
+
+
+def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
+    """Read a warehouse with its first 2000 positions; NotFound, or Gone when it was deleted."""
+    page, record = together(
+        lambda: repository.first_positions(store, number, _IN_DETAIL),
+        lambda: WAREHOUSES.get(store, number),
+    )
+    warehouse = record.entity
+    shown_as = WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
+    detail = WarehouseDetail(
+        **dict(warehouse),
+        positions_count=page.total,
+        positions=[shown(position, shown_as).entity for position in page.records],
+    )
+    return Record(record.id, record.version, detail)
+
+
+def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
+    """Read a page of warehouses."""
+    page, totals = together(
+        lambda: repository.list_warehouses(store, parameters),
+        lambda: repository.position_totals(store),
+    )
+    records = [_counted(found, repository.count_in(totals, found.id)) for found in page.records]
+    return Page(records, page.total, page.page, page.per_page, page.next_cursor)
+
+
+def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehouse]:
+    shown = Warehouse(**dict(record.entity), positions_count=positions)
+    return Record(record.id, record.version, shown)
+
+
+# Positions
+
+
+def create_position(
+    tx: Transaction, draft: PositionCreate, problems: Sequence[Problem] = ()
+) -> Record[Position]:
+    """Create a position.
+
+    `problems` are as for `create_warehouse`. Raises ValidationFailed, also when the
+    warehouse is unknown or has a position of that code.
+    """
+    # Bound to the warehouse: if that goes before the commit, this is decided again.
+    tx.guard(POSITIONS.kind)
+    register = repository.read_register(tx.store)
+    warehouse, unknown = rules.warehouse_of(draft, known_in(register), problems)
+    found = [*problems, *unknown]
+    code: str | None = draft.bin_code  # None where the body's is not valid
+    if warehouse and code and repository.position_taken(tx.store, warehouse.whs_code, code):
+        found.append(_bin_taken(warehouse.whs_code))
+    if found or warehouse is None:
+        raise ValidationFailed(found)
+    known_warehouses(tx, [warehouse.whs_code], register)
+    number = tx.next_id(POSITIONS.kind)
+    position = StoredPosition(
+        id=number,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        created_at=tx.now,
+        updated_at=tx.now,
+        **rules.position_values(draft),
+    )
+    repository.insert_position_alias(tx, position)
+    return shown(POSITIONS.insert(tx, number, position), reference(warehouse))
+
+
+def change_position(
+    tx: Transaction, number: int, change: PositionChange, problems: Sequence[Problem] = ()
+) -> Record[Position]:
+    """Change the fields sent.
+
+    Raises NotFound, Gone, ValidationFailed, and Conflict when the code would change
+    while the position is on open documents.
+    """
+    record, register = _read_position(tx.store, number)
+    before = record.entity
+    code: str | None = change.bin_code  # None where the body's is not valid
+    renamed = bool(code) and code != before.bin_code
+    found = [*problems, *rules.moves(before, change)]
+    if renamed and code and repository.position_taken(tx.store, before.whs_code, code):
+        found.append(_bin_taken(before.whs_code))
+    if found:
+        raise ValidationFailed(found)
+    update = {**rules.position_values(change), "updated_at": tx.now}
+    after = before.model_copy(update=update)
+    if renamed:
+        mark = _retire_position(tx, before, "cannot change its code")
+        repository.drop_alias(tx, position_key(before.whs_code, before.bin_code), mark)
+        repository.insert_position_alias(tx, after)
+    elif rules.use_of(after) != rules.use_of(before):
+        repository.update_position_alias(tx, after)
+    return shown(POSITIONS.replace(tx, record, after), _reference_of(register, after))
+
+
+def delete_position(tx: Transaction, number: int) -> Record[Position]:
+    """Delete a position; Conflict while it is on open documents."""
+    record, register = _read_position(tx.store, number)
+    position = record.entity
+    mark = _retire_position(tx, position, "cannot be deleted")
+    repository.drop_alias(tx, position_key(position.whs_code, position.bin_code), mark)
+    POSITIONS.remove(tx, record)
+    return shown(record, _reference_of(register, position))
+
+
+def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> str:
+    return retire_unused(
+        tx,
+        position_key(position.whs_code, position.bin_code),
+        facet="position",
+        number=position.id,
+        refusal=f"Position {position.bin_code} is {{use}} and {what}.",
+    )
+
+
+def _bin_taken(whs_code: str) -> Problem:
+    return Problem("bin_code", f"is already taken by another position of {whs_code}")
+
+
+def get_position(store: Store, number: int) -> Record[Position]:
+    """Read a position; NotFound, or Gone when it was deleted."""
+    record, register = _read_position(store, number)
+    return shown(record, _reference_of(register, record.entity))
+
+
+def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
+    """Read a page of positions."""
+    page, register = together(
+        lambda: repository.list_positions(store, parameters),
+        lambda: repository.read_register(store),
+    )
+    records = [shown(found, _reference_of(register, found.entity)) for found in page.records]
+    return Page(records, page.total, page.page, page.per_page, page.next_cursor)
+
+
+def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], Register]:
+    return together(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
+
+
+def _reference_of(register: Register, position: StoredPosition) -> WarehouseReference | None:
+    alias = register.get(warehouse_key(position.whs_code))
+    return reference(repository.known_warehouse(alias)) if alias else None
+
+
+def reference(warehouse: KnownWarehouse) -> WarehouseReference:
+    """Return how a position shows its warehouse."""
+    return WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
+
+
+def shown(record: Record[StoredPosition], warehouse: WarehouseReference | None) -> Record[Position]:
+    """Return a position as answered."""
+    return Record(record.id, record.version, Position(**dict(record.entity), warehouse=warehouse))
+
+
+# What work that names warehouses and positions asks
+
+
+def warehouse_key(code: str) -> Key:
+    """Key to read, with others in one call, for `known_warehouses`."""
+    return repository.warehouse_key(code)
+
+
+def known_warehouses(
+    tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
+) -> dict[str, KnownWarehouse]:
+    """Pick the warehouses with these codes out of the items read by `warehouse_key`.
+
+    Call `tx.guard` before reading. A warehouse that is just being deleted or renamed
+    makes the use case decide again.
+    """
+    aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
+    ensure_stays(tx, aliases.values())
+    return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
+
+
+def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
+    """Read the codes and names of all warehouses, by id."""
+    return {known.id: known for known in known_in(repository.read_register(store))}
+
+
+def position_key(whs_code: str, bin_code: str) -> Key:
+    """Key to read, with others in one call, for `known_positions`."""
+    return repository.position_key(whs_code, bin_code)
+
+
+def known_positions(
+    tx: Transaction, pairs: Iterable[tuple[str, str]], found: Mapping[Key, Item]
+) -> dict[tuple[str, str], KnownPosition]:
+    """Pick the positions with these codes (of warehouse and position) out of the items read.
+
+    The items are those of `position_key`; otherwise as `known_warehouses`.
+    """
+    aliases = {pair: found[key] for pair in pairs if (key := position_key(*pair)) in found}
+    ensure_stays(tx, aliases.values())
+    return {pair: repository.known_position(alias) for pair, alias in aliases.items()}

@@ -1,0 +1,157 @@
+"""What waves are: bodies, what is stored, what is answered."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shared.kernel.db.facets import fold
+from shared.kernel.fields import (
+    Code,
+    Identifier,
+    Input,
+    Moment,
+    Number,
+    SmallInteger,
+    Stored,
+    Timestamp,
+)
+from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.warehouse.documents.vocabulary import PRIORITIES
+
+MAX_PICKINGS = 200
+
+type Strategy = Literal["discrete", "by_customer", "batch", "cluster", "zone", "pick_and_pass"]
+type WaveStatus = Literal[
+    "draft",
+    "planned",
+    "released",
+    "in_progress",
+    "picked",
+    "completed",
+    "closed",
+    "cancelled",
+]
+
+
+def _priority(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    number = PRIORITIES.get(fold(value.strip()))
+    if number is None:
+        message = "must be a number, or one of Alta, Normal, Baja"
+        raise PydanticCustomError("priority", message)
+    return number
+
+
+type _Priority = Annotated[
+    SmallInteger,
+    BeforeValidator(_priority),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}),
+]
+"""A priority as pickings have it, or its name as exit documents have it."""
+
+
+class WaveRule(Input):
+    """Which pending pickings of the warehouse a wave takes: those that all of it is true of."""
+
+    cutoff: Moment | None = Field(
+        default=None, description="Due on its day or before, or not known to be due."
+    )
+    carrier: Code | None = Field(default=None, description="For this carrier, or for none yet.")
+    priority: _Priority | None = Field(default=None, description="This urgent, or more.")
+    max_orders: Annotated[int, Field(ge=1, le=MAX_PICKINGS)] | None = Field(
+        default=None, description="200 unless given."
+    )
+
+
+type _PickingIds = Annotated[list[Identifier], Field(min_length=1, max_length=MAX_PICKINGS)]
+
+
+class WaveDraft(Input):
+    """A new wave, of the pickings named or of those that a rule finds.
+
+    `cutoff_at` and `carrier_code` are those of the rule unless they are given.
+    """
+
+    warehouse_code: Code
+    strategy: Strategy
+    carrier_code: Code | None = None
+    cutoff_at: Moment | None = None
+    picking_ids: _PickingIds | None = None
+    rule: WaveRule | None = None
+
+
+class WaveMetrics(Stored):
+    """Size and progress of a wave: its pickings, their lines and units, the trips and minutes.
+
+    `allocated_units` had stock when the wave was released, `short_units` had none; null before.
+    """
+
+    orders: Number = Decimal(0)
+    lines: Number = Decimal(0)
+    units: Number = Decimal(0)
+    trips: Number = Decimal(0)
+    standard_minutes: Number = Decimal(0)
+    ended_orders: Number = Decimal(0)
+    allocated_units: Number | None = None
+    short_units: Number | None = None
+
+
+class StoredWave(Stored):
+    """A wave as stored.
+
+    `open_ids` are those of its pickings that have not ended; `begun` once one was started.
+    """
+
+    id: int
+    warehouse_code: str | None = None
+    strategy: Strategy
+    status: WaveStatus
+    carrier_code: str | None = None
+    cutoff_at: Timestamp | None = None
+    released_at: Timestamp | None = None
+    metrics: WaveMetrics = Field(default_factory=WaveMetrics)
+    created_at: Timestamp
+    updated_at: Timestamp
+    picking_ids: list[int] = Field(default_factory=list)
+    open_ids: list[int] = Field(default_factory=list)
+    begun: bool = False
+
+
+class WaveOrder(Stored):
+    """A picking of a wave; `status` is the picking's."""
+
+    picking_id: int
+    status: str
+
+
+class Wave(Stored):
+    """A wave in a list."""
+
+    id: int
+    code: str
+    warehouse_code: str | None
+    strategy: Strategy
+    status: WaveStatus
+    carrier_code: str | None
+    cutoff_at: Timestamp | None
+    released_at: Timestamp | None
+    metrics: WaveMetrics
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class WaveDetail(Wave):
+    """A wave with its pickings."""
+
+    orders: list[WaveOrder]
+
+
+class WaveParameters(PeriodParameters):
+    """Parameters of the list of waves; `warehouse` is a code."""
+
+    sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    status: WaveStatus | None = None
+    warehouse: Text | None = None

@@ -1,0 +1,33 @@
+"""Waves as the interface shows them."""
+
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
+from shared.warehouse.waves.rules import code_of
+
+
+def in_list(record: Record[StoredWave]) -> Wave:
+    """Show a wave without its pickings."""
+    return Wave.model_construct(**_head(record.entity))
+
+
+def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:
+    """Show a wave with its pickings."""
+    return WaveDetail.model_construct(**_head(record.entity), orders=orders)
+
+
+def _head(wave: StoredWave) -> dict[str, Any]:
+    return {
+        "id": wave.id,
+        "code": code_of(wave.id),
+        "warehouse_code": wave.warehouse_code,
+        "strategy": wave.strategy,
+        "status": wave.status,
+        "carrier_code": wave.carrier_code,
+        "cutoff_at": wave.cutoff_at,
+        "released_at": wave.released_at,
+        "metrics": wave.metrics,
+        "created_at": wave.created_at,
+        "updated_at": wave.updated_at,
+    }

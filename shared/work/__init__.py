@@ -1,1 +1,0 @@
-"""Work records: receipts, pickings and transfers."""

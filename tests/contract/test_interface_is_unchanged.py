@@ -1,0 +1,42 @@
+"""The interface that version 1.0.0 published: paths, parameters, schemas, codes and statuses.
+
+`interface-1.0.0.json` is docs/openapi.json without its prose. Whoever changes the interface on
+purpose writes the file anew: `python -m tests.contract.test_interface_is_unchanged`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+_PUBLISHED = Path(__file__).parent / "interface-1.0.0.json"
+_DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
+_PROSE = {"description", "summary", "title", "example", "examples", "tags"}
+
+
+def without_prose(node: Any, *, is_map_of_names: bool = False) -> Any:
+    """Return a part of an OpenAPI document without what only people read.
+
+    `is_map_of_names`: the keys are names of properties or schemas, not keywords of OpenAPI.
+    """
+    if isinstance(node, list):
+        return [without_prose(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: without_prose(value, is_map_of_names=name in {"properties", "schemas", "headers"})
+        for name, value in node.items()
+        if is_map_of_names or name not in _PROSE
+    }
+
+
+def _current() -> Any:
+    document = json.loads(_DOCUMENT.read_text())
+    return without_prose({name: document[name] for name in ("paths", "components")})
+
+
+def test_paths_parameters_schemas_codes_and_statuses_are_as_published() -> None:
+    assert _current() == json.loads(_PUBLISHED.read_text())
+
+
+if __name__ == "__main__":
+    _PUBLISHED.write_text(json.dumps(_current(), indent=1, sort_keys=True) + "\n")

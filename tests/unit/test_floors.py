@@ -1,0 +1,198 @@
+"""The floors of the code: which part may import which."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+FLOORS = (
+    # kernel: what any service of this kind needs
+    "shared.kernel.errors",
+    "shared.kernel.json_text",
+    "shared.kernel.clock",
+    "shared.kernel.config",
+    "shared.kernel.observability",
+    "shared.kernel.caller",
+    "shared.kernel.uploaded_file",
+    "shared.kernel.aws",
+    "shared.kernel.sealing",
+    "shared.kernel.queue",
+    "shared.kernel.tenant_files",
+    "shared.kernel.spreadsheets",
+    "shared.kernel.validation",
+    "shared.kernel.fields",
+    "shared.kernel.calendar_days",
+    "shared.kernel.db",
+    "shared.kernel.list_parameters",
+    "shared.kernel.events",
+    # identity: who is asking, and for which company
+    "shared.identity.tenancy",
+    "shared.identity.audit",
+    "shared.identity.auth",
+    "shared.identity.users",
+    # warehouse: the trade
+    "shared.warehouse.work_records",
+    "shared.warehouse.catalog",
+    "shared.warehouse.partners",
+    "shared.warehouse.warehouses",
+    "shared.warehouse.pick_faces",
+    "shared.warehouse.settings",
+    "shared.warehouse.documents",
+    "shared.warehouse.stock",
+    "shared.warehouse.receiving",
+    "shared.warehouse.picking",
+    "shared.warehouse.transfers",
+    "shared.warehouse.transfer_orders",
+    "shared.warehouse.waves",
+    # integration: what connects to the outside
+    "shared.integration.imports",
+    "shared.integration.webhooks",
+    "shared.http",
+    "functions",
+    "operations",
+    "cli",
+)
+"""Every package and module of the service. Each imports only from itself and from those before."""
+
+_TOPS = ("shared", "functions", "operations", "cli")
+_SUBJECTS = ("shared.warehouse.", "shared.integration.")
+_CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
+_ENTRY_POINTS = {
+    "allocation", "configuration", "dispatch", "ledger", "lines", "models", "picks", "service",
+    "vocabulary", "wave_pickings",
+}  # fmt: skip
+"""Modules of a subject that another subject may import. Never a repository: only the subject that
+owns an item reads and writes it."""
+
+
+def _modules(root: Path) -> dict[str, Path]:
+    """Return the file of every module below `root` by its dotted name."""
+    paths = [path for top in _TOPS for path in (root / top).rglob("*.py")]
+    names = [path.relative_to(root).with_suffix("").as_posix().replace("/", ".") for path in paths]
+    return {name.removesuffix(".__init__"): path for name, path in zip(names, paths, strict=True)}
+
+
+def _imports(path: Path, known: set[str]) -> Iterator[str]:
+    """Yield every module that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            for alias in node.names:
+                inner = f"{module}.{alias.name}"
+                yield inner if inner in known else module
+
+
+def _graph(root: Path) -> dict[str, set[str]]:
+    """Return the modules of ours that each module imports."""
+    modules = _modules(root)
+    known = set(modules)
+    return {name: known & set(_imports(path, known)) for name, path in modules.items()}
+
+
+def _floor(module: str) -> int | None:
+    """Return the position of a module in FLOORS; None for the package of a whole group."""
+    for position, floor in enumerate(FLOORS):
+        if module == floor or module.startswith(f"{floor}."):
+            return position
+    return None
+
+
+def _violation(importer: str, imported: str) -> str | None:
+    """Return the rule that one import breaks; None when it breaks none."""
+    here, there = _floor(importer), _floor(imported)
+    assert here is not None, f"{importer} is on no floor"
+    if here == there:
+        return None
+    module = imported.rpartition(".")[2]
+    is_inside_subject = imported.startswith(_SUBJECTS) and imported not in FLOORS
+    broken = {
+        "packages that group floors hold no code": there is None,
+        "a floor imports only from those before it": there is not None and here < there,
+        "operations import no function": importer.startswith("operations.")
+        and imported.startswith("functions."),
+        "subjects meet through a service": is_inside_subject
+        and importer.startswith(_SUBJECTS)
+        and module not in _ENTRY_POINTS,
+        "a function calls the service": is_inside_subject
+        and importer.startswith("functions.")
+        and module in {"repository", "rules"},
+    }
+    return next((rule for rule, is_broken in broken.items() if is_broken), None)
+
+
+def violations(root: Path) -> list[str]:
+    """Return every import below `root` that breaks a rule."""
+    return [
+        f"{importer} imports {imported}: {rule}"
+        for importer, imports in _graph(root).items()
+        for imported in imports
+        if (rule := _violation(importer, imported))
+    ]
+
+
+def test_each_floor_imports_only_from_those_before_it() -> None:
+    assert violations(ROOT) == []
+
+
+def test_every_floor_exists_and_none_is_missing_from_the_list() -> None:
+    groups = {
+        "shared",
+        "shared.kernel",
+        "shared.identity",
+        "shared.warehouse",
+        "shared.integration",
+    }
+    modules = set(_modules(ROOT))
+    assert [floor for floor in FLOORS if floor not in modules] == []
+    assert [name for name in sorted(modules - groups) if _floor(name) is None] == []
+
+
+def test_no_two_files_import_each_other() -> None:
+    try:
+        TopologicalSorter(_graph(ROOT)).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {error.args[1]}")
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("shared/kernel/db/store.py", "from shared.warehouse.catalog import service"),
+        ("shared/kernel/clock.py", "from shared.kernel.db import store"),
+        ("shared/identity/tenancy/directory.py", "from shared.identity.users import service"),
+        ("shared/warehouse/catalog/service.py", "from shared.http.envelope import Reply"),
+        ("shared/warehouse/catalog/service.py", "import shared.warehouse.documents.service"),
+        (
+            "shared/warehouse/documents/rules.py",
+            "def late():\n    from shared.warehouse.catalog import repository",
+        ),
+        ("shared/warehouse/catalog/service.py", "from functions.catalog.app import routes"),
+        ("functions/oauth/app.py", "from shared.warehouse.catalog.repository import PRODUCTS"),
+        ("functions/oauth/app.py", "from operations.export import export_tenant"),
+        ("operations/export.py", "from functions.catalog.app import routes"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path: Path, module: str, line: str) -> None:
+    for name in (
+        "functions/catalog/app.py", "operations/export.py", "shared/http/envelope.py",
+        "shared/kernel/db/store.py", "shared/identity/users/service.py",
+        "shared/warehouse/catalog/repository.py", "shared/warehouse/catalog/service.py",
+        "shared/warehouse/documents/service.py", module,
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / module).write_text(line + "\n")
+
+    assert len(violations(tmp_path)) == 1
+
+
+def test_no_module_has_a_catch_all_name() -> None:
+    found = [name for name in _modules(ROOT) if name.rpartition(".")[2] in _CATCH_ALL_NAMES]
+    assert found == []
