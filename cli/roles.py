@@ -11,7 +11,7 @@ from shared.identity.users import repository, roles, views
 from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import check, what_is_valid
 
@@ -46,7 +46,7 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
     draft, problems = check(RoleCreate, raw)
     wanted = draft or what_is_valid(RoleCreate, raw)
     try:
-        made = perform(store, lambda tx: roles.create_role(tx, wanted, problems)).entity
+        made = run_transaction(store, lambda tx: roles.create_role(tx, wanted, problems)).entity
     except ValidationFailed:
         there = _as_wanted(store, draft) if draft else None
         if there is None:
@@ -123,7 +123,7 @@ def change(  # noqa: PLR0913  the options of the command
         number = roles.named_role(tx.store, name).id
         return roles.change_role(tx, number, wanted, problems).entity
 
-    operator.output.one(_row(perform(store, use_case)))
+    operator.output.one(_row(run_transaction(store, use_case)))
 
 
 @role.command()
@@ -144,7 +144,7 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
         return roles.delete_role(tx, number).entity
 
     try:
-        deleted = perform(store, use_case)
+        deleted = run_transaction(store, use_case)
     except (NotFound, Gone):
         number = deleted_before(
             store, "role.deleted", lambda told: repository.same_role_name(told["name"], name)

@@ -18,7 +18,7 @@ from shared.identity.users.models import (
 )
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import check, what_is_valid
 
@@ -84,7 +84,7 @@ def create(
     draft, problems = check(UserCreate, raw)
     wanted = draft or what_is_valid(UserCreate, raw)
     try:
-        record, made = perform(store, lambda tx: service.create_user(tx, wanted, problems))
+        record, made = run_transaction(store, lambda tx: service.create_user(tx, wanted, problems))
     except ValidationFailed:
         there = _as_wanted(store, draft) if draft else None
         if there is None:
@@ -200,7 +200,7 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
         number = service.named_user(tx.store, username).id
         return service.change_user(tx, number, wanted, problems).entity
 
-    operator.output.one(_user_row(store, perform(store, use_case)))
+    operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
 
 @user.command("reset-password")
@@ -225,7 +225,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
         record, made = service.reset_password(tx, number, wanted, problems)
         return record.entity, made
 
-    _show_password(operator, *perform(store, use_case))
+    _show_password(operator, *run_transaction(store, use_case))
 
 
 @user.command("remove-second-factor")
@@ -244,7 +244,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.named_user(tx.store, username).id).entity
 
-    operator.output.one(_user_row(store, perform(store, use_case)))
+    operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
 
 @user.command()
@@ -273,6 +273,6 @@ def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None
         if not yes:
             click.confirm(f"Delete the user {name} of {tenant}?", abort=True, err=True)
         with suppress(Gone):  # somebody else was faster
-            perform(store, lambda tx: service.delete_user(tx, number))
+            run_transaction(store, lambda tx: service.delete_user(tx, number))
         operator.output.say(f"{name} is deleted.")
     operator.output.one({"username": name, "id": number, "state": "deleted"})

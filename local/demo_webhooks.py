@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
-from local.endpoint import Arrival, Endpoint, Reply, listening
+from local.endpoint import Arrival, Endpoint, HttpResponse, listening
 from local.story import Story, StoryEnded
 
 _PATIENCE = 60
@@ -110,7 +110,7 @@ def _rotate(story: Story, path: str, endpoint: Endpoint, old: str) -> None:
 
 def _stumble(story: Story, path: str, endpoint: Endpoint) -> None:
     """Let the endpoint fail, look into the log, and have a delivery made once more."""
-    endpoint.reply_next(Reply(500, body="out of order"), Reply(500))
+    endpoint.reply_next(HttpResponse(500, body="out of order"), HttpResponse(500))
     event = story.do("POST", f"{path}/test")["id"]
     log = f"{path}/deliveries/{event}"
     _until(lambda: story.do("GET", log)["status"] == "succeeded", "the third attempt")

@@ -19,7 +19,7 @@ _LONGEST_WAIT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpResponse:
     """What is answered; one that `hangs` is not until the endpoint closes."""
 
     status: int = 204
@@ -51,10 +51,10 @@ class Endpoint(ThreadingHTTPServer):
 
     request_queue_size = 128
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: HttpResponse) -> None:
         self.arrivals: list[Arrival] = []
         self.closing = threading.Event()
-        self._replies = list(replies) or [Reply()]
+        self._replies = list(replies) or [HttpResponse()]
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Answering)
 
@@ -63,12 +63,12 @@ class Endpoint(ThreadingHTTPServer):
         """Its address, as it may be subscribed."""
         return f"http://localhost:{self.server_port}/hooks?from=stowage"
 
-    def reply_next(self, *replies: Reply) -> None:
+    def reply_next(self, *replies: HttpResponse) -> None:
         """Give these replies before those that are left."""
         with self._lock:
             self._replies[:0] = replies
 
-    def take(self, arrival: Arrival) -> Reply:
+    def take(self, arrival: Arrival) -> HttpResponse:
         """Keep an arrival; return what to answer."""
         with self._lock:
             self.arrivals.append(arrival)
@@ -95,7 +95,7 @@ class _Answering(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def listening(*replies: Reply) -> Iterator[Endpoint]:
+def listening(*replies: HttpResponse) -> Iterator[Endpoint]:
     """Let an endpoint answer as long as the block lasts."""
     endpoint = Endpoint(*replies)
     threading.Thread(target=endpoint.serve_forever, args=(0.1,), daemon=True).start()

@@ -19,7 +19,7 @@ from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import roles
 from shared.identity.users import service as users
 from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 
@@ -104,7 +104,7 @@ def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
         password = _first_admin(slug)
     else:
         if not password:
-            _, password = perform(
+            _, password = run_transaction(
                 store, lambda tx: users.reset_password(tx, number, PasswordReset())
             )
     return {"username": f"{ADMIN}@{slug}", "password": str(password)}
@@ -115,9 +115,9 @@ def _first_admin(slug: str) -> str | None:
     try:
         role = roles.named_role(store, _ADMINISTRATOR.name).id
     except NotFound:
-        role = perform(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
+        role = run_transaction(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
-    _, password = perform(store, lambda tx: users.create_user(tx, draft))
+    _, password = run_transaction(store, lambda tx: users.create_user(tx, draft))
     return password
 
 

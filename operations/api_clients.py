@@ -11,7 +11,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import read_all_of
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import check, what_is_valid
 
@@ -43,7 +43,9 @@ def _create(
         raw["scopes"] = list(scopes)
     draft, problems = check(ApiClientDraft, raw)
     wanted = draft or what_is_valid(ApiClientDraft, raw)
-    return perform(store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems))
+    return run_transaction(
+        store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
+    )
 
 
 def list_clients(tenant: str) -> list[Client]:
@@ -86,7 +88,7 @@ def revoke_client(client_id: str) -> None:
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
-    return perform(store_for(_slug(client_id)), use_case)
+    return run_transaction(store_for(_slug(client_id)), use_case)
 
 
 def _slug(client_id: str) -> str:

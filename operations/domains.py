@@ -28,7 +28,7 @@ from shared.identity.tenancy.settings import address_of, check_host
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
 
 STAGE = "api"
@@ -151,19 +151,19 @@ def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
                 ":deleting": {"S": "deleting"},
             },
         }
-        tx.stage("ConditionCheck", unused, lambda: _in_use(domain))
+        tx.add_action("ConditionCheck", unused, lambda: _in_use(domain))
         still_its = {
             "TableName": table,
             "Key": {"pk": {"S": host_key(domain.host)}},
             "ConditionExpression": "tenant = :slug",
             "ExpressionAttributeValues": {":slug": {"S": domain.tenant}},
         }
-        tx.stage("Delete", still_its)
+        tx.add_action("Delete", still_its)
         if tell:
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
-    perform(operators_store(domain.tenant), forget)
+    run_transaction(operators_store(domain.tenant), forget)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -217,8 +217,8 @@ def _register(slug: str, host: str, certificate: str) -> None:
             "ExpressionAttributeNames": {"#state": "state"},
             "ExpressionAttributeValues": gone,
         }
-        tx.stage("Update", ours)
-        tx.stage("ConditionCheck", there, lambda: NotFound(f"The tenant {slug}"))
+        tx.add_action("Update", ours)
+        tx.add_action("ConditionCheck", there, lambda: NotFound(f"The tenant {slug}"))
         if seen.certificate != certificate:
             changes = {"certificate_arn": (seen.certificate, certificate)}
             if item is None:
@@ -226,7 +226,7 @@ def _register(slug: str, host: str, certificate: str) -> None:
             details = {"host": host}
             audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
-    perform(operators_store(slug), claim)
+    run_transaction(operators_store(slug), claim)
 
 
 def _ensure_domain(slug: str, host: str, certificate: str) -> str:

@@ -28,7 +28,7 @@ from shared.kernel.db.collection import HEAD, tail_keys
 from shared.kernel.db.items import Item, from_attributes, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.json_text import dumps, loads
 
@@ -109,7 +109,7 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
         "started_at": instant(now_ms()),
     }
     _prepare(manifest, to)
-    perform(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
+    run_transaction(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     _write(to / _TENANT, _description(tenant, show(slug)))
     counts = _export_entities(slug, to, progress)
     counts[_LIST_OF_FILES] = _export_files(slug, to, progress)
@@ -257,7 +257,7 @@ def _whole(store: Store, head: Item) -> bytes | None:
     """Put together an entity of one or more items, all of one version."""
     for _ in range(_TRIES):
         keys = tail_keys(head[PARTITION_KEY], head.get("parts", 1))
-        found = store.get_many(keys, anew=True)
+        found = store.get_many(keys, uncached=True)
         tails = [found[key] for key in keys if key in found]
         if len(tails) == len(keys) and all(t["version"] == head["version"] for t in tails):
             return unpack([head["data"], *(tail["data"] for tail in tails)])

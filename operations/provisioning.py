@@ -15,7 +15,7 @@ from operations.api_clients import (
     revoke_client,
     rotate_client,
 )
-from operations.tenant_changes import Claim, change, show_tenant
+from operations.tenant_changes import ControlUpdate, change, show_tenant
 from operations.tenant_tables import ensure_table
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth.clients import Client
@@ -39,7 +39,7 @@ from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.settings.configuration import configure, read_configuration
 
@@ -128,12 +128,14 @@ def _register(settings: TenantSettings) -> None:
 
     def claim(tx: Transaction) -> None:
         if settings.host:
-            tx.stage("Update", _claim_of(settings.slug, settings.host), _host_taken(settings.host))
+            tx.add_action(
+                "Update", _claim_of(settings.slug, settings.host), _host_taken(settings.host)
+            )
         put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
-        tx.stage("Put", {"TableName": config().control_table, **put}, _SlugTaken)
+        tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
     with suppress(_SlugTaken):
-        perform(operators_store(settings.slug), claim)
+        run_transaction(operators_store(settings.slug), claim)
 
 
 class _SlugTaken(Exception):
@@ -263,7 +265,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
         current = read_configuration(tx.store).tenant.modules
         return configure(tx, {"modules": current - {*off} | {*on}}).tenant
 
-    return perform(store_for(slug), use_case)
+    return run_transaction(store_for(slug), use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
@@ -273,7 +275,7 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: A value cannot be; every problem at once.
     """
-    return perform(store_for(slug), lambda tx: configure(tx, changes)).tenant
+    return run_transaction(store_for(slug), lambda tx: configure(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:
@@ -292,5 +294,5 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
     current = show_tenant(slug)
     wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    claim = Claim(_claim_of(slug, host), _host_taken(host)) if host else None
+    claim = ControlUpdate(_claim_of(slug, host), _host_taken(host)) if host else None
     return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)

@@ -11,7 +11,7 @@ from shared.identity.tenancy.directory import NOT_THERE, described, read, tenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 type Attributes = Mapping[str, Mapping[str, Any] | None]
@@ -25,11 +25,11 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ControlUpdate:
     """An Update of another item of the control table, in the same transaction."""
 
     body: dict[str, Any]
-    otherwise: Callable[[], Exception]
+    on_condition_failed: Callable[[], Exception]
 
 
 def show_tenant(slug: str) -> Tenant:
@@ -42,7 +42,7 @@ def show_tenant(slug: str) -> Tenant:
 
 
 def change(
-    slug: str, action: AuditAction, wanted: Attributes, claim: Claim | None = None
+    slug: str, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None = None
 ) -> Tenant:
     """Change attributes of a tenant's item; doors follow within 10 s. Safe to repeat.
 
@@ -52,7 +52,7 @@ def change(
         NotFound: There is no such tenant, none yet, or none any more.
         Exception: What `claim` stands for, when its condition fails.
     """
-    perform(store_for(slug), lambda tx: _stage(tx, action, wanted, claim))
+    run_transaction(store_for(slug), lambda tx: _stage(tx, action, wanted, claim))
     return show_tenant(slug)
 
 
@@ -65,12 +65,14 @@ def _item(slug: str) -> Mapping[str, Any]:
     return item
 
 
-def _stage(tx: Transaction, action: AuditAction, wanted: Attributes, claim: Claim | None) -> None:
+def _stage(
+    tx: Transaction, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None
+) -> None:
     slug = tx.store.slug
     item = _item(slug)
     seen = {name: item.get(name) for name in wanted}
     if claim:
-        tx.stage("Update", claim.body, claim.otherwise)
+        tx.add_action("Update", claim.body, claim.on_condition_failed)
     if seen == dict(wanted):
         return
     set_, removed = _sorted(wanted)
@@ -87,7 +89,7 @@ def _stage(tx: Transaction, action: AuditAction, wanted: Attributes, claim: Clai
         f"attribute_not_exists(#{name})" if value is None else f"#{name} = :seen_{name}"
         for name, value in {**seen, "state": item["state"]}.items()
     ]
-    tx.stage(
+    tx.add_action(
         "Update",
         {
             "TableName": config().control_table,

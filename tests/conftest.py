@@ -11,7 +11,7 @@ from hypothesis import settings
 from tests import clock as clocks
 from tests import faults
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.stack import CREDENTIALS, Stack, deployed
 
@@ -64,7 +64,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+def aws_faults(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
     """Every AWS call of the test, seen and disturbed at will."""
     return faults.install(monkeypatch)
 

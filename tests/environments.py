@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared.http.rate_limit_leases import Account, Ask, Lease, Outcome, Tally
+from shared.http.rate_limit_leases import Lease, LeaseRequest, LeaseResult, LocalBudget, WindowState
 
 ENVIRONMENTS = 20
 
@@ -16,24 +16,24 @@ class Item:
     `meanwhile` is called before each ask is decided: what others do in that moment.
     """
 
-    tally: Tally = field(default_factory=Tally)
+    tally: WindowState = field(default_factory=WindowState)
     asks: int = 0
     meanwhile: Callable[[], None] = lambda: None
 
-    def lease(self, ask: Ask) -> Outcome:
+    def lease(self, ask: LeaseRequest) -> LeaseResult:
         """Decide an ask, as `shared.http.rate_limit_leases.Lease` has it."""
         self.meanwhile()
         self.asks += 1
         now = self.tally
         fits = now.leased <= ask.most_leased and (not ask.extra or now.spare <= ask.most_spare)
         if now.leased and not fits:
-            return Outcome(granted=False, tally=now)
-        self.tally = Tally(
+            return LeaseResult(granted=False, state=now)
+        self.tally = WindowState(
             now.leased + ask.tokens,
             now.spare + ask.extra - ask.returned,
             now.environments + ask.is_first,
         )
-        return Outcome(granted=True, tally=self.tally)
+        return LeaseResult(granted=True, state=self.tally)
 
 
 @dataclass(slots=True)
@@ -47,15 +47,15 @@ class Crowd:
     refused: int = 0
     refused_early: int = 0
     """Requests that were refused although fewer than the limit had been answered before."""
-    _accounts: list[Account] = field(init=False)
+    _accounts: list[LocalBudget] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._accounts = [Account(0) for _ in range(self.size)]
+        self._accounts = [LocalBudget(0) for _ in range(self.size)]
 
     def begin(self) -> None:
         """Begin another window."""
         self.admitted = self.refused = self.refused_early = 0
-        self._accounts = [account.next(account.window + 1) for account in self._accounts]
+        self._accounts = [account.next_window(account.window + 1) for account in self._accounts]
 
     def send(self, environment: int) -> bool:
         """Send a request that this environment answers; whether it was admitted."""

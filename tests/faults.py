@@ -70,7 +70,7 @@ class _Chain(threading.local):
 _chain = _Chain()
 
 
-class Wire:
+class AwsFaults:
     """Every AWS call of the code under test."""
 
     def __init__(self) -> None:
@@ -152,19 +152,19 @@ class Wire:
         return answer, error
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> Wire:
+def install(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
     """Lay a wire between botocore and moto until the test ends."""
-    wire = Wire()
+    aws_faults = AwsFaults()
     original = Endpoint._do_get_response  # type: ignore[attr-defined]
 
     def carried(endpoint: Any, request: Any, model: Any, context: Any) -> Answer:
-        return wire.carry(
+        return aws_faults.carry(
             lambda: original(endpoint, request, model, context), model.name, request.body
         )
 
     monkeypatch.setattr(Endpoint, "_do_get_response", carried)
     _follow_threads(monkeypatch)
-    return wire
+    return aws_faults
 
 
 def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:

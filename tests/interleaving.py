@@ -17,7 +17,7 @@ import pytest
 
 from tests import clock as clocks
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Wire, cancelled
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
 
 type Act[R] = Callable[[], R]
 
@@ -79,10 +79,10 @@ class Scheduler:
     `watch` is called after each of them.
     """
 
-    def __init__(self, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
         self.commits: list[Commit] = []
         self.watch: Callable[[], None] = lambda: None
-        self._wire = wire
+        self._wire = aws_faults
         self._self = _Self()
         self._back = threading.Semaphore(0)
         self._chance = random.Random(0)  # noqa: S311 - order, no secret

@@ -1,1 +1,1 @@
-"""Door of the catalog."""
+"""ApiHandler of the catalog."""

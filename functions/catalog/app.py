@@ -1,8 +1,8 @@
 """Products and product categories."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.http.routes import ListResponse, Method, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -39,9 +39,9 @@ def _view[E](record: Record[E]) -> E:
     open_to_mobile=True,
     **_READ,
 )
-def list_products(store: Store, request: Request) -> ListAnswer[Product]:
+def list_products(store: Store, request: Request) -> ListResponse[Product]:
     """Page through the catalog."""
-    return ListAnswer(service.list_products(store, request.parameters), _view)
+    return ListResponse(service.list_products(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -54,21 +54,21 @@ def list_products(store: Store, request: Request) -> ListAnswer[Product]:
     statuses=(201,),
     **_WRITE,
 )
-def create_product(tx: Transaction, request: Request) -> Answer:
+def create_product(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a product."""
     record = service.create_product(tx, request.body, request.problems)
-    return Answer(record.entity, 201, f"/products/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/products/{record.id}")
 
 
 @routes.declare("GET", "/products/{id}", "Get a product", answer=Product, errors=("gone",), **_READ)
-def get_product(store: Store, request: Request) -> Answer:
+def get_product(store: Store, request: Request) -> ResourceResponse:
     """Read one product."""
-    return Answer(service.get_product(store, request.id).entity)
+    return ResourceResponse(service.get_product(store, request.id).entity)
 
 
-def _change_product(tx: Transaction, request: Request) -> Answer:
+def _change_product(tx: Transaction, request: Request) -> ResourceResponse:
     record = service.change_product(tx, request.id, request.body, request.problems)
-    return Answer(record.entity)
+    return ResourceResponse(record.entity)
 
 
 for _method in _CHANGES:
@@ -93,9 +93,9 @@ for _method in _CHANGES:
     errors=("conflict", "gone"),
     **_WRITE,
 )
-def delete_product(tx: Transaction, request: Request) -> Answer:
+def delete_product(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a product that nothing refers to; answers it as it was."""
-    return Answer(service.delete_product(tx, request.id).entity)
+    return ResourceResponse(service.delete_product(tx, request.id).entity)
 
 
 @routes.declare(
@@ -106,9 +106,9 @@ def delete_product(tx: Transaction, request: Request) -> Answer:
     parameters=CategoryParameters,
     **_READ,
 )
-def list_categories(store: Store, request: Request) -> ListAnswer[Category]:
+def list_categories(store: Store, request: Request) -> ListResponse[Category]:
     """Page through the categories."""
-    return ListAnswer(service.list_categories(store, request.parameters), _view)
+    return ListResponse(service.list_categories(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -120,10 +120,10 @@ def list_categories(store: Store, request: Request) -> ListAnswer[Category]:
     statuses=(201,),
     **_WRITE,
 )
-def create_category(tx: Transaction, request: Request) -> Answer:
+def create_category(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a category."""
     record = service.create_category(tx, request.body)
-    return Answer(record.entity, 201, f"/product-categories/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/product-categories/{record.id}")
 
 
 @routes.declare(
@@ -134,13 +134,13 @@ def create_category(tx: Transaction, request: Request) -> Answer:
     errors=("gone",),
     **_READ,
 )
-def get_category(store: Store, request: Request) -> Answer:
+def get_category(store: Store, request: Request) -> ResourceResponse:
     """Read one category."""
-    return Answer(service.get_category(store, request.id).entity)
+    return ResourceResponse(service.get_category(store, request.id).entity)
 
 
-def _change_category(tx: Transaction, request: Request) -> Answer:
-    return Answer(service.change_category(tx, request.id, request.body).entity)
+def _change_category(tx: Transaction, request: Request) -> ResourceResponse:
+    return ResourceResponse(service.change_category(tx, request.id, request.body).entity)
 
 
 for _method in _CHANGES:
@@ -164,9 +164,9 @@ for _method in _CHANGES:
     errors=("gone",),
     **_WRITE,
 )
-def delete_category(tx: Transaction, request: Request) -> Answer:
+def delete_category(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a category; answers it as it was."""
-    return Answer(service.delete_category(tx, request.id).entity)
+    return ResourceResponse(service.delete_category(tx, request.id).entity)
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

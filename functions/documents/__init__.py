@@ -1,1 +1,1 @@
-"""Door of entry and exit documents."""
+"""ApiHandler of entry and exit documents."""

@@ -1,9 +1,9 @@
 """Entry and exit documents."""
 
 from functions.documents import dispatch
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, Idempotency, ListAnswer, Routes
+from shared.http.routes import Idempotency, ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import service, views
@@ -35,10 +35,10 @@ _CREATES = {
 @routes.declare(
     "GET", "/entry-documents", "List entry documents", parameters=EntryParameters, **_ENTRY_READ
 )
-def list_entry_documents(store: Store, request: Request) -> ListAnswer[Document]:
+def list_entry_documents(store: Store, request: Request) -> ListResponse[Document]:
     """Page through the entry documents, with progress per line."""
     page = service.list_documents(store, "entry", request.parameters)
-    return ListAnswer(page, views.entry_document)
+    return ListResponse(page, views.entry_document)
 
 
 @routes.declare(
@@ -49,16 +49,16 @@ def list_entry_documents(store: Store, request: Request) -> ListAnswer[Document]
     **_ENTRY_WRITE,
     **_CREATES,
 )
-def create_entry_document(tx: Transaction, request: Request) -> Answer:
+def create_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an entry document, once per reference and type."""
     created = service.create_document(tx, "entry", request.body, request.problems)
     return _created(created, views.entry_document(created.record), "/entry-documents")
 
 
 @routes.declare("GET", "/entry-documents/{id}", "Get an entry document", **_ENTRY_READ)
-def get_entry_document(store: Store, request: Request) -> Answer:
+def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     """Read one entry document."""
-    return Answer(views.entry_document(service.get_document(store, "entry", request.id)))
+    return ResourceResponse(views.entry_document(service.get_document(store, "entry", request.id)))
 
 
 @routes.declare(
@@ -68,33 +68,33 @@ def get_entry_document(store: Store, request: Request) -> Answer:
     errors=("conflict",),
     **_ENTRY_WRITE,
 )
-def close_entry_document(tx: Transaction, request: Request) -> Answer:
+def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up what is still to be received."""
-    return Answer(views.entry_document(service.close_document(tx, "entry", request.id)))
+    return ResourceResponse(views.entry_document(service.close_document(tx, "entry", request.id)))
 
 
 @routes.declare(
     "GET", "/exit-documents", "List exit documents", parameters=ExitParameters, **_EXIT_READ
 )
-def list_exit_documents(store: Store, request: Request) -> ListAnswer[Document]:
+def list_exit_documents(store: Store, request: Request) -> ListResponse[Document]:
     """Page through the exit documents, with progress per line."""
     page = service.list_documents(store, "exit", request.parameters)
-    return ListAnswer(page, views.exit_document)
+    return ListResponse(page, views.exit_document)
 
 
 @routes.declare(
     "POST", "/exit-documents", "Create an exit document", body=ExitDraft, **_EXIT_WRITE, **_CREATES
 )
-def create_exit_document(tx: Transaction, request: Request) -> Answer:
+def create_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an exit document, once per reference and type."""
     created = service.create_document(tx, "exit", request.body, request.problems)
     return _created(created, views.exit_document(created.record), "/exit-documents")
 
 
 @routes.declare("GET", "/exit-documents/{id}", "Get an exit document", **_EXIT_READ)
-def get_exit_document(store: Store, request: Request) -> Answer:
+def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Read one exit document."""
-    return Answer(views.exit_document(service.get_document(store, "exit", request.id)))
+    return ResourceResponse(views.exit_document(service.get_document(store, "exit", request.id)))
 
 
 @routes.declare(
@@ -104,15 +104,17 @@ def get_exit_document(store: Store, request: Request) -> Answer:
     errors=("conflict",),
     **_EXIT_WRITE,
 )
-def close_exit_document(tx: Transaction, request: Request) -> Answer:
+def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up what is still to be picked."""
-    return Answer(views.exit_document(service.close_document(tx, "exit", request.id)))
+    return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
 
 
-def _created(created: service.Created, view: EntryDocument | ExitDocument, path: str) -> Answer:
+def _created(
+    created: service.Created, view: EntryDocument | ExitDocument, path: str
+) -> ResourceResponse:
     if created.new:
-        return Answer(view, 201, f"{path}/{created.record.id}")
-    return Answer(view)
+        return ResourceResponse(view, 201, f"{path}/{created.record.id}")
+    return ResourceResponse(view)
 
 
-lambda_handler = Door(routes, dispatch.routes)
+lambda_handler = ApiHandler(routes, dispatch.routes)

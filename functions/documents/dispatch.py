@@ -1,7 +1,7 @@
 """The dispatch of exit documents."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, Routes
+from shared.http.routes import ResourceResponse, Routes
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import views
 from shared.warehouse.documents.models import ExitDocument
@@ -21,6 +21,6 @@ routes = Routes("dispatch")
     description="What was picked leaves the warehouse; what was not is given up, and the document"
     " is closed.",
 )
-def dispatch(tx: Transaction, request: Request) -> Answer:
+def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
     """Let the staged goods of an exit document leave."""
-    return Answer(views.exit_document(dispatch_exit_document(tx, request.id)))
+    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id)))

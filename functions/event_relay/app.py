@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shared.integration.webhooks.relaying import Relay
-from shared.kernel.events.outbox import Entry, entry_of
+from shared.kernel.events.outbox import OutboxEntry, entry_of
 from shared.kernel.observability import bind, count, flush, logger
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
     """Relay a batch of the stream; tell where to go on when some of it failed."""
     bind(request_id=context.aws_request_id)
-    entries: list[tuple[str, str, Entry]] = []
+    entries: list[tuple[str, str, OutboxEntry]] = []
     failed: set[str] = set()
     for record in event["Records"]:
         if record["eventName"] != "INSERT":

@@ -1,1 +1,1 @@
-"""Door of everything else."""
+"""ApiHandler of everything else."""

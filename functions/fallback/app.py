@@ -1,5 +1,5 @@
 """Every path that no other function owns: 404 in the error envelope."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 
-lambda_handler = Door()
+lambda_handler = ApiHandler()

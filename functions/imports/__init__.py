@@ -1,1 +1,1 @@
-"""Door of imports."""
+"""ApiHandler of imports."""

@@ -2,9 +2,15 @@
 
 from typing import get_args
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, FileAnswer, ListAnswer, Redirect, Routes
+from shared.http.routes import (
+    FileResponse,
+    ListResponse,
+    RedirectResponse,
+    ResourceResponse,
+    Routes,
+)
 from shared.integration.imports import service
 from shared.integration.imports.columns import ImportKind
 from shared.integration.imports.models import (
@@ -44,19 +50,19 @@ def _space(tx: Transaction | Store, request: Request) -> Workspace:
 
 def _shown(
     record: Record[StoredImport], request: Request, status: int, location: str | None = None
-) -> Answer:
+) -> ResourceResponse:
     one = record.entity
     view = import_view(one, request.tenant.base_url)
-    return Answer(view, status, location, one.warning)
+    return ResourceResponse(view, status, location, one.warning)
 
 
 @routes.declare(
     "GET", "/imports", "List imports", answer=Import, parameters=ImportParameters, **_READ
 )
-def list_imports(store: Store, request: Request) -> ListAnswer[StoredImport]:
+def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     """Page through the imports."""
     page = service.list_imports(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, lambda record: import_view(record.entity, request.tenant.base_url))
+    return ListResponse(page, lambda record: import_view(record.entity, request.tenant.base_url))
 
 
 @routes.declare(
@@ -74,7 +80,7 @@ def list_imports(store: Store, request: Request) -> ListAnswer[StoredImport]:
     " through `POST /imports/uploads`. `warning` tells that the same file was uploaded before.",
     **_WRITE,
 )
-def upload_import(tx: Transaction, request: Request) -> Answer:
+def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Upload a file and have it validated."""
     record = service.start_import(tx, _space(tx, request), request.body)
     return _shown(record, request, 202, f"/imports/{record.id}")
@@ -93,12 +99,12 @@ def upload_import(tx: Transaction, request: Request) -> Answer:
     " validation.",
     **{**_WRITE, "warns": False},
 )
-def request_upload(tx: Transaction, request: Request) -> Answer:
+def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     """Make an import whose file goes to storage directly."""
     record, form = service.request_upload(tx, _space(tx, request), request.body)
     shown = import_view(record.entity, request.tenant.base_url)
     pending = PendingImport(**dict(shown), upload=UploadForm(**form))
-    return Answer(pending, 201, f"/imports/{record.id}")
+    return ResourceResponse(pending, 201, f"/imports/{record.id}")
 
 
 @routes.declare(
@@ -111,7 +117,7 @@ def request_upload(tx: Transaction, request: Request) -> Answer:
     " uploaded, and a sheet of instructions.",
     **_READ,
 )
-def get_template(_store: Store, request: Request) -> FileAnswer:
+def get_template(_store: Store, request: Request) -> FileResponse:
     """Read the template of a kind of import."""
     # Lazily: openpyxl costs 100 ms.
     from shared.integration.imports.templates import template  # noqa: PLC0415
@@ -120,12 +126,12 @@ def get_template(_store: Store, request: Request) -> FileAnswer:
     for kind in get_args(ImportKind.__value__):
         if kind == wanted:
             language = request.parameters.lang
-            return FileAnswer(template(kind, language), f"{kind}-{language}.xlsx")
+            return FileResponse(template(kind, language), f"{kind}-{language}.xlsx")
     raise NotFound("This kind of import")
 
 
 @routes.declare("GET", "/imports/{id}", "Get an import", answer=Import, warns=True, **_READ)
-def get_import(store: Store, request: Request) -> Answer:
+def get_import(store: Store, request: Request) -> ResourceResponse:
     """Read one import: how far it is, and what is wrong with its file."""
     return _shown(service.get_import(store, request.id), request, 200)
 
@@ -141,12 +147,12 @@ def get_import(store: Store, request: Request) -> Answer:
     " five minutes; ask there without the token.",
     **_READ,
 )
-def get_error_report(store: Store, request: Request) -> FileAnswer | Redirect:
+def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
     """Read the report of the rejected rows; not_found when there are none."""
     report = service.error_report(_space(store, request), request.id)
     if isinstance(report, str):
-        return Redirect(report)
-    return FileAnswer(report, f"import-{request.id}-errors.xlsx")
+        return RedirectResponse(report)
+    return FileResponse(report, f"import-{request.id}-errors.xlsx")
 
 
 @routes.declare(
@@ -160,7 +166,7 @@ def get_error_report(store: Store, request: Request) -> FileAnswer | Redirect:
     " import until it is `committed`. One that has `failed` goes on where it stopped.",
     **_WRITE,
 )
-def commit_import(tx: Transaction, request: Request) -> Answer:
+def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Apply the valid rows."""
     record = service.commit_import(tx, _space(tx, request), request.id)
     return _shown(record, request, 202, f"/imports/{record.id}")
@@ -174,9 +180,9 @@ def commit_import(tx: Transaction, request: Request) -> Answer:
     error_statuses=_TOO_LATE,
     **_WRITE,
 )
-def cancel_import(tx: Transaction, request: Request) -> Answer:
+def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up an import that has not been committed."""
     return _shown(service.cancel_import(tx, _space(tx, request), request.id), request, 200)
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

@@ -1,1 +1,1 @@
-"""Door of the partners."""
+"""ApiHandler of the partners."""

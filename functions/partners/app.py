@@ -1,8 +1,8 @@
 """Clients and providers."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.http.routes import ListResponse, Method, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -40,9 +40,9 @@ def _view[E](record: Record[E]) -> E:
     parameters=ClientParameters,
     **_READ_CLIENTS,
 )
-def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
+def list_clients(store: Store, request: Request) -> ListResponse[Client]:
     """Page through the clients."""
-    return ListAnswer(service.list_clients(store, request.parameters), _view)
+    return ListResponse(service.list_clients(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -55,23 +55,23 @@ def list_clients(store: Store, request: Request) -> ListAnswer[Client]:
     statuses=(201,),
     **_WRITE_CLIENTS,
 )
-def create_client(tx: Transaction, request: Request) -> Answer:
+def create_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a client."""
     record = service.create_client(tx, request.body, request.problems)
-    return Answer(record.entity, 201, f"/clients/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/clients/{record.id}")
 
 
 @routes.declare(
     "GET", "/clients/{id}", "Get a client", answer=Client, errors=("gone",), **_READ_CLIENTS
 )
-def get_client(store: Store, request: Request) -> Answer:
+def get_client(store: Store, request: Request) -> ResourceResponse:
     """Read one client."""
-    return Answer(service.get_client(store, request.id).entity)
+    return ResourceResponse(service.get_client(store, request.id).entity)
 
 
-def _change_client(tx: Transaction, request: Request) -> Answer:
+def _change_client(tx: Transaction, request: Request) -> ResourceResponse:
     record = service.change_client(tx, request.id, request.body, request.problems)
-    return Answer(record.entity)
+    return ResourceResponse(record.entity)
 
 
 for _method in _CHANGES:
@@ -97,9 +97,9 @@ for _method in _CHANGES:
     description="Documents keep the code and name of their client.",
     **_WRITE_CLIENTS,
 )
-def delete_client(tx: Transaction, request: Request) -> Answer:
+def delete_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a client; answers it as it was."""
-    return Answer(service.delete_client(tx, request.id).entity)
+    return ResourceResponse(service.delete_client(tx, request.id).entity)
 
 
 @routes.declare(
@@ -110,9 +110,9 @@ def delete_client(tx: Transaction, request: Request) -> Answer:
     parameters=ProviderParameters,
     **_READ_PROVIDERS,
 )
-def list_providers(store: Store, request: Request) -> ListAnswer[Provider]:
+def list_providers(store: Store, request: Request) -> ListResponse[Provider]:
     """Page through the providers."""
-    return ListAnswer(service.list_providers(store, request.parameters), _view)
+    return ListResponse(service.list_providers(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -124,22 +124,22 @@ def list_providers(store: Store, request: Request) -> ListAnswer[Provider]:
     statuses=(201,),
     **_WRITE_PROVIDERS,
 )
-def create_provider(tx: Transaction, request: Request) -> Answer:
+def create_provider(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a provider."""
     record = service.create_provider(tx, request.body)
-    return Answer(record.entity, 201, f"/providers/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/providers/{record.id}")
 
 
 @routes.declare(
     "GET", "/providers/{id}", "Get a provider", answer=Provider, errors=("gone",), **_READ_PROVIDERS
 )
-def get_provider(store: Store, request: Request) -> Answer:
+def get_provider(store: Store, request: Request) -> ResourceResponse:
     """Read one provider."""
-    return Answer(service.get_provider(store, request.id).entity)
+    return ResourceResponse(service.get_provider(store, request.id).entity)
 
 
-def _change_provider(tx: Transaction, request: Request) -> Answer:
-    return Answer(service.change_provider(tx, request.id, request.body).entity)
+def _change_provider(tx: Transaction, request: Request) -> ResourceResponse:
+    return ResourceResponse(service.change_provider(tx, request.id, request.body).entity)
 
 
 for _method in _CHANGES:
@@ -164,10 +164,10 @@ for _method in _CHANGES:
     description="Documents keep the code and name of their provider.",
     **_WRITE_PROVIDERS,
 )
-def delete_provider(tx: Transaction, request: Request) -> Answer:
+def delete_provider(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a provider; answers it as it was."""
-    return Answer(service.delete_provider(tx, request.id).entity)
+    return ResourceResponse(service.delete_provider(tx, request.id).entity)
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)
 """Clients and providers."""

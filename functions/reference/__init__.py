@@ -1,1 +1,1 @@
-"""Door of the description of the interface."""
+"""ApiHandler of the description of the interface."""

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shared.http.conditional import fresh
-from shared.http.envelope import Reply, error_reply
+from shared.http.conditional import add_etag
+from shared.http.envelope import HttpResponse, error_response
 from shared.http.request import headers_of
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError
@@ -57,7 +57,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     try:
         reply = _answer(event, path)
     except ServiceError as error:
-        refused = error_reply(error, request_id, config().docs_base)
+        refused = error_response(error, request_id, config().docs_base)
         own = {"Content-Type": "application/json", "Cache-Control": "no-store"}
         reply = replace(refused, headers={**own, **refused.headers})
     logger.info("answered", status=reply.status)
@@ -70,16 +70,16 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     }
 
 
-def _answer(event: Mapping[str, Any], path: str) -> Reply:
+def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:
     if path not in _ROUTES:
         raise NotFound("The route")
     if event["httpMethod"] != "GET":
         raise MethodNotAllowed(event["httpMethod"], ["GET"])
-    return fresh(_reply(path), headers_of(event))
+    return add_etag(_reply(path), headers_of(event))
 
 
 @cache
-def _reply(path: str) -> Reply:
+def _reply(path: str) -> HttpResponse:
     file = _ROUTES[path]
     content = (_FILES / file.path).read_bytes()
     if file.path.endswith(".gz"):
@@ -90,4 +90,4 @@ def _reply(path: str) -> Reply:
         "Content-Security-Policy": _POLICY,
         "Referrer-Policy": "no-referrer",
     }
-    return Reply(200, content.decode(), headers)
+    return HttpResponse(200, content.decode(), headers)

@@ -1,7 +1,7 @@
 """Credentials of ERPs, shops and mobile applications."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.identity.auth import client_changes, client_views
 from shared.identity.auth.client_models import (
     ApiClient,
@@ -30,10 +30,10 @@ _ONE = {**_ALL, "answer": ApiClient, "errors": ("gone",)}
     description="Integration clients and mobile applications that are not revoked.",
     **_ALL,
 )
-def list_api_clients(store: Store, request: Request) -> ListAnswer[Client]:
+def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     """Page through the clients."""
     page = client_changes.list_clients(store, request.parameters)
-    return ListAnswer(page, lambda record: client_views.client(record.entity))
+    return ListResponse(page, lambda record: client_views.client(record.entity))
 
 
 @routes.declare(
@@ -51,16 +51,18 @@ def list_api_clients(store: Store, request: Request) -> ListAnswer[Client]:
     " of integration clients; there are 10 mobile applications at most.",
     **_ALL,
 )
-def create_api_client(tx: Transaction, request: Request) -> Answer:
+def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an integration client or a mobile application."""
     made, secret = client_changes.create_client(tx, request.body, request.problems)
-    return Answer(client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}")
+    return ResourceResponse(
+        client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
+    )
 
 
 @routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
-def get_api_client(store: Store, request: Request) -> Answer:
+def get_api_client(store: Store, request: Request) -> ResourceResponse:
     """Read one client."""
-    return Answer(client_views.client(client_changes.get_client(store, _id(request))))
+    return ResourceResponse(client_views.client(client_changes.get_client(store, _id(request))))
 
 
 @routes.declare(
@@ -73,10 +75,10 @@ def get_api_client(store: Store, request: Request) -> Answer:
     " within 10 s; it asks for new ones.",
     **_ONE,
 )
-def change_api_client(tx: Transaction, request: Request) -> Answer:
+def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Change the name or the scopes of a client."""
     changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
-    return Answer(client_views.client(changed))
+    return ResourceResponse(client_views.client(changed))
 
 
 @routes.declare(
@@ -86,9 +88,9 @@ def change_api_client(tx: Transaction, request: Request) -> Answer:
     description="For good: its secrets end at once, its tokens within 10 s.",
     **_ONE,
 )
-def revoke_api_client(tx: Transaction, request: Request) -> Answer:
+def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Revoke a client; answers it as it was."""
-    return Answer(client_views.client(client_changes.revoke_client(tx, _id(request))))
+    return ResourceResponse(client_views.client(client_changes.revoke_client(tx, _id(request))))
 
 
 @routes.declare(
@@ -104,11 +106,11 @@ def revoke_api_client(tx: Transaction, request: Request) -> Answer:
     " of the client within 10 s.",
     **{**_ONE, "answer": NewApiClient, "errors": ("gone", "conflict")},
 )
-def rotate_client_secret(tx: Transaction, request: Request) -> Answer:
+def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a client a new secret."""
     keep = request.body.keep_previous
     changed, secret = client_changes.rotate_secret(tx, _id(request), keep_previous=keep)
-    return Answer(client_views.new_client(changed, secret))
+    return ResourceResponse(client_views.new_client(changed, secret))
 
 
 @routes.declare(
@@ -118,9 +120,11 @@ def rotate_client_secret(tx: Transaction, request: Request) -> Answer:
     description="Of a client that has changed over to its new one. Tokens stay valid.",
     **_ONE,
 )
-def end_previous_secret(tx: Transaction, request: Request) -> Answer:
+def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """End the secret that a rotation kept."""
-    return Answer(client_views.client(client_changes.end_previous_secret(tx, _id(request))))
+    return ResourceResponse(
+        client_views.client(client_changes.end_previous_secret(tx, _id(request)))
+    )
 
 
 def _id(request: Request) -> str:

@@ -1,7 +1,7 @@
 """Named sets of permissions."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.identity.users import roles, views
 from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.kernel.db.store import Store
@@ -14,10 +14,10 @@ _ONE = {**_ALL, "errors": ("gone",)}
 
 
 @routes.declare("GET", "/roles", "List roles", answer=Role, parameters=RoleParameters, **_ALL)
-def list_roles(store: Store, request: Request) -> ListAnswer[StoredRole]:
+def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
     """Page through the roles."""
     page = roles.list_roles(store, request.parameters)
-    return ListAnswer(page, lambda record: views.role(record.entity))
+    return ListResponse(page, lambda record: views.role(record.entity))
 
 
 @routes.declare(
@@ -32,16 +32,16 @@ def list_roles(store: Store, request: Request) -> ListAnswer[StoredRole]:
     " lets its users read.",
     **_ALL,
 )
-def create_role(tx: Transaction, request: Request) -> Answer:
+def create_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a role."""
     record = roles.create_role(tx, request.body, request.problems)
-    return Answer(views.role(record.entity), 201, f"/roles/{record.id}")
+    return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
 
 
 @routes.declare("GET", "/roles/{id}", "Get a role", answer=Role, **_ONE)
-def get_role(store: Store, request: Request) -> Answer:
+def get_role(store: Store, request: Request) -> ResourceResponse:
     """Read one role."""
-    return Answer(views.role(roles.get_role(store, request.id).entity))
+    return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
 
 
 @routes.declare(
@@ -55,10 +55,10 @@ def get_role(store: Store, request: Request) -> Answer:
     " all who have the role within 10 s; new ones bear what the role then allows.",
     **_ONE,
 )
-def change_role(tx: Transaction, request: Request) -> Answer:
+def change_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a role."""
     record = roles.change_role(tx, request.id, request.body, request.problems)
-    return Answer(views.role(record.entity))
+    return ResourceResponse(views.role(record.entity))
 
 
 @routes.declare(
@@ -69,6 +69,6 @@ def change_role(tx: Transaction, request: Request) -> Answer:
     description="Only a role that no user has.",
     **{**_ONE, "errors": ("gone", "conflict")},
 )
-def delete_role(tx: Transaction, request: Request) -> Answer:
+def delete_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a role; answers it as it was."""
-    return Answer(views.role(roles.delete_role(tx, request.id).entity))
+    return ResourceResponse(views.role(roles.delete_role(tx, request.id).entity))

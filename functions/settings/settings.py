@@ -1,7 +1,7 @@
 """How a company works."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, Routes
+from shared.http.routes import ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.settings import service, views
@@ -13,9 +13,9 @@ _ALL = {"scope": "settings:manage", "permission": "users.manage", "answer": Comp
 
 
 @routes.declare("GET", "/settings", "Get the settings", **_ALL)
-def get_settings(store: Store, _request: Request) -> Answer:
+def get_settings(store: Store, _request: Request) -> ResourceResponse:
     """Read how the company works."""
-    return Answer(views.settings(service.get_settings(store)))
+    return ResourceResponse(views.settings(service.get_settings(store)))
 
 
 @routes.declare(
@@ -28,6 +28,6 @@ def get_settings(store: Store, _request: Request) -> Answer:
     " operator to change. Every route follows within 10 s.",
     **_ALL,
 )
-def change_settings(tx: Transaction, request: Request) -> Answer:
+def change_settings(tx: Transaction, request: Request) -> ResourceResponse:
     """Change how the company works."""
-    return Answer(views.settings(service.change_settings(tx, request.body)))
+    return ResourceResponse(views.settings(service.change_settings(tx, request.body)))

@@ -1,7 +1,7 @@
 """People who use the instance."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.identity.users import credentials, service, views
 from shared.identity.users.models import (
     NewUser,
@@ -30,9 +30,9 @@ def _view(record: Record[User]) -> User:
 
 
 @routes.declare("GET", "/users", "List users", answer=User, parameters=UserParameters, **_ALL)
-def list_users(store: Store, request: Request) -> ListAnswer[User]:
+def list_users(store: Store, request: Request) -> ListResponse[User]:
     """Page through the users."""
-    return ListAnswer(service.list_users(store, request.parameters), _view)
+    return ListResponse(service.list_users(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -49,10 +49,10 @@ def list_users(store: Store, request: Request) -> ListAnswer[User]:
     " shows it this once. A password has 12 to 256 characters.",
     **_ALL,
 )
-def create_user(tx: Transaction, request: Request) -> Answer:
+def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a user."""
     record, made = service.create_user(tx, request.body, request.problems)
-    return Answer(views.new_user(record.entity, made), 201, f"/users/{record.id}")
+    return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
 
 
 @routes.declare(
@@ -63,9 +63,9 @@ def create_user(tx: Transaction, request: Request) -> Answer:
     description="Users may read themselves, also as `/users/me`.",
     **_OWN,
 )
-def get_user(store: Store, request: Request) -> Answer:
+def get_user(store: Store, request: Request) -> ResourceResponse:
     """Read one user."""
-    return Answer(service.get_user(store, request.id).entity)
+    return ResourceResponse(service.get_user(store, request.id).entity)
 
 
 @routes.declare(
@@ -79,9 +79,11 @@ def get_user(store: Store, request: Request) -> Answer:
     " within 10 s; `is_active: false` also the sessions.",
     **_ONE,
 )
-def change_user(tx: Transaction, request: Request) -> Answer:
+def change_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a user."""
-    return Answer(service.change_user(tx, request.id, request.body, request.problems).entity)
+    return ResourceResponse(
+        service.change_user(tx, request.id, request.body, request.problems).entity
+    )
 
 
 @routes.declare(
@@ -92,9 +94,9 @@ def change_user(tx: Transaction, request: Request) -> Answer:
     description="Tokens and sessions end within 10 s; the user name is free again.",
     **_ONE,
 )
-def delete_user(tx: Transaction, request: Request) -> Answer:
+def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a user; answers it as it was."""
-    return Answer(service.delete_user(tx, request.id).entity)
+    return ResourceResponse(service.delete_user(tx, request.id).entity)
 
 
 @routes.declare(
@@ -110,10 +112,10 @@ def delete_user(tx: Transaction, request: Request) -> Answer:
     " sessions end within 10 s; two-step verification stays on.",
     **_ONE,
 )
-def reset_password(tx: Transaction, request: Request) -> Answer:
+def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     """Give somebody a new password."""
     record, made = service.reset_password(tx, request.id, request.body, request.problems)
-    return Answer(views.new_user(record.entity, made))
+    return ResourceResponse(views.new_user(record.entity, made))
 
 
 @routes.declare(
@@ -129,10 +131,10 @@ def reset_password(tx: Transaction, request: Request) -> Answer:
     " of that field; after 10 tries in a minute the answer is 429.",
     **_OWN,
 )
-def change_password(tx: Transaction, request: Request) -> Answer:
+def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     """Change the password of the user who calls."""
     found = credentials.change_password(tx, request.id, request.body, request.problems)
-    return Answer(found.entity)
+    return ResourceResponse(found.entity)
 
 
 @routes.declare(
@@ -146,9 +148,9 @@ def change_password(tx: Transaction, request: Request) -> Answer:
     " enrolling again replaces what was shown.",
     **{**_OWN, "errors": ("gone", "conflict")},
 )
-def enrol_totp(tx: Transaction, request: Request) -> Answer:
+def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a user a second factor to be confirmed."""
-    return Answer(credentials.enrol_totp(tx, request.id))
+    return ResourceResponse(credentials.enrol_totp(tx, request.id))
 
 
 @routes.declare(
@@ -162,10 +164,10 @@ def enrol_totp(tx: Transaction, request: Request) -> Answer:
     " code end within 10 s.",
     **{**_OWN, "errors": ("gone", "conflict")},
 )
-def confirm_totp(tx: Transaction, request: Request) -> Answer:
+def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Switch two-step verification on."""
     found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
-    return Answer(found.entity)
+    return ResourceResponse(found.entity)
 
 
 @routes.declare(
@@ -176,6 +178,6 @@ def confirm_totp(tx: Transaction, request: Request) -> Answer:
     description="Also gives up an enrolment that was not confirmed.",
     **_OWN,
 )
-def remove_totp(tx: Transaction, request: Request) -> Answer:
+def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Switch two-step verification off."""
-    return Answer(credentials.remove_totp(tx, request.id).entity)
+    return ResourceResponse(credentials.remove_totp(tx, request.id).entity)

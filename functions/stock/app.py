@@ -1,8 +1,8 @@
 """Stock: rows, levels and the ledger of movements."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock import adjustments, service, views
@@ -34,10 +34,10 @@ _SCOPE = "stocks:read"
     description="One row per product, position, batch, serial and inventory status. A row that"
     " has been emptied stays, with the status out and quantity 0.",
 )
-def list_stock(store: Store, request: Request) -> ListAnswer[StockRow]:
+def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
     """Page through the stock rows."""
     page = service.list_stock(store, request.parameters)
-    return ListAnswer(page.rows, views.stock_row(page.warehouses))
+    return ListResponse(page.rows, views.stock_row(page.warehouses))
 
 
 @routes.declare(
@@ -50,9 +50,9 @@ def list_stock(store: Store, request: Request) -> ListAnswer[StockRow]:
     description="One row per product and warehouse, or with `totals` one per product. Available"
     " is what is on hand and neither allocated nor in quarantine, damaged or blocked.",
 )
-def list_levels(store: Store, request: Request) -> ListAnswer[Level]:
+def list_levels(store: Store, request: Request) -> ListResponse[Level]:
     """Page through what is on hand and available."""
-    return ListAnswer(service.list_levels(store, request.parameters), views.level)
+    return ListResponse(service.list_levels(store, request.parameters), views.level)
 
 
 @routes.declare(
@@ -64,18 +64,18 @@ def list_levels(store: Store, request: Request) -> ListAnswer[Level]:
     parameters=MovementParameters,
     description="The ledger: every change of quantity or status, none of them ever changed.",
 )
-def list_movements(store: Store, request: Request) -> ListAnswer[Movement]:
+def list_movements(store: Store, request: Request) -> ListResponse[Movement]:
     """Page through the ledger."""
     page = service.list_movements(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.movement)
+    return ListResponse(page, views.movement)
 
 
 @routes.declare(
     "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, answer=Movement
 )
-def get_movement(store: Store, request: Request) -> Answer:
+def get_movement(store: Store, request: Request) -> ResourceResponse:
     """Read one entry of the ledger."""
-    return Answer(service.get_movement(store, request.id).entity)
+    return ResourceResponse(service.get_movement(store, request.id).entity)
 
 
 @routes.declare(
@@ -92,12 +92,12 @@ def get_movement(store: Store, request: Request) -> Answer:
     description="A count, a difference or another inventory status, with its reason. 200 answers"
     " a count that found what was expected: nothing has changed.",
 )
-def adjust_stock(tx: Transaction, request: Request) -> Answer:
+def adjust_stock(tx: Transaction, request: Request) -> ResourceResponse:
     """Correct the stock of one product at one position."""
     made = adjustments.adjust_stock(tx, request.body, request.problems)
     if made.movement_id is None:
-        return Answer(made)
-    return Answer(made, 201, f"/stock-movements/{made.movement_id}")
+        return ResourceResponse(made)
+    return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

@@ -1,1 +1,1 @@
-"""Door of transfer orders."""
+"""ApiHandler of transfer orders."""

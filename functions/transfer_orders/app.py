@@ -1,8 +1,8 @@
 """Transfer orders."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -39,10 +39,10 @@ _ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
     description="`lines` is null.",
     **_READ,
 )
-def list_transfer_orders(store: Store, request: Request) -> ListAnswer[StoredTransferOrder]:
+def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredTransferOrder]:
     """Page through the transfer orders."""
     page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.in_list)
+    return ListResponse(page, views.in_list)
 
 
 @routes.declare(
@@ -57,21 +57,21 @@ def list_transfer_orders(store: Store, request: Request) -> ListAnswer[StoredTra
     " then send `picker_id`. 200 answers the order that already has the reference.",
     **_WRITE,
 )
-def create_transfer_order(tx: Transaction, request: Request) -> Answer:
+def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a transfer order, once per reference."""
     created = service.create_transfer_order(
         tx, request.body, request.problems, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
     if created.new:
-        return Answer(view, 201, f"/transfer-orders/{created.record.id}")
-    return Answer(view)
+        return ResourceResponse(view, 201, f"/transfer-orders/{created.record.id}")
+    return ResourceResponse(view)
 
 
 @routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", **_READ)
-def get_transfer_order(store: Store, request: Request) -> Answer:
+def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     """Read one transfer order with its lines."""
-    return Answer(views.in_detail(service.get_transfer_order(store, request.id)))
+    return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
 
 
 @routes.declare(
@@ -83,7 +83,7 @@ def get_transfer_order(store: Store, request: Request) -> Answer:
     " gets stock of the origin allocated as far as there is any.",
     **_ACT,
 )
-def release_transfer_order(tx: Transaction, request: Request) -> Answer:
+def release_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
     return _shown(
@@ -101,7 +101,7 @@ def release_transfer_order(tx: Transaction, request: Request) -> Answer:
     " it.",
     **_ACT,
 )
-def pick_transfer_order(tx: Transaction, request: Request) -> Answer:
+def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
@@ -114,7 +114,7 @@ def pick_transfer_order(tx: Transaction, request: Request) -> Answer:
     description="picking becomes picked, also when short; what was not picked is released.",
     **_ACT,
 )
-def finish_picking(tx: Transaction, request: Request) -> Answer:
+def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """End the picking of an order."""
     return _shown(order_picking.finish_picking(tx, request.id))
 
@@ -128,7 +128,7 @@ def finish_picking(tx: Transaction, request: Request) -> Answer:
     " of the destination.",
     **_ACT,
 )
-def dispatch_transfer_order(tx: Transaction, request: Request) -> Answer:
+def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Let what was picked leave."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
@@ -144,7 +144,7 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> Answer:
     " lines a call; one line alone may have 40 serials.",
     **_ACT,
 )
-def receive_transfer_order(tx: Transaction, request: Request) -> Answer:
+def receive_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Put what arrived into stock."""
     return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
 
@@ -158,7 +158,7 @@ def receive_transfer_order(tx: Transaction, request: Request) -> Answer:
     " then `reason` is required.",
     **_ACT,
 )
-def close_transfer_order(tx: Transaction, request: Request) -> Answer:
+def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """End an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
@@ -171,13 +171,13 @@ def close_transfer_order(tx: Transaction, request: Request) -> Answer:
     " is available on its shelf again.",
     **_ACT,
 )
-def cancel_transfer_order(tx: Transaction, request: Request) -> Answer:
+def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Give an order up."""
     return _shown(order_picking.cancel_transfer_order(tx, request.id))
 
 
-def _shown(record: Record[StoredTransferOrder]) -> Answer:
-    return Answer(views.in_detail(record))
+def _shown(record: Record[StoredTransferOrder]) -> ResourceResponse:
+    return ResourceResponse(views.in_detail(record))
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

@@ -1,1 +1,1 @@
-"""Door of the warehouses."""
+"""ApiHandler of the warehouses."""

@@ -1,9 +1,9 @@
 """Warehouses and their positions; their maps: `layout`; `pick_faces`."""
 
 from functions.warehouses import layout, pick_faces
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Method, Routes
+from shared.http.routes import ListResponse, Method, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -41,9 +41,9 @@ def _view[E](record: Record[E]) -> E:
     parameters=WarehouseParameters,
     **_READ,
 )
-def list_warehouses(store: Store, request: Request) -> ListAnswer[Warehouse]:
+def list_warehouses(store: Store, request: Request) -> ListResponse[Warehouse]:
     """Page through the warehouses."""
-    return ListAnswer(service.list_warehouses(store, request.parameters), _view)
+    return ListResponse(service.list_warehouses(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -56,10 +56,10 @@ def list_warehouses(store: Store, request: Request) -> ListAnswer[Warehouse]:
     statuses=(201,),
     **_WRITE,
 )
-def create_warehouse(tx: Transaction, request: Request) -> Answer:
+def create_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a warehouse."""
     record = service.create_warehouse(tx, request.body, request.problems)
-    return Answer(record.entity, 201, f"/warehouses/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/warehouses/{record.id}")
 
 
 @routes.declare(
@@ -72,14 +72,14 @@ def create_warehouse(tx: Transaction, request: Request) -> Answer:
     "GET /warehouse-positions?warehouse_id=.",
     **_READ,
 )
-def get_warehouse(store: Store, request: Request) -> Answer:
+def get_warehouse(store: Store, request: Request) -> ResourceResponse:
     """Read one warehouse and its positions."""
-    return Answer(service.get_warehouse(store, request.id).entity)
+    return ResourceResponse(service.get_warehouse(store, request.id).entity)
 
 
-def _change_warehouse(tx: Transaction, request: Request) -> Answer:
+def _change_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
     record = service.change_warehouse(tx, request.id, request.body, request.problems)
-    return Answer(record.entity)
+    return ResourceResponse(record.entity)
 
 
 for _method in _CHANGES:
@@ -104,9 +104,9 @@ for _method in _CHANGES:
     errors=("conflict", "gone"),
     **_WRITE,
 )
-def delete_warehouse(tx: Transaction, request: Request) -> Answer:
+def delete_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a warehouse without positions that nothing refers to; answers it as it was."""
-    return Answer(service.delete_warehouse(tx, request.id).entity)
+    return ResourceResponse(service.delete_warehouse(tx, request.id).entity)
 
 
 @routes.declare(
@@ -117,9 +117,9 @@ def delete_warehouse(tx: Transaction, request: Request) -> Answer:
     parameters=PositionParameters,
     **_READ,
 )
-def list_positions(store: Store, request: Request) -> ListAnswer[Position]:
+def list_positions(store: Store, request: Request) -> ListResponse[Position]:
     """Page through the positions."""
-    return ListAnswer(service.list_positions(store, request.parameters), _view)
+    return ListResponse(service.list_positions(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -132,10 +132,10 @@ def list_positions(store: Store, request: Request) -> ListAnswer[Position]:
     statuses=(201,),
     **_WRITE,
 )
-def create_position(tx: Transaction, request: Request) -> Answer:
+def create_position(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a position."""
     record = service.create_position(tx, request.body, request.problems)
-    return Answer(record.entity, 201, f"/warehouse-positions/{record.id}")
+    return ResourceResponse(record.entity, 201, f"/warehouse-positions/{record.id}")
 
 
 @routes.declare(
@@ -152,11 +152,11 @@ def create_position(tx: Transaction, request: Request) -> Answer:
     "stay as they are, so a request that was interrupted is completed by sending it again.",
     **_WRITE,
 )
-def create_positions(tx: Transaction, request: Request) -> Answer:
+def create_positions(tx: Transaction, request: Request) -> ResourceResponse:
     """Create the positions that a naming mask names and that do not exist yet."""
     warehouse, records = bulk.create_positions(tx, request.body, request.problems)
     positions = [record.entity for record in records]
-    return Answer(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
+    return ResourceResponse(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
 
 
 @routes.declare(
@@ -167,14 +167,14 @@ def create_positions(tx: Transaction, request: Request) -> Answer:
     errors=("gone",),
     **_READ,
 )
-def get_position(store: Store, request: Request) -> Answer:
+def get_position(store: Store, request: Request) -> ResourceResponse:
     """Read one position."""
-    return Answer(service.get_position(store, request.id).entity)
+    return ResourceResponse(service.get_position(store, request.id).entity)
 
 
-def _change_position(tx: Transaction, request: Request) -> Answer:
+def _change_position(tx: Transaction, request: Request) -> ResourceResponse:
     record = service.change_position(tx, request.id, request.body, request.problems)
-    return Answer(record.entity)
+    return ResourceResponse(record.entity)
 
 
 for _method in _CHANGES:
@@ -199,9 +199,9 @@ for _method in _CHANGES:
     errors=("conflict", "gone"),
     **_WRITE,
 )
-def delete_position(tx: Transaction, request: Request) -> Answer:
+def delete_position(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a position that nothing refers to; answers it as it was."""
-    return Answer(service.delete_position(tx, request.id).entity)
+    return ResourceResponse(service.delete_position(tx, request.id).entity)
 
 
-lambda_handler = Door(routes, layout.routes, pick_faces.routes)
+lambda_handler = ApiHandler(routes, layout.routes, pick_faces.routes)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from shared.http.request import Request
-from shared.http.routes import Answer, Routes, TextAnswer
+from shared.http.routes import ResourceResponse, Routes, TextResponse
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.warehouses import drawing, layout
@@ -28,9 +28,9 @@ _INERT: Mapping[str, str] = {
     scope="warehouses:read",
     errors=("gone",),
 )
-def get_layout(store: Store, request: Request) -> Answer:
+def get_layout(store: Store, request: Request) -> ResourceResponse:
     """Read the published map; not_found while none is published."""
-    return Answer(layout.get_layout(store, request.id).layout)
+    return ResourceResponse(layout.get_layout(store, request.id).layout)
 
 
 @routes.declare(
@@ -48,9 +48,9 @@ def get_layout(store: Store, request: Request) -> Answer:
     "lie in the floor and in the zone of their aisle, and may touch each other but not overlap. "
     "At most 200 zones (200 corners each, 5000 in all), 1000 aisles, 5000 bays and 5000 points.",
 )
-def publish_layout(tx: Transaction, request: Request) -> Answer:
+def publish_layout(tx: Transaction, request: Request) -> ResourceResponse:
     """Check a map and publish it as the next version."""
-    return Answer(layout.publish(tx, request.id, request.body, request.problems))
+    return ResourceResponse(layout.publish(tx, request.id, request.body, request.problems))
 
 
 @routes.declare(
@@ -61,7 +61,7 @@ def publish_layout(tx: Transaction, request: Request) -> Answer:
     scope="warehouses:read",
     errors=("gone",),
 )
-def draw_layout(store: Store, request: Request) -> TextAnswer:
+def draw_layout(store: Store, request: Request) -> TextResponse:
     """Read the published map as a drawing (SVG) with its legend and scale."""
     shown = layout.get_layout(store, request.id)
-    return TextAnswer(drawing.draw(shown.layout, shown.warehouse_name), _INERT)
+    return TextResponse(drawing.draw(shown.layout, shown.warehouse_name), _INERT)

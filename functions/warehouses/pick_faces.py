@@ -1,7 +1,7 @@
 """Pick faces: which product is picked from which position."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -26,9 +26,9 @@ def _view(record: Record[PickFace]) -> PickFace:
     description="`warehouse` is a warehouse code.",
     **_READ,
 )
-def list_pick_faces(store: Store, request: Request) -> ListAnswer[PickFace]:
+def list_pick_faces(store: Store, request: Request) -> ListResponse[PickFace]:
     """Page through the pick faces."""
-    return ListAnswer(service.list_pick_faces(store, request.parameters), _view)
+    return ListResponse(service.list_pick_faces(store, request.parameters), _view)
 
 
 @routes.declare(
@@ -44,13 +44,13 @@ def list_pick_faces(store: Store, request: Request) -> ListAnswer[PickFace]:
     " and its position cannot be deleted, nor can their codes change.",
     **_WRITE,
 )
-def assign_pick_face(tx: Transaction, request: Request) -> Answer:
+def assign_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""
     assigned = service.assign_pick_face(tx, request.body, request.problems)
     face = assigned.record.entity
     if assigned.new:
-        return Answer(face, 201, f"/pick-faces/{face.id}")
-    return Answer(face)
+        return ResourceResponse(face, 201, f"/pick-faces/{face.id}")
+    return ResourceResponse(face)
 
 
 @routes.declare(
@@ -60,9 +60,9 @@ def assign_pick_face(tx: Transaction, request: Request) -> Answer:
     errors=("gone",),
     **_READ,
 )
-def get_pick_face(store: Store, request: Request) -> Answer:
+def get_pick_face(store: Store, request: Request) -> ResourceResponse:
     """Read one pick face."""
-    return Answer(service.get_pick_face(store, request.id).entity)
+    return ResourceResponse(service.get_pick_face(store, request.id).entity)
 
 
 @routes.declare(
@@ -72,6 +72,6 @@ def get_pick_face(store: Store, request: Request) -> Answer:
     errors=("gone",),
     **_WRITE,
 )
-def remove_pick_face(tx: Transaction, request: Request) -> Answer:
+def remove_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
     """Remove a pick face; answers it as it was. Product, position and stock stay as they are."""
-    return Answer(service.remove_pick_face(tx, request.id).entity)
+    return ResourceResponse(service.remove_pick_face(tx, request.id).entity)

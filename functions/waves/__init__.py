@@ -1,1 +1,1 @@
-"""Door of waves."""
+"""ApiHandler of waves."""

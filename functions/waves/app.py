@@ -1,8 +1,8 @@
 """Waves."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.waves import creating, releasing, service, views
@@ -31,14 +31,14 @@ _WRITE = {
     description="`warehouse` is a warehouse code.",
     **_READ,
 )
-def list_waves(store: Store, request: Request) -> ListAnswer[StoredWave]:
+def list_waves(store: Store, request: Request) -> ListResponse[StoredWave]:
     """Page through the waves."""
     page = service.list_waves(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.in_list)
+    return ListResponse(page, views.in_list)
 
 
 @routes.declare("GET", "/waves/{id}", "Get a wave", answer=WaveDetail, **_READ)
-def get_wave(store: Store, request: Request) -> Answer:
+def get_wave(store: Store, request: Request) -> ResourceResponse:
     """Read one wave with its pickings."""
     return _shown(service.get_wave(store, request.id))
 
@@ -55,16 +55,16 @@ def get_wave(store: Store, request: Request) -> Answer:
     " picking is in one active wave at most.",
     **{**_WRITE, "errors": ("conflict", "order_in_wave")},
 )
-def create_wave(tx: Transaction, request: Request) -> Answer:
+def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a draft."""
     company = Company(request.tenant.settings, request.tenant.timezone)
     created = creating.create_wave(tx, request.body, company, request.problems)
     view = views.in_detail(created.record, created.orders)
-    return Answer(view, 201, f"/waves/{created.record.id}")
+    return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 
 
 @routes.declare("POST", "/waves/{id}/plan", "Plan a wave", **_WRITE)
-def plan_wave(tx: Transaction, request: Request) -> Answer:
+def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Settle a draft."""
     return _shown(service.plan_wave(tx, request.id))
 
@@ -78,7 +78,7 @@ def plan_wave(tx: Transaction, request: Request) -> Answer:
     " in_progress once one was started and picked once all have ended.",
     **_WRITE,
 )
-def release_wave(tx: Transaction, request: Request) -> Answer:
+def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Send a wave to the floor."""
     return _shown(releasing.release_wave(tx, request.id))
 
@@ -90,25 +90,25 @@ def release_wave(tx: Transaction, request: Request) -> Answer:
     description="Before it is picked. Its pickings stay as they are, free for another wave.",
     **_WRITE,
 )
-def cancel_wave(tx: Transaction, request: Request) -> Answer:
+def cancel_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a wave up."""
     return _shown(service.cancel_wave(tx, request.id))
 
 
 @routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", **_WRITE)
-def complete_wave(tx: Transaction, request: Request) -> Answer:
+def complete_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that a picked wave is done."""
     return _shown(service.complete_wave(tx, request.id))
 
 
 @routes.declare("POST", "/waves/{id}/close", "Close a completed wave", **_WRITE)
-def close_wave(tx: Transaction, request: Request) -> Answer:
+def close_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Put a completed wave away."""
     return _shown(service.close_wave(tx, request.id))
 
 
-def _shown(found: Opened) -> Answer:
-    return Answer(views.in_detail(found.record, found.orders))
+def _shown(found: Opened) -> ResourceResponse:
+    return ResourceResponse(views.in_detail(found.record, found.orders))
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

@@ -1,8 +1,8 @@
 """Subscriptions to events, and the log of their deliveries."""
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.identity.tenancy.tenant import WEBHOOKS
 from shared.integration.webhooks import service, views
 from shared.integration.webhooks.models import (
@@ -36,10 +36,10 @@ _LOG = {**_ALL, "errors": ("gone",), "answer": Delivery}
     parameters=WebhookParameters,
     **_ALL,
 )
-def list_webhooks(store: Store, request: Request) -> ListAnswer[StoredWebhook]:
+def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]:
     """Page through the subscriptions."""
     found = service.list_webhooks(store, request.parameters)
-    return ListAnswer(
+    return ListResponse(
         found.page, lambda record: views.webhook(record.entity, found.pulses.get(record.id))
     )
 
@@ -60,11 +60,11 @@ def list_webhooks(store: Store, request: Request) -> ListAnswer[StoredWebhook]:
     " signed, is shown this once. A tenant has at most 20 subscriptions.",
     **_ALL,
 )
-def create_webhook(tx: Transaction, request: Request) -> Answer:
+def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a subscription."""
     made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
     view = views.new_webhook(made.record.entity, made.pulse, secret)
-    return Answer(view, 201, f"/webhooks/{made.record.id}")
+    return ResourceResponse(view, 201, f"/webhooks/{made.record.id}")
 
 
 @routes.declare(
@@ -75,7 +75,7 @@ def create_webhook(tx: Transaction, request: Request) -> Answer:
     volatile=("failure_count", "last_triggered_at"),
     **_ONE,
 )
-def get_webhook(store: Store, request: Request) -> Answer:
+def get_webhook(store: Store, request: Request) -> ResourceResponse:
     """Read one subscription."""
     return _shown(service.get_webhook(store, request.id))
 
@@ -91,7 +91,7 @@ def get_webhook(store: Store, request: Request) -> Answer:
     " happen while a subscription is not active are not delivered to it.",
     **_ONE,
 )
-def change_webhook(tx: Transaction, request: Request) -> Answer:
+def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a subscription."""
     return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
 
@@ -104,7 +104,7 @@ def change_webhook(tx: Transaction, request: Request) -> Answer:
     description="What waits to be delivered to it is dropped.",
     **_ONE,
 )
-def delete_webhook(tx: Transaction, request: Request) -> Answer:
+def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a subscription; answers it as it was."""
     return _shown(service.delete_webhook(tx, request.id))
 
@@ -121,10 +121,10 @@ def delete_webhook(tx: Transaction, request: Request) -> Answer:
     " (24 unless given): until then each delivery bears both signatures.",
     **_ONE,
 )
-def rotate_secret(tx: Transaction, request: Request) -> Answer:
+def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a subscription a new secret."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
-    return Answer(views.new_webhook(found.record.entity, found.pulse, secret))
+    return ResourceResponse(views.new_webhook(found.record.entity, found.pulse, secret))
 
 
 @routes.declare(
@@ -137,7 +137,7 @@ def rotate_secret(tx: Transaction, request: Request) -> Answer:
     " tells what became of it.",
     **{**_ALL, "errors": ("gone", "conflict")},
 )
-def send_test(tx: Transaction, request: Request) -> Answer:
+def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     """Send a subscription an event that says nothing."""
     return _accepted(service.send_test(tx, request.id))
 
@@ -151,17 +151,17 @@ def send_test(tx: Transaction, request: Request) -> Answer:
     " those among the newest 500 of all. Deliveries are kept for 30 days.",
     **_LOG,
 )
-def list_deliveries(store: Store, request: Request) -> ListAnswer[StoredDelivery]:
+def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelivery]:
     """Page through the log of a subscription."""
     page = service.list_deliveries(store, request.id, request.parameters)
-    return ListAnswer(page, lambda record: views.delivery(record.entity))
+    return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
 @routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_LOG)
-def get_delivery(store: Store, request: Request) -> Answer:
+def get_delivery(store: Store, request: Request) -> ResourceResponse:
     """Read one delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
-    return Answer(views.delivery(found))
+    return ResourceResponse(views.delivery(found))
 
 
 @routes.declare(
@@ -172,18 +172,18 @@ def get_delivery(store: Store, request: Request) -> Answer:
     description="At once, and with all attempts, whatever became of the delivery so far.",
     **{**_LOG, "errors": ("gone", "conflict")},
 )
-def redeliver(tx: Transaction, request: Request) -> Answer:
+def redeliver(tx: Transaction, request: Request) -> ResourceResponse:
     """Deliver an event once more."""
     return _accepted(service.redeliver(tx, request.id, request.path_values["delivery"]))
 
 
-def _shown(found: Opened) -> Answer:
-    return Answer(views.webhook(found.record.entity, found.pulse))
+def _shown(found: Opened) -> ResourceResponse:
+    return ResourceResponse(views.webhook(found.record.entity, found.pulse))
 
 
-def _accepted(delivery: StoredDelivery) -> Answer:
+def _accepted(delivery: StoredDelivery) -> ResourceResponse:
     where = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
-    return Answer(views.delivery(delivery), 202, where)
+    return ResourceResponse(views.delivery(delivery), 202, where)
 
 
-lambda_handler = Door(routes)
+lambda_handler = ApiHandler(routes)

@@ -1,1 +1,1 @@
-"""Door of work records."""
+"""ApiHandler of work records."""

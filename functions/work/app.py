@@ -1,6 +1,6 @@
 """Work records: receipts, pickings and transfers."""
 
 from functions.work import pickings, receipts, transfers
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 
-lambda_handler = Door(receipts.routes, pickings.routes, transfers.routes)
+lambda_handler = ApiHandler(receipts.routes, pickings.routes, transfers.routes)

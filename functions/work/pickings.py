@@ -1,7 +1,7 @@
 """The work of picking."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import picks, service, views
@@ -29,18 +29,18 @@ routes = Routes("pickings")
     description="`external_ref` is the reference of the exit document; of a picking that serves"
     " several, that of the first, which `document` shows. A lower priority goes first.",
 )
-def list_pickings(store: Store, request: Request) -> ListAnswer[StoredPicking]:
+def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]:
     """Page through the pickings."""
     page = service.list_pickings(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.picking_in_list)
+    return ListResponse(page, views.picking_in_list)
 
 
 @routes.declare(
     "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", answer=PickingDetail
 )
-def get_picking(store: Store, request: Request) -> Answer:
+def get_picking(store: Store, request: Request) -> ResourceResponse:
     """Read one picking with its lines."""
-    return Answer(views.picking_in_detail(service.get_picking(store, request.id)))
+    return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
 
 
 _WRITE = {
@@ -62,16 +62,18 @@ _WRITE = {
     " received.",
     **_WRITE,
 )
-def create_picking(tx: Transaction, request: Request) -> Answer:
+def create_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a picking."""
     record = service.create_picking(tx, request.body)
-    return Answer(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
+    return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
 @routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
-def start_picking(tx: Transaction, request: Request) -> Answer:
+def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin to pick."""
-    return Answer(views.picking_in_detail(service.start_picking(tx, request.id, tell_wave)))
+    return ResourceResponse(
+        views.picking_in_detail(service.start_picking(tx, request.id, tell_wave))
+    )
 
 
 @routes.declare(
@@ -81,9 +83,9 @@ def start_picking(tx: Transaction, request: Request) -> Answer:
     description="Promises stock to what has none yet, as far as there is any.",
     **_WRITE,
 )
-def allocate_picking(tx: Transaction, request: Request) -> Answer:
+def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Promise stock to what has none yet."""
-    return Answer(views.picking_in_detail(service.allocate_picking(tx, request.id)))
+    return ResourceResponse(views.picking_in_detail(service.allocate_picking(tx, request.id)))
 
 
 @routes.declare(
@@ -96,11 +98,11 @@ def allocate_picking(tx: Transaction, request: Request) -> Answer:
     " same position and batch may always be taken.",
     **_WRITE,
 )
-def pick(tx: Transaction, request: Request) -> Answer:
+def pick(tx: Transaction, request: Request) -> ResourceResponse:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
-    return Answer(views.picking_in_detail(record))
+    return ResourceResponse(views.picking_in_detail(record))
 
 
 @routes.declare(
@@ -111,10 +113,10 @@ def pick(tx: Transaction, request: Request) -> Answer:
     description="What was not picked is released and needs a reason.",
     **_WRITE,
 )
-def finalize_picking(tx: Transaction, request: Request) -> Answer:
+def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """End a picking."""
     record = service.finalize_picking(tx, request.id, request.body, tell_wave)
-    return Answer(views.picking_in_detail(record))
+    return ResourceResponse(views.picking_in_detail(record))
 
 
 @routes.declare(
@@ -124,9 +126,11 @@ def finalize_picking(tx: Transaction, request: Request) -> Answer:
     description="Its stock is released; what was picked is available on its shelf again.",
     **_WRITE,
 )
-def cancel_picking(tx: Transaction, request: Request) -> Answer:
+def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a picking up."""
-    return Answer(views.picking_in_detail(service.cancel_picking(tx, request.id, tell_wave)))
+    return ResourceResponse(
+        views.picking_in_detail(service.cancel_picking(tx, request.id, tell_wave))
+    )
 
 
 @routes.declare(
@@ -136,12 +140,12 @@ def cancel_picking(tx: Transaction, request: Request) -> Answer:
     description="Only while none of its goods have been dispatched.",
     **_WRITE,
 )
-def revert_picking(tx: Transaction, request: Request) -> Answer:
+def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Take a finished picking back."""
-    return Answer(views.picking_in_detail(service.revert_picking(tx, request.id)))
+    return ResourceResponse(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
 @routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", **_WRITE)
-def synchronize_picking(tx: Transaction, request: Request) -> Answer:
+def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that the ERP knows of it."""
-    return Answer(views.picking_in_detail(service.synchronize_picking(tx, request.id)))
+    return ResourceResponse(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

@@ -1,7 +1,7 @@
 """The work of receiving."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.receiving import service, undo_receipt, views
@@ -26,18 +26,18 @@ routes = Routes("work")
     parameters=ReceiptParameters,
     description="`external_ref` is the reference of the entry document.",
 )
-def list_receipts(store: Store, request: Request) -> ListAnswer[StoredReceipt]:
+def list_receipts(store: Store, request: Request) -> ListResponse[StoredReceipt]:
     """Page through the receipts."""
     page = service.list_receipts(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.receipt_in_list)
+    return ListResponse(page, views.receipt_in_list)
 
 
 @routes.declare(
     "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", answer=ReceiptDetail
 )
-def get_receipt(store: Store, request: Request) -> Answer:
+def get_receipt(store: Store, request: Request) -> ResourceResponse:
     """Read one receipt with its lines."""
-    return Answer(views.receipt_in_detail(service.get_receipt(store, request.id)))
+    return ResourceResponse(views.receipt_in_detail(service.get_receipt(store, request.id)))
 
 
 _WORK = {
@@ -58,10 +58,10 @@ _WORK = {
     " several receipts.",
     **_WORK,
 )
-def create_receipt(tx: Transaction, request: Request) -> Answer:
+def create_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin the work on an entry document."""
     record = service.create_receipt(tx, request.body)
-    return Answer(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
+    return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
 
 
 @routes.declare(
@@ -71,9 +71,9 @@ def create_receipt(tx: Transaction, request: Request) -> Answer:
     description="pending becomes started.",
     **_WORK,
 )
-def start_receipt(tx: Transaction, request: Request) -> Answer:
+def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin to receive."""
-    return Answer(views.receipt_in_detail(service.start_receipt(tx, request.id)))
+    return ResourceResponse(views.receipt_in_detail(service.start_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -88,12 +88,12 @@ def start_receipt(tx: Transaction, request: Request) -> Answer:
     " `approvals.grant` sends `approve`. At most 25 serials a call: send more in several calls.",
     **{**_WORK, "errors": ("conflict", "approval_required")},
 )
-def receive_line(tx: Transaction, request: Request) -> Answer:
+def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
     """Take goods into stock."""
     record = service.receive_line(
         tx, request.id, request.body, request.problems, tenant=request.tenant
     )
-    return Answer(views.receipt_in_detail(record))
+    return ResourceResponse(views.receipt_in_detail(record))
 
 
 @routes.declare(
@@ -103,9 +103,9 @@ def receive_line(tx: Transaction, request: Request) -> Answer:
     description="started becomes finalized.",
     **_WORK,
 )
-def finalize_receipt(tx: Transaction, request: Request) -> Answer:
+def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """End the work in the warehouse."""
-    return Answer(views.receipt_in_detail(service.finalize_receipt(tx, request.id)))
+    return ResourceResponse(views.receipt_in_detail(service.finalize_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -115,9 +115,9 @@ def finalize_receipt(tx: Transaction, request: Request) -> Answer:
     description="finalized becomes synchronized: the ERP knows of it.",
     **_WORK,
 )
-def synchronize_receipt(tx: Transaction, request: Request) -> Answer:
+def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that the ERP knows of the receipt."""
-    return Answer(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
+    return ResourceResponse(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -128,9 +128,9 @@ def synchronize_receipt(tx: Transaction, request: Request) -> Answer:
     " stock; `conflict` when it is no longer there or not free.",
     **_WORK,
 )
-def cancel_receipt(tx: Transaction, request: Request) -> Answer:
+def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Give the receipt up."""
-    return Answer(views.receipt_in_detail(undo_receipt.cancel_receipt(tx, request.id)))
+    return ResourceResponse(views.receipt_in_detail(undo_receipt.cancel_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -141,6 +141,6 @@ def cancel_receipt(tx: Transaction, request: Request) -> Answer:
     " of stock; `conflict` when it is no longer there or not free.",
     **_WORK,
 )
-def revert_receipt(tx: Transaction, request: Request) -> Answer:
+def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Take back a receipt that had ended."""
-    return Answer(views.receipt_in_detail(undo_receipt.revert_receipt(tx, request.id)))
+    return ResourceResponse(views.receipt_in_detail(undo_receipt.revert_receipt(tx, request.id)))

@@ -1,7 +1,7 @@
 """The work of moving stock between positions."""
 
 from shared.http.request import Request
-from shared.http.routes import Answer, ListAnswer, Routes
+from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfers import service, views
@@ -26,18 +26,18 @@ routes = Routes("work")
     parameters=TransferParameters,
     description="`from_warehouse` and `to_warehouse` are warehouse codes.",
 )
-def list_transfers(store: Store, request: Request) -> ListAnswer[StoredTransfer]:
+def list_transfers(store: Store, request: Request) -> ListResponse[StoredTransfer]:
     """Page through the transfers."""
     page = service.list_transfers(store, request.parameters, request.tenant.timezone)
-    return ListAnswer(page, views.transfer_in_list)
+    return ListResponse(page, views.transfer_in_list)
 
 
 @routes.declare(
     "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", answer=TransferDetail
 )
-def get_transfer(store: Store, request: Request) -> Answer:
+def get_transfer(store: Store, request: Request) -> ResourceResponse:
     """Read one transfer with its lines."""
-    return Answer(views.transfer_in_detail(service.get_transfer(store, request.id)))
+    return ResourceResponse(views.transfer_in_detail(service.get_transfer(store, request.id)))
 
 
 _WRITE = {
@@ -61,10 +61,10 @@ _WRITE = {
     " line alone may have 40 serials.",
     **_WRITE,
 )
-def create_transfer(tx: Transaction, request: Request) -> Answer:
+def create_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     """Move stock, now or later."""
     record = service.create_transfer(tx, request.body, request.problems)
-    return Answer(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
+    return ResourceResponse(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
 
 @routes.declare(
@@ -75,9 +75,9 @@ def create_transfer(tx: Transaction, request: Request) -> Answer:
     " when the goods are not there. Then it may be executed again.",
     **_WRITE,
 )
-def execute_transfer(tx: Transaction, request: Request) -> Answer:
+def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     """Move the stock of a transfer that waits."""
-    return Answer(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
+    return ResourceResponse(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
 
 
 @routes.declare(
@@ -88,7 +88,7 @@ def execute_transfer(tx: Transaction, request: Request) -> Answer:
     description="Once it is transferred. Each answer replaces the one before.",
     **_WRITE,
 )
-def acknowledge_transfer(tx: Transaction, request: Request) -> Answer:
+def acknowledge_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     """Keep what the ERP answered."""
     record = service.acknowledge_transfer(tx, request.id, request.body)
-    return Answer(views.transfer_in_detail(record))
+    return ResourceResponse(views.transfer_in_detail(record))

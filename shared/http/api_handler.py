@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import BaseModel
 
 from shared.http import conditional, idempotency
-from shared.http.envelope import Reply, error_reply
+from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
-from shared.http.idempotency import Claim
+from shared.http.idempotency import IdempotencyClaim
 from shared.http.paging import paging
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
 from shared.http.routes import (
-    Answer,
-    FileAnswer,
+    FileResponse,
     Idempotency,
-    ListAnswer,
-    Match,
+    ListResponse,
     Operation,
-    Redirect,
+    RedirectResponse,
+    ResourceResponse,
+    RouteMatch,
     Routes,
-    TextAnswer,
+    TextResponse,
 )
 from shared.identity.auth.rules import authorize, ensure_not_revoked
 from shared.identity.tenancy.access import store_for
@@ -39,8 +39,8 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, is_gone, is_transient
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import Transaction, is_missing_table, is_transient
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
     CODES,
     IdempotencyKeyRequired,
@@ -73,7 +73,7 @@ _MODULE_ERRORS = {
 }
 
 
-class Door:
+class ApiHandler:
     """The Lambda handler of a group of routes."""
 
     def __init__(self, *groups: Routes) -> None:
@@ -100,18 +100,18 @@ class Door:
         flush()
         return _respond(reply, event)
 
-    def _at(self, path: str) -> dict[str, Match]:
+    def _at(self, path: str) -> dict[str, RouteMatch]:
         """Return the operations on a path, by method; a word of a route goes before a name.
 
         So `/warehouse-positions/bulk` is never the position `bulk`, whatever the method.
         """
-        found = [match for group in self._groups for match in group.at(path)]
+        found = [match for group in self._groups for match in group.match(path)]
         fewest = min((len(match.path_values) for match in found), default=0)
         return {
             match.operation.method: match for match in found if len(match.path_values) == fewest
         }
 
-    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> Reply:
+    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
         if not self._groups:  # open to everybody, so no caller is known
             raise NotFound("This route")
         caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
@@ -124,7 +124,7 @@ class Door:
         bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
 
-        def serve() -> Reply:
+        def serve() -> HttpResponse:
             ensure_open(tenant)
             ensure_not_revoked(tenant, caller)
             store = store_for(tenant.slug, deadline)
@@ -145,18 +145,18 @@ class Door:
 
     def _carry_out(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
-    ) -> Reply:
+    ) -> HttpResponse:
         with span(operation.name, tenant=request.tenant.slug):
             if operation.writes:
                 return self._write(operation, store, request, event)
             answer = operation.handler(store, request)
-            if isinstance(answer, Redirect):
-                return Reply(302, "", {"Location": answer.address})
-            if isinstance(answer, FileAnswer | TextAnswer):
-                reply = _as_it_is(answer, str(operation.answer))
+            if isinstance(answer, RedirectResponse):
+                return HttpResponse(302, "", {"Location": answer.url})
+            if isinstance(answer, FileResponse | TextResponse):
+                reply = _as_it_is(answer, str(operation.response))
             else:
                 reply = _shape(answer, request.tenant, event)
-            return conditional.fresh(reply, headers_of(event), operation.volatile)
+            return conditional.add_etag(reply, headers_of(event), operation.volatile_fields)
 
     def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
         """Honour If-Match: compare with what GET would answer now.
@@ -171,11 +171,11 @@ class Door:
         read = self._at(path).get("GET") or self._at("/".join(path.split("/")[:3])).get("GET")
         if read and not read.operation.is_list:
             shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
-            conditional.ensure_match(shown, if_match, read.operation.volatile)
+            conditional.ensure_match(shown, if_match, read.operation.volatile_fields)
 
     def _write(
         self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
-    ) -> Reply:
+    ) -> HttpResponse:
         key = idempotency.read_key(headers_of(event))
         if key is None and operation.idempotency is Idempotency.REQUIRED:
             raise IdempotencyKeyRequired
@@ -189,37 +189,39 @@ class Door:
                 message = f"{operation.name} accepted an invalid body"
                 raise AssertionError(message)
 
-            perform(store, refuse, caller=request.caller)
+            run_transaction(store, refuse, caller=request.caller)
 
-        def run(claim: Claim | None) -> Reply:
-            def use_case(tx: Transaction) -> Reply:
+        def run(claim: IdempotencyClaim | None) -> HttpResponse:
+            def use_case(tx: Transaction) -> HttpResponse:
                 self._ensure_match(tx, request, event)
                 reply = _shape(operation.handler(tx, request), tenant, event)
-                reply = replace(reply, shows_secret=operation.shows_secret)
+                reply = replace(reply, has_secret=operation.response_has_secret)
                 if claim:
                     claim.complete(tx, reply)
                 return reply
 
             name = claim.partition if claim else None
-            return perform(store, use_case, caller=request.caller, request=name)
+            return run_transaction(store, use_case, caller=request.caller, idempotency_record=name)
 
         if key is None:
             return run(None)
-        return idempotency.once(
+        return idempotency.run_once(
             store,
             partition=idempotency.partition(request.caller.subject, key),
             request=idempotency.fingerprint(
                 operation.method,
                 _path(event),
                 raw,
-                guarded_by=f"{tenant.slug} {key}" if operation.takes_secret else None,
+                salt=f"{tenant.slug} {key}" if operation.request_has_secret else None,
             ),
             run=run,
-            refusal=lambda error: _refusal(error, event),
+            to_response=lambda error: _refusal(error, event),
         )
 
 
-def _answer_or_refusal(answer: Callable[[], Reply], event: Mapping[str, Any]) -> Reply:
+def _answer_or_refusal(
+    answer: Callable[[], HttpResponse], event: Mapping[str, Any]
+) -> HttpResponse:
     """Answer, and refuse in the envelope whatever goes wrong and what the gateway cannot carry."""
     try:
         reply = answer()
@@ -227,7 +229,7 @@ def _answer_or_refusal(answer: Callable[[], Reply], event: Mapping[str, Any]) ->
         return _refusal(error, event)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
         logger.exception("unexpected error")
-        busy = is_transient(error) or is_gone(error)
+        busy = is_transient(error) or is_missing_table(error)
         return _refusal(
             ServiceUnavailable() if busy else ServiceError("The service failed."), event
         )
@@ -237,18 +239,18 @@ def _answer_or_refusal(answer: Callable[[], Reply], event: Mapping[str, Any]) ->
     return reply
 
 
-def _no_route(event: Mapping[str, Any], found: Mapping[str, Match]) -> ServiceError:
+def _no_route(event: Mapping[str, Any], found: Mapping[str, RouteMatch]) -> ServiceError:
     """Make the refusal of a path that is none, or that has other methods (`found`)."""
     if not found:
         return NotFound("This route")
     return MethodNotAllowed(event["httpMethod"], sorted(found))
 
 
-def _refusal(error: ServiceError, event: Mapping[str, Any]) -> Reply:
-    return error_reply(error, _request_id(event), config().docs_base)
+def _refusal(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
+    return error_response(error, _request_id(event), config().docs_base)
 
 
-def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
+def _respond(reply: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
     """Write the answer as the gateway's proxy integration takes it."""
     headers = {
         "Content-Type": "application/json",
@@ -264,7 +266,7 @@ def _respond(reply: Reply, event: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _authorize(match: Match, caller: Caller, tenant: Tenant) -> None:
+def _authorize(match: RouteMatch, caller: Caller, tenant: Tenant) -> None:
     """Refuse whoever may not use the operation, before anything of the request is looked at."""
     operation = match.operation
     authorize(
@@ -272,8 +274,8 @@ def _authorize(match: Match, caller: Caller, tenant: Tenant) -> None:
         scope=operation.scope,
         permission=operation.permission,
         write=operation.writes,
-        open_to_mobile=operation.open_to_mobile,
-        own=operation.own and _path_values(match, caller).get("id") == caller.subject,
+        open_to_mobile=operation.allows_mobile,
+        own=operation.allows_self and _path_values(match, caller).get("id") == caller.subject,
     )
     if operation.feature:
         ensure_feature(tenant, operation.feature)
@@ -282,10 +284,10 @@ def _authorize(match: Match, caller: Caller, tenant: Tenant) -> None:
         raise ServiceError(CODES[code].meaning, code)
 
 
-def _path_values(match: Match, caller: Caller) -> Mapping[str, str]:
+def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
     """Return what the path names; `me` is the id of the user who calls."""
     values = match.path_values
-    if match.operation.own and values.get("id") == "me" and caller.kind == "user":
+    if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
         return {**values, "id": caller.subject}
     return values
 
@@ -304,7 +306,7 @@ def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] 
         return None
     if operation.body_optional and not event.get("body"):
         return {}
-    return read_form(event) if operation.form else read_json_object(event)
+    return read_form(event) if operation.is_form else read_json_object(event)
 
 
 def _with_body(operation: Operation, request: Request, raw: object) -> Request:
@@ -318,9 +320,11 @@ def _with_body(operation: Operation, request: Request, raw: object) -> Request:
     )
 
 
-def _shape(answer: Answer | ListAnswer[Any], tenant: Tenant, event: Mapping[str, Any]) -> Reply:
+def _shape(
+    answer: ResourceResponse | ListResponse[Any], tenant: Tenant, event: Mapping[str, Any]
+) -> HttpResponse:
     """Turn what a handler answers into the reply, with links from the tenant's own address."""
-    if isinstance(answer, ListAnswer):
+    if isinstance(answer, ListResponse):
         page = answer.page
         rows = [answer.view(record).model_dump() for record in page.records]
         frame = paging(
@@ -332,24 +336,24 @@ def _shape(answer: Answer | ListAnswer[Any], tenant: Tenant, event: Mapping[str,
             shown=len(rows),
             next_cursor=page.next_cursor,
         )
-        return Reply(200, dumps({"data": rows, **frame}))
+        return HttpResponse(200, dumps({"data": rows, **frame}))
     view = answer.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
     warning = {"warning": answer.warning} if answer.warning else {}
     headers = {"Location": tenant.base_url + answer.location} if answer.location else {}
-    return Reply(answer.status, dumps({"data": data, **warning}), headers)
+    return HttpResponse(answer.status, dumps({"data": data, **warning}), headers)
 
 
-def _as_it_is(answer: FileAnswer | TextAnswer, media: str) -> Reply:
+def _as_it_is(answer: FileResponse | TextResponse, media: str) -> HttpResponse:
     """Turn an answer that is no JSON into the reply."""
-    if isinstance(answer, TextAnswer):
-        return Reply(200, answer.text, {"Content-Type": media, **answer.headers})
+    if isinstance(answer, TextResponse):
+        return HttpResponse(200, answer.text, {"Content-Type": media, **answer.headers})
     headers = {
         "Content-Type": media,
         "Content-Disposition": f'attachment; filename="{answer.name}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Reply(200, b64encode(answer.content).decode(), headers, is_base64=True)
+    return HttpResponse(200, b64encode(answer.content).decode(), headers, is_base64=True)
 
 
 def _path(event: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from shared.http.envelope import Reply
+from shared.http.envelope import HttpResponse
 from shared.kernel.errors import StaleState
 from shared.kernel.json_text import dumps, loads
 
@@ -17,7 +17,7 @@ class ChangedSinceRead(StaleState):
     """409 stale_state: If-Match names a state that is no longer the current one."""
 
 
-def tag(body: str, volatile: Collection[str] = ()) -> str:
+def etag_of(body: str, volatile: Collection[str] = ()) -> str:
     """Return the weak entity tag of an answer.
 
     `volatile` are fields that change by themselves: the tag has a part that is without them,
@@ -40,17 +40,19 @@ def _names(header: str, current: str) -> bool:
     return any(_opaque(name) in {_opaque(current), "*"} for name in header.split(","))
 
 
-def fresh(reply: Reply, headers: Mapping[str, str], volatile: Collection[str] = ()) -> Reply:
+def add_etag(
+    reply: HttpResponse, headers: Mapping[str, str], volatile: Collection[str] = ()
+) -> HttpResponse:
     """Tag an answer; 304 without body when the caller has it already."""
-    etag = tag(reply.body, volatile)
+    etag = etag_of(reply.body, volatile)
     tagged = replace(reply, headers={**reply.headers, "ETag": etag})
     asked = headers.get("if-none-match")
     if asked is not None and _names(asked, etag):
-        return Reply(304, "", tagged.headers)
+        return HttpResponse(304, "", tagged.headers)
     return tagged
 
 
-def ensure_match(current: Reply, if_match: str, volatile: Collection[str] = ()) -> None:
+def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str] = ()) -> None:
     """Refuse a change of something that is not as the caller saw it.
 
     Raises:
@@ -58,5 +60,5 @@ def ensure_match(current: Reply, if_match: str, volatile: Collection[str] = ()) 
             become of its volatile fields.
     """
     seen = ",".join(_opaque(name).partition(".")[0] for name in if_match.split(","))
-    if not _names(seen, _opaque(tag(current.body, volatile)).partition(".")[0]):
+    if not _names(seen, _opaque(etag_of(current.body, volatile)).partition(".")[0]):
         raise ChangedSinceRead

@@ -16,7 +16,7 @@ _MAX_PROBLEMS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpResponse:
     """An answer on its way out: status, body, headers besides those that all have.
 
     The body of a file is its base64 text (`is_base64`), which the gateway decodes. One that
@@ -27,7 +27,7 @@ class Reply:
     body: str
     headers: Mapping[str, str] = field(default_factory=dict)
     is_base64: bool = False
-    shows_secret: bool = False
+    has_secret: bool = False
 
     @property
     def fits(self) -> bool:
@@ -54,6 +54,8 @@ def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str
     }
 
 
-def error_reply(error: ServiceError, request_id: str, docs_base: str) -> Reply:
+def error_response(error: ServiceError, request_id: str, docs_base: str) -> HttpResponse:
     """Build the answer for a refusal."""
-    return Reply(error.status, dumps(error_body(error, request_id, docs_base)), error.headers)
+    return HttpResponse(
+        error.status, dumps(error_body(error, request_id, docs_base)), error.headers
+    )

@@ -17,7 +17,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.conditional import ChangedSinceRead
-from shared.http.envelope import Reply
+from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
 from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
 from shared.kernel.db.store import Store, key_attributes
@@ -49,20 +49,20 @@ def read_key(headers: Mapping[str, str]) -> str | None:
     return key
 
 
-def fingerprint(method: str, path: str, body: object, *, guarded_by: str | None = None) -> str:
+def fingerprint(method: str, path: str, body: object, *, salt: str | None = None) -> str:
     """Tell requests apart; the order and spacing of JSON keys does not matter.
 
-    `guarded_by`: salt for a request that may carry a secret; a guess then costs tens of
+    `salt`: salt for a request that may carry a secret; a guess then costs tens of
     milliseconds.
     """
     canonical = json.dumps([method, path, body], sort_keys=True, default=str).encode()
-    if guarded_by is None:
+    if salt is None:
         return hashlib.sha256(canonical).hexdigest()
-    return hashlib.scrypt(canonical, salt=guarded_by.encode(), n=2**14, r=8, p=1, dklen=32).hex()
+    return hashlib.scrypt(canonical, salt=salt.encode(), n=2**14, r=8, p=1, dklen=32).hex()
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IdempotencyClaim:
     """The right to carry out one request, held until the invocation must have ended."""
 
     store: Store
@@ -70,7 +70,7 @@ class Claim:
     fingerprint: str
     owner: str
 
-    def complete(self, tx: Transaction, reply: Reply) -> None:
+    def complete(self, tx: Transaction, reply: HttpResponse) -> None:
         """Stage the answer into the transaction that makes the change."""
         head, tails = self._completed(reply)
         tx.put(
@@ -78,12 +78,12 @@ class Claim:
             condition="#owner = :owner",
             names={"#owner": "owner"},
             values={":owner": self.owner},
-            otherwise=lambda: DuplicateInFlight(1),
+            on_condition_failed=lambda: DuplicateInFlight(1),
         )
         for tail in tails:
             tx.put(tail)
 
-    def settle(self, error: ServiceError, reply: Reply) -> None:
+    def end_refused(self, error: ServiceError, reply: HttpResponse) -> None:
         """End the claim of a refused request: keep the refusal, or free the key.
 
         What the caller can mend under the same key (invalid data, an approval) or what
@@ -110,9 +110,9 @@ class Claim:
             # The refusal itself matters more; the claim runs out by itself.
             logger.warning("idempotency claim not settled", exc_info=True)
 
-    def _completed(self, reply: Reply) -> tuple[Item, list[Item]]:
+    def _completed(self, reply: HttpResponse) -> tuple[Item, list[Item]]:
         body = zlib.compress(reply.body.encode(), 6)
-        if reply.shows_secret:
+        if reply.has_secret:
             body = seal(body, "replay", self.store.slug, self.partition)
         first, *others = [body[at : at + PART_SIZE] for at in range(0, len(body), PART_SIZE)]
         expiry = now_ms() // 1000 + WINDOW_SECONDS
@@ -123,7 +123,7 @@ class Claim:
             "status": reply.status,
             "headers": dict(reply.headers),
             "body": first,
-            "sealed": reply.shows_secret or None,
+            "sealed": reply.has_secret or None,
             "parts": 1 + len(others) if others else None,
             EXPIRY: expiry,
         }
@@ -143,14 +143,14 @@ def partition(credential: str, key: str) -> str:
     return f"idempotency#{credential}#{key}"
 
 
-def once(
+def run_once(
     store: Store,
     *,
     partition: str,
     request: str,
-    run: Callable[[Claim], Reply],
-    refusal: Callable[[ServiceError], Reply],
-) -> Reply:
+    run: Callable[[IdempotencyClaim], HttpResponse],
+    to_response: Callable[[ServiceError], HttpResponse],
+) -> HttpResponse:
     """Run a request unless it ran before; then return the answer it got.
 
     Args:
@@ -158,26 +158,26 @@ def once(
         partition: Of the record, from `partition`.
         request: The request's fingerprint.
         run: Carries it out and completes the claim in the same transaction.
-        refusal: Makes the answer of a refusal, to be kept with the key.
+        to_response: Makes the answer of a refusal, to be kept with the key.
 
     Raises:
         IdempotencyKeyReused: The key belongs to another request.
         DuplicateInFlight: The first request is still being processed.
     """
     found = _claim(store, partition, request)
-    if isinstance(found, Reply):
+    if isinstance(found, HttpResponse):
         return found
     try:
         return run(found)
     except Exception as error:
         known = error if isinstance(error, ServiceError) else ServiceError("The service failed.")
-        found.settle(known, refusal(known))
+        found.end_refused(known, to_response(known))
         raise
 
 
-def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
+def _claim(store: Store, partition: str, request: str) -> IdempotencyClaim | HttpResponse:
     now = now_ms()
-    mine = Claim(store, partition, request, uuid.uuid4().hex)
+    mine = IdempotencyClaim(store, partition, request, uuid.uuid4().hex)
     lease_until = now + int(max(store.deadline.remaining, 0) * 1000) + _MARGIN_MS
     item = {
         PARTITION_KEY: partition,
@@ -210,7 +210,7 @@ def _claim(store: Store, partition: str, request: str) -> Claim | Reply:
     return mine
 
 
-def _held(store: Store, held: Item | None, request: str, now: int) -> Reply:
+def _held(store: Store, held: Item | None, request: str, now: int) -> HttpResponse:
     if held is None:  # freed since the put was refused
         raise DuplicateInFlight(1)
     if held["fingerprint"] != request:
@@ -223,4 +223,4 @@ def _held(store: Store, held: Item | None, request: str, now: int) -> Reply:
     body = b"".join([held["body"], *(tails[key]["body"] for key in keys)])
     if held.get("sealed"):
         body = unseal(body, "replay", store.slug, held[PARTITION_KEY])
-    return Reply(int(held["status"]), zlib.decompress(body).decode(), headers)
+    return HttpResponse(int(held["status"]), zlib.decompress(body).decode(), headers)

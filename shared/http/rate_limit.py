@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.http.rate_limit_leases import Account, Ask, Outcome, Tally
+from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, LocalBudget, WindowState
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import instant, now_ms
@@ -39,7 +39,7 @@ class RateLimiter:
 
     def __init__(self, clock: Callable[[], int] = now_ms) -> None:
         self._clock = clock
-        self._accounts: OrderedDict[tuple[str, str], Account] = OrderedDict()
+        self._budgets: OrderedDict[tuple[str, str], LocalBudget] = OrderedDict()
         self._lock = Lock()
 
     def admit(self, store: Store, tenant: Tenant, caller: Caller) -> None:
@@ -57,9 +57,9 @@ class RateLimiter:
             ServiceError: rate_limited, with Retry-After: the minute's requests are used up.
         """
         limit = tenant.limits["requests_per_minute"]
-        account = self._account(tenant, caller)
+        account = self._budget(tenant, caller)
 
-        def lease(ask: Ask) -> Outcome:
+        def lease(ask: LeaseRequest) -> LeaseResult:
             return _lease(store, _subject(caller), account.window, ask)
 
         try:
@@ -79,7 +79,7 @@ class RateLimiter:
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
         """Write what the caller is told of its limit with every answer."""
         limit = tenant.limits["requests_per_minute"]
-        account = self._account(tenant, caller)
+        account = self._budget(tenant, caller)
         return {
             "RateLimit-Limit": str(limit),
             "RateLimit-Remaining": str(account.remaining(limit)),
@@ -88,21 +88,21 @@ class RateLimiter:
 
     def forget(self) -> None:
         """Drop what was leased; it counts as used until the minute ends."""
-        self._accounts.clear()
+        self._budgets.clear()
 
-    def _account(self, tenant: Tenant, caller: Caller) -> Account:
+    def _budget(self, tenant: Tenant, caller: Caller) -> LocalBudget:
         key, window = (tenant.slug, _subject(caller)), self._clock() // WINDOW_MS
         with self._lock:
-            account = self._accounts.get(key)
+            account = self._budgets.get(key)
             if account is None or account.window != window:
-                account = account.next(window) if account else Account(window)
-                self._accounts[key] = account
-            self._accounts.move_to_end(key)
-            if len(self._accounts) > _CAPACITY:
-                self._accounts.popitem(last=False)
+                account = account.next_window(window) if account else LocalBudget(window)
+                self._budgets[key] = account
+            self._budgets.move_to_end(key)
+            if len(self._budgets) > _CAPACITY:
+                self._budgets.popitem(last=False)
         return account
 
-    def _seconds_left(self, account: Account) -> int:
+    def _seconds_left(self, account: LocalBudget) -> int:
         """Whole seconds after which the account's window has ended: 1 to 60."""
         milliseconds = (account.window + 1) * WINDOW_MS - self._clock()
         return max(1, -(-milliseconds // 1000))
@@ -113,7 +113,7 @@ def _subject(caller: Caller) -> str:
     return f"{'client' if caller.kind == 'client' else 'user'}#{caller.subject}"
 
 
-def _lease(store: Store, subject: str, window: int, ask: Ask) -> Outcome:
+def _lease(store: Store, subject: str, window: int, ask: LeaseRequest) -> LeaseResult:
     """Carry out an ask with one conditional write.
 
     botocore may repeat it after an answer was lost, and the tokens are leased twice: that can
@@ -147,12 +147,12 @@ def _lease(store: Store, subject: str, window: int, ask: Ask) -> Outcome:
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
-        return Outcome(granted=False, tally=_tally(from_attributes(found)))
-    return Outcome(granted=True, tally=_tally(from_attributes(answer["Attributes"])))
+        return LeaseResult(granted=False, state=_window_state(from_attributes(found)))
+    return LeaseResult(granted=True, state=_window_state(from_attributes(answer["Attributes"])))
 
 
-def _tally(item: Mapping[str, Any]) -> Tally:
-    return Tally(item["leased"], item["spare"], item["environments"])
+def _window_state(item: Mapping[str, Any]) -> WindowState:
+    return WindowState(item["leased"], item["spare"], item["environments"])
 
 
 limiter = RateLimiter()

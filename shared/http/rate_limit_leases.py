@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class WindowState:
     """What the item of a window says."""
 
     leased: int = 0
@@ -28,7 +28,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class LeaseRequest:
     """What an environment that has spent all it had asks for: one token, and some more."""
 
     limit: int
@@ -52,18 +52,18 @@ class Ask:
     @property
     def most_spare(self) -> int:
         """What may be spare already, at most, what is now returned included."""
-        return budget(self.limit) - self.extra + self.returned
+        return spare_budget(self.limit) - self.extra + self.returned
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LeaseResult:
     """What came of an ask, and what the item says afterwards."""
 
     granted: bool
-    tally: Tally
+    state: WindowState
 
 
-type Lease = Callable[[Ask], Outcome]
+type Lease = Callable[[LeaseRequest], LeaseResult]
 """Grants an ask when the item has at most `most_leased` leased and, where something is taken
 along, at most `most_spare` spare; an item that is not there yet grants any. Then both grow by
 what is asked for, spare less what is returned."""
@@ -72,12 +72,12 @@ _SOME = 2
 """Environments that are expected where nothing is known: most credentials have one or two."""
 
 
-def budget(limit: int) -> int:
+def spare_budget(limit: int) -> int:
     """Tokens that may be taken along and unspent at any moment: a twentieth of the limit."""
     return limit // 20
 
 
-class Account:
+class LocalBudget:
     """What one execution environment knows of one credential in one window.
 
     An environment answers one request at a time.
@@ -87,20 +87,20 @@ class Account:
         expected: How many environments will answer in it, by the window before; 0: unknown.
     """
 
-    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_limit", "_tally", "window")
+    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_limit", "_state", "window")
 
     def __init__(self, window: int, expected: int = 0) -> None:
         self.window = window
         self._expected = expected
-        self._tally = Tally()
+        self._state = WindowState()
         self._is_new = True
         self._left = 0
         self._carried = 0
         self._limit = 0
 
-    def next(self, window: int) -> "Account":
+    def next_window(self, window: int) -> "LocalBudget":
         """Begin another window, in which as many environments are expected as now."""
-        return Account(window, self._tally.environments or self._expected)
+        return LocalBudget(window, self._state.environments or self._expected)
 
     def take(self, limit: int, lease: Lease) -> bool:
         """Take the token of one request; whether there was one.
@@ -109,15 +109,15 @@ class Account:
         it is used, and nothing is returned: that can only waste tokens.
         """
         # By the tally from before a limit was lowered others may have spent all of the lower one.
-        if self._left > 0 and limit < self._limit and self._ask(limit, 0, lease):
+        if self._left > 0 and limit < self._limit and self._request_lease(limit, 0, lease):
             return True
-        if self._left > 0 and self._tally.leased - self._left < limit:
+        if self._left > 0 and self._state.leased - self._left < limit:
             self._left -= 1
             return True
         for extra in (self._extra(limit), 0):
-            if self._tally.leased >= limit:
+            if self._state.leased >= limit:
                 return False
-            if self._ask(limit, extra, lease):
+            if self._request_lease(limit, extra, lease):
                 return True
         return False
 
@@ -126,14 +126,14 @@ class Account:
 
         What other environments took along counts as spent.
         """
-        return max(0, limit - self._tally.leased + self._left)
+        return max(0, limit - self._state.leased + self._left)
 
-    def _ask(self, limit: int, extra: int, lease: Lease) -> bool:
+    def _request_lease(self, limit: int, extra: int, lease: Lease) -> bool:
         returned = 0 if self._left else self._carried
-        ask = Ask(limit, extra, returned, is_first=self._is_new)
+        ask = LeaseRequest(limit, extra, returned, is_first=self._is_new)
         self._carried -= returned
         outcome = lease(ask)
-        self._tally = outcome.tally
+        self._state = outcome.state
         self._limit = limit
         if not outcome.granted:
             self._carried += ask.returned
@@ -145,7 +145,7 @@ class Account:
 
     def _extra(self, limit: int) -> int:
         """How much to take along: an equal share of the budget, as far as it is free."""
-        free = budget(limit) - max(0, self._tally.spare - self._carried)
-        environments = max(self._tally.environments, self._expected) or _SOME
-        share = -(-budget(limit) // environments)
-        return max(0, min(share, free, limit - self._tally.leased - 1))
+        free = spare_budget(limit) - max(0, self._state.spare - self._carried)
+        environments = max(self._state.environments, self._expected) or _SOME
+        share = -(-spare_budget(limit) // environments)
+        return max(0, min(share, free, limit - self._state.leased - 1))

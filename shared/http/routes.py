@@ -24,7 +24,7 @@ class Idempotency(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResourceResponse:
     """What a handler answers: the view of one resource, and where it lives when it is new.
 
     `warning` stands beside `data`: what succeeded, but may not be what the caller meant.
@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class TextAnswer:
+class TextResponse:
     """What a handler answers that is not JSON: a text of the media type that its route declares."""
 
     text: str
@@ -45,7 +45,7 @@ class TextAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class FileAnswer:
+class FileResponse:
     """What a handler answers with a file of the media type that its route declares."""
 
     content: bytes
@@ -53,14 +53,14 @@ class FileAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Redirect:
+class RedirectResponse:
     """What a handler answers where the thing asked for lies at another address for a while."""
 
-    address: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
-class ListAnswer[E]:
+class ListResponse[E]:
     """What a list handler answers: the page as read, and how a record is shown."""
 
     page: Page[E]
@@ -83,33 +83,33 @@ class Operation:
     summary: str
     handler: Callable[..., Any]
     scope: str
-    answer: type[BaseModel] | str
+    response: type[BaseModel] | str
     permission: str | None = None
     statuses: Sequence[int] = (200,)
     parameters: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
-    form: bool = False
+    is_form: bool = False
     """The body is a form (multipart/form-data), not JSON."""
-    several: bool = False
+    responds_with_list: bool = False
     """`{data}` is the list of all that was made, not one of them."""
     collects_problems: bool = False
     """The handler takes an invalid body too, in order to add the problems of its rules."""
     idempotency: Idempotency | None = None
     feature: str | None = None
     module: str | None = None
-    open_to_mobile: bool = False
+    allows_mobile: bool = False
     errors: Sequence[str] = ()
     error_statuses: Mapping[str, Sequence[int]] = field(default_factory=dict)
     """Statuses under which a code of `errors` comes here, where not under its own."""
-    warns: bool = False
+    may_warn: bool = False
     """A `warning` may stand beside `data`."""
-    volatile: Sequence[str] = ()
+    volatile_fields: Sequence[str] = ()
     """Fields of its answer that change by themselves, which If-Match does not look at."""
-    own: bool = False
+    allows_self: bool = False
     """A user may do it to themselves (`{id}` is their own, or `me`), without the permission."""
-    shows_secret: bool = False
+    response_has_secret: bool = False
     """Its answer must not be stored in the clear: it shows a secret, this once."""
-    takes_secret: bool = False
+    request_has_secret: bool = False
     """What is kept of its body must not help anybody to guess: it may carry a password."""
     description: str = ""
 
@@ -136,7 +136,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RouteMatch:
     """An operation found for a path, and what the path has in place of its names."""
 
     operation: Operation
@@ -172,11 +172,11 @@ class Routes:
 
         return register
 
-    def at(self, path: str) -> Iterator[Match]:
+    def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path this can be."""
         for operation in self.operations:
             if found := _pattern(operation.path).fullmatch(path):
-                yield Match(operation, found.groupdict())
+                yield RouteMatch(operation, found.groupdict())
 
 
 @cache

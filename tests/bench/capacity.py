@@ -12,7 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.kernel.db.table import (
+    INDEX_ATTRIBUTES,
+    INDEX_COUNT,
+    PARTITION_KEY,
+    SORT_KEY,
+    index_keys,
+)
 
 type Attributes = Mapping[str, Mapping[str, Any]]
 """An item in DynamoDB's JSON; binary values as bytes or base64 text."""
@@ -61,7 +67,7 @@ def index_entry(item: Attributes, index: int) -> Attributes | None:
     partition, sort = index_keys(index)
     if partition not in item or sort not in item:
         return None
-    carried = (PARTITION_KEY, SORT_KEY, partition, sort, SLIM)
+    carried = (PARTITION_KEY, SORT_KEY, partition, sort, INDEX_ATTRIBUTES)
     return {name: item[name] for name in carried if name in item}
 
 

@@ -29,7 +29,7 @@ import pytest
 import s3transfer
 
 from operations.provisioning import create_client
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from tests import faults, gateway
 from tests.bench import built, seed
 from tests.bench.recorder import recorded
@@ -145,9 +145,9 @@ def _tasks(address: str) -> dict[str, _Task]:
     """Record the first request of every function on moto; `address` takes webhooks."""
     handlers = built.functions()
     tasks: dict[str, _Task] = {}
-    with _seeded(address) as (stack, wire):
+    with _seeded(address) as (stack, aws_faults):
         for function, handler in handlers.items():
-            with recorded(wire, fresh=True) as invocations:
+            with recorded(aws_faults, fresh=True) as invocations:
                 _call_first(stack, handler)
             first = invocations[handler]
             tasks[function] = _Task(
@@ -162,9 +162,9 @@ def _tasks(address: str) -> dict[str, _Task]:
 
 
 @contextmanager
-def _seeded(address: str) -> Iterator[tuple[Stack, faults.Wire]]:
+def _seeded(address: str) -> Iterator[tuple[Stack, faults.AwsFaults]]:
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             for name, value in _LOCALHOST.items():
                 patch.setenv(name, value)
@@ -172,7 +172,7 @@ def _seeded(address: str) -> Iterator[tuple[Stack, faults.Wire]]:
             seed.fill(stack.erp())
             hook = seed.hook(_HOOK) | {"url": address}
             assert stack.erp().post("/webhooks", hook).data["id"] == _HOOK
-            yield stack, wire
+            yield stack, aws_faults
 
 
 class _Receiver(BaseHTTPRequestHandler):
@@ -200,7 +200,7 @@ def _call_first(stack: Stack, handler: str) -> None:
     """Send a request that the function is asked for, as the first one it ever sees."""
     module, _, name = handler.rpartition(".")
     target = getattr(importlib.import_module(module), name)
-    if isinstance(target, Door):
+    if isinstance(target, ApiHandler):
         reads = [one.path for one in target.operations if one.path.endswith("/{id}")]
         answer = stack.erp().get(reads[0].replace("{id}", "1") if reads else "/no-such-route")
         assert answer.status in {200, 404}, answer.text

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tests.bench.floor_ground import BINS, Ground, code
 from tests.bench.gauge import Gauge
 from tests.bench.report import Row, Table
-from tests.faults import Answer, Call, Forward, Wire, cancelled
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
 from tests.gateway import Erp, Response
 from tests.stock_proof import prove
 
@@ -88,7 +88,7 @@ class Shift:
         return self.statuses[200] / self.seconds
 
 
-def table(gauge: Gauge, wire: Wire) -> Table:
+def table(gauge: Gauge, aws_faults: AwsFaults) -> Table:
     """Let one picker work alone, then eight at one position, then eight at one each."""
     found = Table(
         "A crowd after one product",
@@ -110,11 +110,11 @@ def table(gauge: Gauge, wire: Wire) -> Table:
         " shares of those of one picker alone. At one position all of them change the same two"
         " rows of stock.",
     )
-    alone = work(gauge, wire, pickers=1, places=1)
+    alone = work(gauge, aws_faults, pickers=1, places=1)
     found.rows.append(_row("one alone", alone, alone, 1))
-    together = work(gauge, wire, pickers=PICKERS, places=1)
+    together = work(gauge, aws_faults, pickers=PICKERS, places=1)
     found.rows.append(_row(f"{PICKERS} at one position", together, alone, _TOGETHER))
-    apart = work(gauge, wire, pickers=PICKERS, places=PICKERS)
+    apart = work(gauge, aws_faults, pickers=PICKERS, places=PICKERS)
     found.rows.append(_row(f"{PICKERS} at a position each", apart, alone, _APART))
     return found
 
@@ -137,7 +137,7 @@ def _row(title: str, shift: Shift, alone: Shift, least: float) -> Row:
     return Row(cells, bound, not shift.failed and not lost and faster >= least)
 
 
-def work(gauge: Gauge, wire: Wire, *, pickers: int, places: int) -> Shift:
+def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> Shift:
     """Let so many pickers pick a product that lies at so many positions, one order each."""
     ground = Ground(gauge, 1, stocked=False)
     each = pickers * PICKS // places
@@ -156,7 +156,7 @@ def work(gauge: Gauge, wire: Wire, *, pickers: int, places: int) -> Shift:
         return [_timed(erp, picker, line["bin_code"], turn, times) for turn in range(PICKS)]
 
     meetings = Meetings()
-    with _slow(wire), wire.faulty(meetings.fault), wire.recorded() as seen:
+    with _slow(aws_faults), aws_faults.faulty(meetings.fault), aws_faults.recorded() as seen:
         began = time.monotonic()
         with ThreadPoolExecutor(pickers) as pool:
             answers = [one for many in pool.map(pick, range(1, pickers + 1)) for one in many]
@@ -188,9 +188,9 @@ def _timed(erp: Erp, picker: int, bin_code: str, turn: int, times: list[float]) 
 
 
 @contextmanager
-def _slow(wire: Wire) -> Iterator[None]:
-    wire.latency = _CALL_S
+def _slow(aws_faults: AwsFaults) -> Iterator[None]:
+    aws_faults.latency = _CALL_S
     try:
         yield
     finally:
-        wire.latency = 0
+        aws_faults.latency = 0

@@ -5,7 +5,7 @@ import pytest
 from tests.bench.gauge import Reading
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
-from tests.faults import Wire, install
+from tests.faults import AwsFaults, install
 from tests.stack import deployed
 from tests.webhook_desk import WebhookDesk, accept, fail, open_desk
 
@@ -25,24 +25,24 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " environment knows. Calls of queues are counted, not priced.",
     )
     with pytest.MonkeyPatch.context() as patch:
-        wire = install(patch)
+        aws_faults = install(patch)
         with deployed(patch) as stack, open_desk(stack, patch) as desk:
             _warm(desk)
             for number in range(events):
                 desk.happen(number)
             reading = Reading()
-            with wire.recorded() as seen, metered(wire) as units:
+            with aws_faults.recorded() as seen, metered(aws_faults) as units:
                 assert desk.relay() == []
             reading.add(seen, units)
             table.rows.append(_row("relay, per event", reading, events, RELAY_CALLS, RELAY_WRITES))
             messages = desk.take()
             assert len(messages) == events * SUBSCRIPTIONS
-            delivered = _worked(desk, wire, messages[1:])
+            delivered = _worked(desk, aws_faults, messages[1:])
             share = len(messages) - 1
             row = _row("delivery, accepted", delivered, share, DELIVERY_CALLS, DELIVERY_WRITES)
             table.rows.append(row)
             desk.endpoint = fail
-            failed = _worked(desk, wire, messages[:1])
+            failed = _worked(desk, aws_faults, messages[:1])
             row = _row("attempt that fails", failed, 1, DELIVERY_CALLS + 1, RETRY_WRITES)
             table.rows.append(row)
     return [table]
@@ -57,9 +57,9 @@ def _warm(desk: WebhookDesk) -> None:
     desk.flow()
 
 
-def _worked(desk: WebhookDesk, wire: Wire, messages: list[dict[str, object]]) -> Reading:
+def _worked(desk: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]) -> Reading:
     reading = Reading()
-    with wire.recorded() as seen, metered(wire) as units:
+    with aws_faults.recorded() as seen, metered(aws_faults) as units:
         for message in messages:
             assert desk.work(message) == []
     reading.add(seen, units)

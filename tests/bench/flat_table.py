@@ -12,7 +12,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.kernel.db.table import (
+    EXPIRY,
+    INDEX_ATTRIBUTES,
+    INDEX_COUNT,
+    PARTITION_KEY,
+    SORT_KEY,
+    index_keys,
+)
 from tests.bench.capacity import Attributes, item_size
 from tests.faults import Call, success
 
@@ -66,8 +73,11 @@ class FlatTable:
         self._items.setdefault(partition, {})[sort] = marshal.dumps(dict(item))
         if EXPIRY in item:
             self._expiring.add(partition)
-        if SLIM in item:
-            self._slim[partition] = (item[SLIM]["M"], item_size({SLIM: item[SLIM]}))
+        if INDEX_ATTRIBUTES in item:
+            self._slim[partition] = (
+                item[INDEX_ATTRIBUTES]["M"],
+                item_size({INDEX_ATTRIBUTES: item[INDEX_ATTRIBUTES]}),
+            )
         for index, partition_name, sort_name in _KEYS:
             if partition_name in item:
                 place = (index, item[partition_name]["S"])
@@ -194,7 +204,7 @@ class FlatTable:
         # The partition's name and value are left out of the entry: nobody projects them.
         names = len(PARTITION_KEY) + len(SORT_KEY) + 2 * len(sort_name)
         size = names + sum(map(len, entry)) + len(entry[1]) + slim_size
-        return {sort_name: {"S": entry[0]}, SLIM: {"M": slim}}, size
+        return {sort_name: {"S": entry[0]}, INDEX_ATTRIBUTES: {"M": slim}}, size
 
 
 def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +229,7 @@ def _filter(request: Mapping[str, Any]) -> _Test:
         tests.append((name, term["verb"].strip(), values[term["value"]]["S"]))
 
     def passes(item: Mapping[str, Any]) -> bool:
-        slim = item[SLIM]["M"]
+        slim = item[INDEX_ATTRIBUTES]["M"]
         return all(
             name in slim and _holds(verb, slim[name]["S"], text) for name, verb, text in tests
         )
@@ -253,8 +263,12 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
 
     def show(item: Mapping[str, Any]) -> Mapping[str, Any]:
         shown = {name: item[name] for name in plain}
-        inside = {name: item[SLIM]["M"][name] for name in facets if name in item[SLIM]["M"]}
-        return shown | {SLIM: {"M": inside}} if inside else shown
+        inside = {
+            name: item[INDEX_ATTRIBUTES]["M"][name]
+            for name in facets
+            if name in item[INDEX_ATTRIBUTES]["M"]
+        }
+        return shown | {INDEX_ATTRIBUTES: {"M": inside}} if inside else shown
 
     return show
 

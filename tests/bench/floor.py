@@ -20,13 +20,13 @@ SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Let a day's work be done, several times over."""
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            gauge = Gauge(stack, wire)
+            gauge = Gauge(stack, aws_faults)
             return [
                 _operations(gauge, quick=quick),
                 floor_large.table(gauge, quick=quick),
-                crowd.table(gauge, wire),
+                crowd.table(gauge, aws_faults),
             ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from shared.identity.tenancy.directory import directory
 from tests.bench.capacity import Units
 from tests.bench.meter import metered
-from tests.faults import Call, Recording, Wire
+from tests.faults import AwsFaults, Call, Recording
 from tests.stack import Stack
 
 _PATIENCE_MS = 600_000
@@ -53,11 +53,11 @@ def _commits(call: Call) -> bool:
 class Gauge:
     """Sends requests of one ERP and reads off their cost, in a warm execution environment."""
 
-    def __init__(self, stack: Stack, wire: Wire) -> None:
+    def __init__(self, stack: Stack, aws_faults: AwsFaults) -> None:
         self.stack = stack
         self.erp = stack.erp()
         self.erp.gateway.remaining_ms = _PATIENCE_MS
-        self._wire = wire
+        self._wire = aws_faults
         self._keys = 0
 
     def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:

@@ -183,7 +183,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
     Of what makes moto quick nothing is left afterwards: botocore reads answers as it does.
     """
     with pytest.MonkeyPatch.context() as inner, deployed(inner) as stack:
-        wire = faults.install(inner)
+        aws_faults = faults.install(inner)
         environment = CREDENTIALS | stack.template.environment()
         erp = stack.erp()
         seed.fill(erp)
@@ -194,7 +194,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
         def route(
             title: str, door: Any, by_hand: Callable[[Event], Result], send: Callable[[], Response]
         ) -> _Route:
-            with recorded(wire, fresh=True) as invocations:
+            with recorded(aws_faults, fresh=True) as invocations:
                 answer = send()
             assert answer.status in {200, 201}, answer.text
             invocation = next(one for one in invocations.values() if one.result.get("statusCode"))

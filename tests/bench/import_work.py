@@ -111,13 +111,13 @@ def _commit(rows: int) -> Table:
         " POST /products with an Idempotency-Key of the same product.",
     )
     with pytest.MonkeyPatch.context() as patch:
-        wire = install(patch)
+        aws_faults = install(patch)
         with deployed(patch) as stack:
-            gauge, desk = Gauge(stack, wire), ImportDesk(stack)
+            gauge, desk = Gauge(stack, aws_faults), ImportDesk(stack)
             single = gauge.read("/products", _product(0)).units.writes
             number = desk.imported("products", "products.csv", _csv(rows))["id"]
             reading = Reading()
-            with wire.recorded() as seen, metered(wire) as units:
+            with aws_faults.recorded() as seen, metered(aws_faults) as units:
                 done = desk.commit(number)
             reading.add(seen, units)
             assert done["documents"]["committed"] == rows

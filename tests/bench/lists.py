@@ -26,7 +26,7 @@ from shared.kernel.db.counters import SHARDS
 from tests import faults
 from tests.bench.flat_table import FlatTable
 from tests.bench.report import Row, Table
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
 from tests.lists.description import HOURLY, Listed
@@ -109,10 +109,10 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     """Ask every list in every way."""
     large = QUICK_LARGE if quick else LARGE
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             tables = [
-                _Bench(stack, wire, listed).measure(large)
+                _Bench(stack, aws_faults, listed).measure(large)
                 for listed in LISTS.values()
                 if not listed.bounded
             ]
@@ -169,7 +169,7 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
 @dataclass(slots=True)
 class _Bench:
     stack: Stack
-    wire: Wire
+    aws_faults: AwsFaults
     listed: Listed
 
     def measure(self, large: int) -> Table:
@@ -215,13 +215,13 @@ class _Bench:
         with self._on(table) as erp:
             self._warm(erp)
             before = table.examined
-            with self.wire.recorded() as recording:
+            with self.aws_faults.recorded() as recording:
                 _checked(ask(erp))
             return Cost(recording.round_trips, table.examined - before)
 
     @contextmanager
     def _on(self, table: FlatTable) -> Iterator[Erp]:
-        with self.wire.faulty(table.fault):
+        with self.aws_faults.faulty(table.fault):
             yield self.stack.erp()
 
     @staticmethod

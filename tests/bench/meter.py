@@ -19,14 +19,14 @@ from tests.bench.capacity import (
     read_units,
     write_units,
 )
-from tests.faults import Call, Wire
+from tests.faults import AwsFaults, Call
 from tests.stack import ACCOUNT, REGION
 
 _VERBS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 
 @contextmanager
-def metered(wire: Wire) -> Iterator[Units]:
+def metered(aws_faults: AwsFaults) -> Iterator[Units]:
     """Count the units that the calls of the block consume."""
     units = Units()
     # Tables must not change while they are looked at; the calls still wait at the same time.
@@ -36,7 +36,7 @@ def metered(wire: Wire) -> Iterator[Units]:
         with lock:
             return _measured(call, forward, units)
 
-    with wire.faulty(watch):
+    with aws_faults.faulty(watch):
         yield units
 
 

@@ -16,7 +16,7 @@ from shared.kernel.errors import ServiceError
 from tests import faults
 from tests.bench.report import Row, Table, at_most
 from tests.environments import ENVIRONMENTS, PATTERNS, Pattern
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.stack import ADDRESS, Stack, deployed
 
 _WINDOWS, _QUICK_WINDOWS = 3, 1
@@ -52,9 +52,9 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " came when fewer than the limit had been answered.",
     )
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            bench = _Bench(stack, wire, windows)
+            bench = _Bench(stack, aws_faults, windows)
             for plan in PLANS:
                 limit, minutes = bench.serve(plan, lambda limit, _: [0] * limit)
                 cells = [plan, f"{limit}", f"{_calls(limit, minutes):.0f}"]
@@ -96,7 +96,7 @@ def _row(title: str, limit: int, minutes: Sequence[_Minute]) -> Row:
 @dataclass(slots=True)
 class _Bench:
     stack: Stack
-    wire: Wire
+    aws_faults: AwsFaults
     windows: int
     _now: int = 0
 
@@ -112,7 +112,7 @@ class _Bench:
         for _ in range(self.windows):
             self._now += WINDOW_MS
             order = pattern(limit, chance)
-            with self.wire.recorded() as seen:
+            with self.aws_faults.recorded() as seen:
                 minute = _serve(order, [_gate(one, store, tenant) for one in environments], limit)
             minute.calls = len(seen.calls)
             minutes.append(minute)

@@ -10,7 +10,7 @@ import pytest
 
 from tests import gateway
 from tests.bench.canned import Canned, kind_of
-from tests.faults import Call, Wire
+from tests.faults import AwsFaults, Call
 from tests.stack import forget_everything
 
 
@@ -24,7 +24,7 @@ class Invocation:
 
 
 @contextmanager
-def recorded(wire: Wire, *, fresh: bool = False) -> Iterator[dict[str, Invocation]]:
+def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str, Invocation]]:
     """Record the block: handler → its last invocation.
 
     `fresh`: each function begins as in an execution environment of its own, knowing nothing.
@@ -64,6 +64,6 @@ def recorded(wire: Wire, *, fresh: bool = False) -> Iterator[dict[str, Invocatio
 
         return handle
 
-    with pytest.MonkeyPatch.context() as patch, wire.faulty(watch):
+    with pytest.MonkeyPatch.context() as patch, aws_faults.faulty(watch):
         patch.setattr(gateway, "_function", function)
         yield invocations

@@ -18,7 +18,7 @@ from tests.bench import seed
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
-from tests.faults import Recording, Wire
+from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
 from tests.integration.doors import operations
 from tests.integration.write_routes import EXAMPLES
@@ -89,9 +89,9 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         " writes, on demand.",
     )
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            bench = _Bench(stack, wire)
+            bench = _Bench(stack, aws_faults)
             routes = operations()
             table.rows += bench.open_routes()
             table.rows += bench.reads({n: one for n, one in routes.items() if not one.writes})
@@ -102,7 +102,7 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
 @dataclass(slots=True)
 class _Bench:
     stack: Stack
-    wire: Wire
+    aws_faults: AwsFaults
 
     def open_routes(self) -> list[Row]:
         """Measure what stands before every route: what all of them check, and the token route."""
@@ -113,7 +113,7 @@ class _Bench:
 
         warm = self._cost(erp, wrong_way, 405)
         limiter.forget()
-        with self._recorded() as recording, metered(self.wire) as units:
+        with self._recorded() as recording, metered(self.aws_faults) as units:
             assert wrong_way().status == 405
         first = _Cost(len(recording.calls), recording.round_trips, units)
         basic = base64.b64encode(":".join(create_client("acme", "ERP")).encode()).decode()
@@ -180,7 +180,7 @@ class _Bench:
 
     def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
         self._warm(erp)
-        with self._recorded() as recording, metered(self.wire) as units:
+        with self._recorded() as recording, metered(self.aws_faults) as units:
             answer = send()
         assert answer.status == status, answer.text
         return _Cost(len(recording.calls), recording.round_trips, units)
@@ -193,7 +193,7 @@ class _Bench:
 
     @contextmanager
     def _recorded(self) -> Iterator[Recording]:
-        self.wire.latency = _LATENCY
-        with self.wire.recorded() as recording:
+        self.aws_faults.latency = _LATENCY
+        with self.aws_faults.recorded() as recording:
             yield recording
-        self.wire.latency = 0
+        self.aws_faults.latency = 0

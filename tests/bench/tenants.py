@@ -23,7 +23,7 @@ from tests import faults
 from tests.bench.capacity import Units
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
-from tests.faults import Recording, Wire
+from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Gateway
 from tests.stack import Stack, deployed, forget_what_was_asked
 
@@ -40,11 +40,11 @@ _MORE_MEMORY = 1.2
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure all three."""
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             return [
-                _lookups(wire, _QUICK_TRIES if quick else _TRIES),
-                _first_requests(stack, wire),
+                _lookups(aws_faults, _QUICK_TRIES if quick else _TRIES),
+                _first_requests(stack, aws_faults),
                 _exports(stack, *(_QUICK_EXPORTS if quick else (_SMALL_EXPORT, _LARGE_EXPORT))),
             ]
 
@@ -52,7 +52,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 # Lookups
 
 
-def _lookups(wire: Wire, tries: int) -> Table:
+def _lookups(aws_faults: AwsFaults, tries: int) -> Table:
     table = Table(
         f"A lookup among {MANY:,} tenants",
         ["what is looked up", f"calls, {FEW}", f"calls, {MANY:,}", "read units", "read units",
@@ -70,17 +70,17 @@ def _lookups(wire: Wire, tries: int) -> Table:
         ),
     }
     for title, ask in asked.items():
-        table.rows.append(_compared(wire, title, ask, tries))
+        table.rows.append(_compared(aws_faults, title, ask, tries))
     return table
 
 
-def _compared(wire: Wire, title: str, ask: Callable[[], object], tries: int) -> Row:
+def _compared(aws_faults: AwsFaults, title: str, ask: Callable[[], object], tries: int) -> Row:
     times: dict[int, list[float]] = {FEW: [], MANY: []}
     costs: dict[int, tuple[int, float]] = {}
     with pytest.MonkeyPatch.context() as patch:
         for count in (FEW, MANY):
             _use(patch, _name(count))
-            with wire.recorded() as seen, metered(wire) as units:
+            with aws_faults.recorded() as seen, metered(aws_faults) as units:
                 assert ask()
             costs[count] = (len(seen.calls), units.reads)
         for _ in range(tries):
@@ -153,7 +153,7 @@ def _items(number: int) -> Iterator[dict[str, Any]]:
 class _Authorizer:
     """The gateway's authorizer: in an environment of its own, its verdict kept by the gateway."""
 
-    wire: Wire
+    aws_faults: AwsFaults
     seen: Recording = field(default_factory=Recording)
     units: Units = field(default_factory=Units)
     _verdict: Any = None
@@ -164,7 +164,10 @@ class _Authorizer:
 
         def kept(gateway: Gateway, proxy: Any) -> Any:
             if self._verdict is None:
-                with self.wire.recorded() as self.seen, metered(self.wire) as self.units:
+                with (
+                    self.aws_faults.recorded() as self.seen,
+                    metered(self.aws_faults) as self.units,
+                ):
                     self._verdict = authorize(gateway, proxy)
                 forget_what_was_asked()
             return self._verdict
@@ -172,7 +175,7 @@ class _Authorizer:
         patch.setattr(Gateway, "_authorize", kept)
 
 
-def _first_requests(stack: Stack, wire: Wire) -> Table:
+def _first_requests(stack: Stack, aws_faults: AwsFaults) -> Table:
     table = Table(
         "The first request of a tenant in an environment",
         ["GET /products/{id}", "calls", "round trips", "read units", "write units", "which"],
@@ -182,23 +185,23 @@ def _first_requests(stack: Stack, wire: Wire) -> Table:
     )
     erp = stack.erp()
     assert erp.post("/products", {"item_code": "P-1", "name": "Cable"}).status == 201
-    authorizer = _Authorizer(wire)
+    authorizer = _Authorizer(aws_faults)
     with pytest.MonkeyPatch.context() as patch:
         authorizer.install(patch)
         forget_what_was_asked()
-        seen, units = _ask(wire, erp)
+        seen, units = _ask(aws_faults, erp)
         own = Recording(seen.calls[len(authorizer.seen.calls) :])
         own.round_trips = seen.round_trips - authorizer.seen.round_trips
         table.rows += [
             _first("authorizer, a token's first request", authorizer.seen, authorizer.units, 4),
             _first("function, the first request", own, units, 4),
-            _first("function, the next requests", *_ask(wire, erp), 1),
+            _first("function, the next requests", *_ask(aws_faults, erp), 1),
         ]
     return table
 
 
-def _ask(wire: Wire, erp: Erp) -> tuple[Recording, Units]:
-    with wire.recorded() as seen, metered(wire) as units:
+def _ask(aws_faults: AwsFaults, erp: Erp) -> tuple[Recording, Units]:
+    with aws_faults.recorded() as seen, metered(aws_faults) as units:
         assert erp.get("/products/1").status == 200
     return seen, units
 

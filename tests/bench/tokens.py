@@ -13,7 +13,7 @@ from shared.identity.auth import failures
 from tests import faults
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.integration.signing_in.desk import Answer, ask, enrol, give_back, hire, renew
 from tests.stack import deployed
 
@@ -32,9 +32,9 @@ type _Refused = Callable[[int], Answer]
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Ask for tokens in every way, rightly and wrongly."""
     with pytest.MonkeyPatch.context() as patch:
-        wire = faults.install(patch)
+        aws_faults = faults.install(patch)
         with deployed(patch):
-            costs = _costs(wire)
+            costs = _costs(aws_faults)
         for limit in (
             "PER_CLIENT",
             "PER_USER",
@@ -48,7 +48,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     return [costs, times]
 
 
-def _costs(wire: Wire) -> Table:
+def _costs(aws_faults: AwsFaults) -> Table:
     table = Table(
         "Cost of a token",
         ["what is asked for", "round trips", "calls", "read units", "write units"],
@@ -72,10 +72,10 @@ def _costs(wire: Wire) -> Table:
         ("revocation of a session", 5, lambda: give_back(ended)),
     )
     for title, bound, deed in deeds:
-        wire.latency = _LATENCY
-        with wire.recorded() as seen, metered(wire) as units:
+        aws_faults.latency = _LATENCY
+        with aws_faults.recorded() as seen, metered(aws_faults) as units:
             deed()
-        wire.latency = 0.0
+        aws_faults.latency = 0.0
         cells = [
             title,
             f"{seen.round_trips}",

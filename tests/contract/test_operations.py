@@ -217,7 +217,7 @@ def test_an_idempotency_key_is_required_where_the_interface_says_so(
     if operation in KEY_REQUIRED:
         refused(answer, 400, "idempotency_key_required")
     else:
-        is_form = DECLARED[operation].form
+        is_form = DECLARED[operation].is_form
         assert answer.status in ({400} if is_form else {200, 404, 422}), answer.text
         assert not is_form or answer.code == "bad_request"
 

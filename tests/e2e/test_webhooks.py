@@ -11,13 +11,13 @@ from typing import Any
 import httpx
 import pytest
 
-from local.endpoint import Arrival, Endpoint, Reply, listening
+from local.endpoint import Arrival, Endpoint, HttpResponse, listening
 from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually
 from tests.e2e.webhook_calls import UNRAISED, subscribed, try_out
 
-OK, FAIL = Reply(), Reply(500, body="no room")
+OK, FAIL = HttpResponse(), HttpResponse(500, body="no room")
 _AT_ONCE = 5
 _STUCK = 10
 """Subscriptions that hang, with as many events each: together they take every place of a queue
@@ -173,7 +173,7 @@ def test_ten_failed_deliveries_deactivate_until_it_is_activated_again(beta: http
 
 
 def test_an_endpoint_that_is_gone_is_not_asked_again(beta: httpx.Client) -> None:
-    with listening(Reply(410)) as endpoint, subscribed(beta, endpoint.url) as one:
+    with listening(HttpResponse(410)) as endpoint, subscribed(beta, endpoint.url) as one:
         delivery = one.ended(one.test())
         assert (delivery["status"], statuses(delivery)) == ("failed", [410])
         assert one.show()["is_active"] is False
@@ -181,7 +181,7 @@ def test_an_endpoint_that_is_gone_is_not_asked_again(beta: httpx.Client) -> None
 
 
 def test_an_endpoint_may_ask_to_wait(beta: httpx.Client) -> None:
-    delivery, (first, second) = try_out(beta, Reply(429, {"Retry-After": "4"}), OK)
+    delivery, (first, second) = try_out(beta, HttpResponse(429, {"Retry-After": "4"}), OK)
     assert (delivery["status"], statuses(delivery)) == ("succeeded", [429, 204])
     assert second.at - first.at > 3.5
 
@@ -189,7 +189,7 @@ def test_an_endpoint_may_ask_to_wait(beta: httpx.Client) -> None:
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirects_are_not_followed(beta: httpx.Client, status: int) -> None:
     with listening() as elsewhere:
-        there = Reply(status, {"Location": elsewhere.url})
+        there = HttpResponse(status, {"Location": elsewhere.url})
         delivery, (_, arrived) = try_out(beta, there, OK)
     assert delivery["attempts"][0]["error"] == f"answered with a redirect ({status})"
     assert arrived.event["type"] == "webhook.test"
@@ -201,7 +201,7 @@ def test_endpoints_that_hang_hold_nobody_up(importer: httpx.Client, run: str) ->
     product = data(importer.post("/products", json={"item_code": run, "name": "Drum"}), 201)
     with (
         ExitStack() as many,
-        listening(Reply(hangs=True)) as hanging,
+        listening(HttpResponse(hangs=True)) as hanging,
         listening() as healthy,
         subscribed(importer, healthy.url) as well,
     ):

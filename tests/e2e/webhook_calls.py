@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from local.endpoint import Arrival, Reply, listening
+from local.endpoint import Arrival, HttpResponse, listening
 from tests.e2e.answers import data
 from tests.e2e.import_calls import eventually
 
@@ -64,7 +64,7 @@ def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscri
         client.delete(one.path)
 
 
-def try_out(client: httpx.Client, *replies: Reply) -> tuple[dict[str, Any], list[Arrival]]:
+def try_out(client: httpx.Client, *replies: HttpResponse) -> tuple[dict[str, Any], list[Arrival]]:
     """Send a test event to an endpoint with such replies; its delivery, and what arrived."""
     with listening(*replies) as endpoint, subscribed(client, endpoint.url) as one:
         return one.ended(one.test()), endpoint.arrivals

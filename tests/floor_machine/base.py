@@ -17,10 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from shared.kernel.json_text import dumps
 from tests.bookkeeper import OPEN_BINS, Bookkeeper, Place
-from tests.floor import POSITIONS
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 from tests.stock_proof import check, read_books
+from tests.warehouse_scenario import POSITIONS
 
 WAREHOUSES = ("YARD", "SHOP", "PORT")
 

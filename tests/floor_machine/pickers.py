@@ -78,10 +78,14 @@ class Pickers(Machine):
             "item_code": place.item, "qty": qty, "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        haul = next((one for one in self.books.hauls if one.picking is picking), None)
-        path = f"/transfer-orders/{haul.id}" if haul else f"/pickings/{picking.id}"
+        transfer_scenario = next((one for one in self.books.hauls if one.picking is picking), None)
+        path = (
+            f"/transfer-orders/{transfer_scenario.id}"
+            if transfer_scenario
+            else f"/pickings/{picking.id}"
+        )
         expected = 200
-        if picking.status != "started" and not (haul and picking.status == "pending"):
+        if picking.status != "started" and not (transfer_scenario and picking.status == "pending"):
             expected = 409
         elif qty > picking.promised.get(place, NONE):
             expected = 422

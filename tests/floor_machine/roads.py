@@ -94,9 +94,9 @@ class Roads(Pickers):
 
     def after_pick(self, picking: Picking) -> None:
         """With the first pick a haul is being picked, with the last one it is picked."""
-        for haul in self.books.hauls:
-            if haul.picking is picking:
-                haul.status = "picking" if picking.short else "picked"
+        for transfer_scenario in self.books.hauls:
+            if transfer_scenario.picking is picking:
+                transfer_scenario.status = "picking" if picking.short else "picked"
                 picking.status = "started" if picking.short else "finalized"
 
     @precondition(lambda self: self.books.hauls)
@@ -108,37 +108,39 @@ class Roads(Pickers):
     )
     def act_on_haul(self, which: int, what: str) -> None:
         """A haul goes on, or is given up."""
-        haul = one_of(self.books.hauls, which)
+        transfer_scenario = one_of(self.books.hauls, which)
         allowed = {
             "finish-picking": ("picking",),
             "dispatch": ("picked",),
             "cancel": ("released", "picking"),
         }
-        possible = haul.status in allowed[what]
-        self.ask(f"/transfer-orders/{haul.id}/{what}", None, 200 if possible else 409)
+        possible = transfer_scenario.status in allowed[what]
+        self.ask(f"/transfer-orders/{transfer_scenario.id}/{what}", None, 200 if possible else 409)
         if not possible:
             return
-        picking = haul.picking
+        picking = transfer_scenario.picking
         if what == "cancel":
             self.books.unpick(picking, "cancelled")
-            haul.status = "cancelled"
+            transfer_scenario.status = "cancelled"
         elif what == "finish-picking":
             picking.promised.clear()
-            picking.status, haul.status = "finalized", "picked"
+            picking.status, transfer_scenario.status = "finalized", "picked"
         else:
-            picking.gone, haul.status = True, "in_transit"
+            picking.gone, transfer_scenario.status = True, "in_transit"
             for place, qty in picking.picked.items():
-                away = Place(place.item, haul.to, None, place.batch, place.serial, "in_transit")
+                away = Place(
+                    place.item, transfer_scenario.to, None, place.batch, place.serial, "in_transit"
+                )
                 self.books.move(place._replace(status="staged"), away, qty)
-                haul.road[away] = haul.road.get(away, NONE) + qty
+                transfer_scenario.road[away] = transfer_scenario.road.get(away, NONE) + qty
 
     @precondition(lambda self: self.books.hauls)
     @rule(which=WHICH, at=WHICH, spot=ANY_BIN, qty=QTY, final=st.booleans())
     def unload(self, *, which: int, at: int, spot: str, qty: Decimal, final: bool) -> None:
         """Goods of a haul come to a shelf; perhaps nothing more is expected."""
-        haul = one_of(self.books.hauls, which)
-        road = sorted(haul.road, key=str)
-        place = one_of(road, at) if road else place_of("BRICK", haul.to, spot, 1)
+        transfer_scenario = one_of(self.books.hauls, which)
+        road = sorted(transfer_scenario.road, key=str)
+        place = one_of(road, at) if road else place_of("BRICK", transfer_scenario.to, spot, 1)
         qty = Decimal(1) if place.serial else qty
         line = {
             "item_code": place.item, "qty": qty, "bin_code": spot, "batch": place.batch,
@@ -146,33 +148,35 @@ class Roads(Pickers):
         }  # fmt: skip
         said = {name: value for name, value in line.items() if value is not None}
         expected = 200
-        if haul.status not in {"in_transit", "receiving"}:
+        if transfer_scenario.status not in {"in_transit", "receiving"}:
             expected = 409
         elif spot not in OPEN_BINS:
             expected = 422
-        elif qty > haul.road.get(place, NONE):
+        elif qty > transfer_scenario.road.get(place, NONE):
             expected = 409
         body = {"lines": [said], "final": final}
-        self.ask(f"/transfer-orders/{haul.id}/receive", body, expected)
+        self.ask(f"/transfer-orders/{transfer_scenario.id}/receive", body, expected)
         if expected == 200:
             self.books.move(place, place._replace(bin=spot, status="available"), qty)
-            haul.road[place] -= qty
-            if not haul.road[place]:
-                del haul.road[place]
-            haul.status = "received" if final or not haul.road else "receiving"
+            transfer_scenario.road[place] -= qty
+            if not transfer_scenario.road[place]:
+                del transfer_scenario.road[place]
+            transfer_scenario.status = (
+                "received" if final or not transfer_scenario.road else "receiving"
+            )
 
     @precondition(lambda self: self.books.hauls)
     @rule(which=WHICH, reason=st.sampled_from(("Lost", None)))
     def close_haul(self, which: int, reason: str | None) -> None:
         """A haul is over; what never came is gone."""
-        haul = one_of(self.books.hauls, which)
-        expected = 200 if haul.status == "received" else 409
-        if haul.status == "received" and haul.road and reason is None:
+        transfer_scenario = one_of(self.books.hauls, which)
+        expected = 200 if transfer_scenario.status == "received" else 409
+        if transfer_scenario.status == "received" and transfer_scenario.road and reason is None:
             expected = 422
         body = {"reason": reason} if reason else None
-        self.ask(f"/transfer-orders/{haul.id}/close", body, expected)
+        self.ask(f"/transfer-orders/{transfer_scenario.id}/close", body, expected)
         if expected == 200:
-            haul.status = "closed"
-            for place, qty in haul.road.items():
+            transfer_scenario.status = "closed"
+            for place, qty in transfer_scenario.road.items():
                 self.books.move(place, None, qty)
-            haul.road.clear()
+            transfer_scenario.road.clear()

@@ -3,19 +3,19 @@
 import importlib
 from pathlib import Path
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.routes import Operation
 
 _FUNCTIONS = Path(__file__).parents[2] / "functions"
 
 
-def doors() -> dict[str, Door]:
+def doors() -> dict[str, ApiHandler]:
     """Function name → its door, for the functions that are one."""
     names = sorted(path.parent.name for path in _FUNCTIONS.glob("*/app.py"))
     handlers = {
         name: importlib.import_module(f"functions.{name}.app").lambda_handler for name in names
     }
-    return {name: handler for name, handler in handlers.items() if isinstance(handler, Door)}
+    return {name: handler for name, handler in handlers.items() if isinstance(handler, ApiHandler)}
 
 
 def operations() -> dict[str, Operation]:

@@ -12,7 +12,7 @@ from shared.identity.audit import service as audit
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
@@ -118,7 +118,7 @@ def plant[E: BaseModel](store: Store, collection: Collection[E], fields: Mapping
         entity = collection.model.model_validate({"id": number, **times, **fields})
         return collection.insert(tx, number, entity).id
 
-    return perform(store, use_case)
+    return run_transaction(store, use_case)
 
 
 def receipt(store: Store, **changes: Any) -> int:
@@ -154,7 +154,7 @@ def _movement(store: Store) -> int:
 
 
 def _audit_entry(store: Store) -> int:
-    perform(store, lambda tx: audit.record(tx, "client.rotated", "client", "stw_acme_1"))
+    run_transaction(store, lambda tx: audit.record(tx, "client.rotated", "client", "stw_acme_1"))
     return 1
 
 

@@ -21,7 +21,7 @@ DETAILS = [
     name for name in OPERATIONS if name.startswith("GET ") and "{id}" in name and name.endswith("}")
 ]
 WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.body]
-SECRETS = [name for name, operation in OPERATIONS.items() if operation.shows_secret]
+SECRETS = [name for name, operation in OPERATIONS.items() if operation.response_has_secret]
 TOLD_ONCE = {"secret", "client_secret", "password", "recovery_codes"}
 """Fields of answers that are secrets."""
 BOUND = {"id": 999_999, "kind": "products", "delivery": "evt_" + 32 * "0"}
@@ -61,7 +61,8 @@ def test_answers_with_a_secret_are_declared() -> None:
     with_secret = {
         name
         for name, operation in OPERATIONS.items()
-        if not isinstance(operation.answer, str) and TOLD_ONCE & set(operation.answer.model_fields)
+        if not isinstance(operation.response, str)
+        and TOLD_ONCE & set(operation.response.model_fields)
     }
     assert with_secret == set(SECRETS) != set()
 
@@ -151,7 +152,7 @@ def test_bodies_that_are_no_json_or_not_valid(erp: Erp, name: str) -> None:
         " whs_code"
     )
     wrong = dict.fromkeys(fields.split(), 5)
-    body = Form({"kind": "wrong"}) if OPERATIONS[name].form else wrong
+    body = Form({"kind": "wrong"}) if OPERATIONS[name].is_form else wrong
     judged(name, sender.send(method, target, body, key="wrong"), 422)
 
 

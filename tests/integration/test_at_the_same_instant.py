@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
@@ -28,9 +28,9 @@ def _at_once(send: Callable[[int], Response]) -> list[Response]:
 
 
 @pytest.fixture(autouse=True)
-def calls_that_overlap(wire: Wire) -> None:
+def calls_that_overlap(aws_faults: AwsFaults) -> None:
     """Each AWS call lasts, so that the requests really meet."""
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
 
 
 def test_twenty_times_the_same_request_is_one_product(stack: Stack, erp: Erp) -> None:

@@ -15,9 +15,9 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
 from tests.faults import (
+    AwsFaults,
     Fault,
     Killed,
-    Wire,
     conflict,
     kill_after,
     kill_before,
@@ -140,15 +140,15 @@ def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
         assert {name: resource.data[name] for name in shown} == shown
 
 
-type _Ordeal = Callable[[_Order, Stack, Wire, Clock], None]
+type _Ordeal = Callable[[_Order, Stack, AwsFaults, Clock], None]
 """What one request goes through, and what must have become of it."""
 
 
 def _killed(kill: Callable[[int], Fault], at: int) -> _Ordeal:
     """The process dies; the ERP repeats the request."""
 
-    def ordeal(order: _Order, stack: Stack, wire: Wire, clock: Clock) -> None:
-        with pytest.raises(Killed), wire.faulty(kill(at)):
+    def ordeal(order: _Order, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
+        with pytest.raises(Killed), aws_faults.faulty(kill(at)):
             order.send()
         _assert_done_once(order, stack, order.insist(clock))
 
@@ -158,8 +158,8 @@ def _killed(kill: Callable[[int], Fault], at: int) -> _Ordeal:
 def _disturbed(fault: Callable[[int], Fault], at: int) -> _Ordeal:
     """One call is throttled, or its answer is lost: the ERP notices nothing."""
 
-    def ordeal(order: _Order, stack: Stack, wire: Wire, _clock: Clock) -> None:
-        with wire.recorded() as seen, wire.faulty(fault(at)):
+    def ordeal(order: _Order, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
+        with aws_faults.recorded() as seen, aws_faults.faulty(fault(at)):
             answer = order.send()
         assert len(seen.calls) > at
         _assert_done_once(order, stack, answer)
@@ -167,17 +167,17 @@ def _disturbed(fault: Callable[[int], Fault], at: int) -> _Ordeal:
     return ordeal
 
 
-def _in_conflict(order: _Order, stack: Stack, wire: Wire, _clock: Clock) -> None:
+def _in_conflict(order: _Order, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
     """Transactions meet others: they are repeated until they pass."""
-    with wire.faulty(conflict(times=4)):
+    with aws_faults.faulty(conflict(times=4)):
         answer = order.send()
     _assert_done_once(order, stack, answer)
 
 
-def _busy(order: _Order, stack: Stack, wire: Wire, clock: Clock) -> None:
+def _busy(order: _Order, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
     """Transactions never pass: the ERP is told so, and can repeat the request."""
     order.erp.gateway.remaining_ms = _HURRY_MS
-    with wire.faulty(conflict(times=1_000)):
+    with aws_faults.faulty(conflict(times=1_000)):
         refused = order.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")
     _assert_done_once(order, stack, order.insist(clock))
@@ -212,17 +212,17 @@ def _ordeals(route: str, calls: int) -> Iterator[tuple[str, _Ordeal]]:
 
 @pytest.mark.parametrize("route", SWEPT)
 def test_a_write_is_done_once_whatever_happens(
-    route: str, stack: Stack, wire: Wire, clock: Clock
+    route: str, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     orders = _orders(route, stack)
     next(orders).send()  # what an environment reads once is not swept
     order = next(orders)
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         order.send()
     assert len(seen.calls) >= 2, "a write makes at least a claim and a transaction"
     for name, ordeal in _ordeals(route, len(seen.calls)):
         try:
-            ordeal(next(orders), stack, wire, clock)
+            ordeal(next(orders), stack, aws_faults, clock)
         except BaseException as error:
             error.add_note(f"{route}: {name}")
             raise

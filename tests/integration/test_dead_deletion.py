@@ -3,7 +3,7 @@
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Killed, Wire
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.write_routes import EXAMPLES, PURCHASE
@@ -11,7 +11,7 @@ from tests.stack import Stack
 
 
 @pytest.fixture
-def marked(erp: Erp, wire: Wire, clock: Clock) -> Erp:
+def marked(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> Erp:
     """The ERP of a tenant in which the deletion of product 1 died after its mark."""
     clock.freeze()
     EXAMPLES["POST /entry-documents"].prepared(erp)
@@ -22,7 +22,7 @@ def marked(erp: Erp, wire: Wire, clock: Clock) -> Erp:
             raise Killed
         return answer
 
-    with pytest.raises(Killed), wire.faulty(die_after_the_mark):
+    with pytest.raises(Killed), aws_faults.faulty(die_after_the_mark):
         erp.delete("/products/1")
     return erp
 

@@ -17,7 +17,7 @@ from examples.stowage_client import (
 from examples.sync_orders import sync
 from operations import provisioning
 from tests.clock import Clock
-from tests.faults import Fault, Killed, Wire, kill_after, kill_before, lose_answer
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer
 from tests.gateway import Gateway
 from tests.stack import ADDRESS, Stack
 
@@ -143,13 +143,16 @@ def test_the_callers_key_is_the_one_sent(stowage: Stowage, line: Line) -> None:
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
 def test_an_order_is_there_once_whatever_breaks_inside(
-    fault: Callable[[int], Fault], stowage: Stowage, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    fault: Callable[[int], Fault],
+    stowage: Stowage,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The shortest waits there may be: they must outlast the claim of the dead request.
     monkeypatch.setattr("random.uniform", min)
     for at in itertools.count():
         order = ORDER | {"external_ref": f"PO-{at}"}
-        with wire.faulty(fault(at)), wire.recorded() as recording:
+        with aws_faults.faulty(fault(at)), aws_faults.recorded() as recording:
             made = stowage.post("/entry-documents", order)
         assert made["external_ref"] == f"PO-{at}"
         if len(recording.calls) <= at:  # past the last call: nothing broke

@@ -10,10 +10,10 @@ import pytest
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.faults import Wire, throttle
-from tests.floor import Floor
+from tests.faults import AwsFaults, throttle
 from tests.gateway import Erp
 from tests.stack import Stack, deployed, once
+from tests.warehouse_scenario import WarehouseScenario
 
 type Deploy = Callable[[], AbstractContextManager[Stack]]
 
@@ -39,10 +39,10 @@ def name() -> str:
     return f"stack {next(_NAMES)}"
 
 
-def _is_tried_again(wire: Wire) -> bool:
+def _is_tried_again(aws_faults: AwsFaults) -> bool:
     """Tell whether a call that is throttled once is repeated."""
     client = aws.client("dynamodb")
-    with wire.recorded() as seen, wire.faulty(throttle(at=0)):
+    with aws_faults.recorded() as seen, aws_faults.faulty(throttle(at=0)):
         try:
             client.describe_table(TableName=config().control_table)
         except client.exceptions.ClientError:
@@ -51,39 +51,43 @@ def _is_tried_again(wire: Wire) -> bool:
     return True
 
 
-def test_clients_begin_with_all_their_tries(another: Deploy, wire: Wire, clock: Clock) -> None:
+def test_clients_begin_with_all_their_tries(
+    another: Deploy, aws_faults: AwsFaults, clock: Clock
+) -> None:
     assert clock
     with another():
         client = aws.client("dynamodb")
-        assert _is_tried_again(wire)
-        with wire.faulty(throttle(at=0, times=_FOR_EVER)):
+        assert _is_tried_again(aws_faults)
+        with aws_faults.faulty(throttle(at=0, times=_FOR_EVER)):
             for _ in range(100):
                 with pytest.raises(client.exceptions.ClientError):
                     client.describe_table(TableName=config().control_table)
-        assert not _is_tried_again(wire)
+        assert not _is_tried_again(aws_faults)
     with another():
         assert aws.client("dynamodb") is client
-        assert _is_tried_again(wire)
+        assert _is_tried_again(aws_faults)
 
 
 def test_nothing_is_left_of_another_test(another: Deploy) -> None:
     with another() as stack:
         before = (stack.items(), stack.events())
         erp = stack.erp()
-        Floor.furnished(erp, "YARD")
+        WarehouseScenario.furnished(erp, "YARD")
         assert erp.get("/products").data
         assert (stack.items(), stack.events()) != before
     with another() as stack:
         assert (stack.items(), stack.events()) == before
 
 
-def test_what_was_prepared_is_as_if_prepared_again(another: Deploy, wire: Wire, name: str) -> None:
+def test_what_was_prepared_is_as_if_prepared_again(
+    another: Deploy, aws_faults: AwsFaults, name: str
+) -> None:
     def look(stack: Stack, prepare: Callable[[Erp], None]) -> object:
         """What there is, and what a request of the prepared environment costs."""
         erp = stack.erp()
         once(erp, name, lambda: prepare(erp))
         items, events = stack.items(), stack.events()
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             assert erp.post("/products", {"item_code": "SAND", "name": "Sand"}).status == 201
         return items, events, seen.operations
 

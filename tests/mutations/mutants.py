@@ -30,7 +30,7 @@ _STAGING = (
     "marking.update", "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
     "self._stage_level", "self._stage_total", "self._stage_movements", "references.hold",
     "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
-    "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_stays",
+    "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_not_retired",
     "ledger.stage", "ledger.book.move", "ledger.book.allocate", "ledger.book.release",
     "self.movement_ids.append",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.http.envelope import Reply, error_body
+from shared.http.envelope import HttpResponse, error_body
 from shared.kernel import errors
 from shared.kernel.errors import CODES, Problem, ServiceError
 
@@ -71,7 +71,7 @@ def test_each_code_brings_what_the_interface_promises_with_it() -> None:
 
 
 def test_an_answer_fits_as_long_as_lambda_can_carry_it() -> None:
-    assert Reply(200, "x" * 5_800_000).fits
-    assert not Reply(200, "x" * 5_900_000).fits
-    assert not Reply(200, '"' * 2_950_000).fits
-    assert not Reply(200, "\u20ac" * 2_000_000).fits
+    assert HttpResponse(200, "x" * 5_800_000).fits
+    assert not HttpResponse(200, "x" * 5_900_000).fits
+    assert not HttpResponse(200, '"' * 2_950_000).fits
+    assert not HttpResponse(200, "\u20ac" * 2_000_000).fits

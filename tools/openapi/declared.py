@@ -4,7 +4,7 @@ import importlib
 import inspect
 from pathlib import Path
 
-from shared.http.api_handler import Door
+from shared.http.api_handler import ApiHandler
 from shared.http.routes import Idempotency, Operation
 from shared.kernel.errors import CODES
 
@@ -35,7 +35,7 @@ def operations() -> list[Operation]:
     found: list[Operation] = []
     for path in sorted((ROOT / "functions").glob("*/app.py")):
         handler = importlib.import_module(f"functions.{path.parent.name}.app").lambda_handler
-        if isinstance(handler, Door):
+        if isinstance(handler, ApiHandler):
             found += handler.operations
     return found
 
@@ -51,7 +51,7 @@ def description(operation: Operation) -> str:
     handler = inspect.getdoc(operation.handler) or ""
     users = f"the permission `{operation.permission}`" if operation.permission else "a valid token"
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
-    if operation.own:
+    if operation.allows_self:
         who += " Nobody needs the permission for themselves."
     return "\n\n".join(text for text in (handler, operation.description, who) if text)
 
@@ -67,7 +67,7 @@ def codes(operation: Operation) -> list[str]:
         "idempotency_key_required": operation.idempotency is Idempotency.REQUIRED,
         "missing_scope": bool(operation.scope),
         "forbidden": bool(operation.permission),
-        "client_not_allowed": not operation.open_to_mobile,
+        "client_not_allowed": not operation.allows_mobile,
         "not_found": "{" in operation.path or operation.module is not None,
         "duplicate_in_flight": operation.writes,
         "idempotency_key_reused": operation.writes,

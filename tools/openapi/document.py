@@ -123,7 +123,7 @@ def build(version: str) -> Schema:
     paths |= open_routes.paths(refusals)
     tags = dict.fromkeys(_tag(path) for path in paths)
     bodies = [operation.body for operation in operations if operation.body]
-    answers = [found.answer for found in operations if not isinstance(found.answer, str)]
+    answers = [found.response for found in operations if not isinstance(found.response, str)]
     schemas = {**component_schemas(bodies, answers), **ENVELOPES, **open_routes.SCHEMAS}
     optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
     return {
@@ -202,7 +202,7 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
     if operation.body:
         described["requestBody"] = {
             "required": not operation.body_optional,
-            "content": _body(operation.body, is_form=operation.form),
+            "content": _body(operation.body, is_form=operation.is_form),
         }
     described["responses"] = {
         **{str(status): _success(operation, status) for status in operation.statuses},
@@ -228,7 +228,7 @@ def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
 
 def _parameters(operation: Operation) -> list[Schema]:
     names = re.findall(r"\{(\w+)\}", operation.path)
-    found = [_path_parameter(name, own=operation.own) for name in names]
+    found = [_path_parameter(name, own=operation.allows_self) for name in names]
     if operation.parameters:
         found += [
             {
@@ -286,15 +286,15 @@ def _success(operation: Operation, status: int) -> Schema:
 
 
 def _content(operation: Operation) -> Schema:
-    if isinstance(operation.answer, str):
-        binary = {} if operation.answer.startswith("image/svg") else {"format": "binary"}
-        return {operation.answer: {"schema": {"type": "string", **binary}}}
-    name, shown = operation.answer.__name__, example(operation.answer)
+    if isinstance(operation.response, str):
+        binary = {} if operation.response.startswith("image/svg") else {"format": "binary"}
+        return {operation.response: {"schema": {"type": "string", **binary}}}
+    name, shown = operation.response.__name__, example(operation.response)
     if operation.is_list:
         return page(name, shown, operation.path)
-    if operation.several:
+    if operation.responds_with_list:
         return all_made(name, shown)
-    return single(name, shown, warns=operation.warns)
+    return single(name, shown, warns=operation.may_warn)
 
 
 _MEANINGS = {

@@ -43,4 +43,8 @@ def table() -> str:
 def _of_users(operation: Operation) -> str:
     if operation.permission is None:
         return "valid token"
-    return f"`{operation.permission}`, or oneself" if operation.own else f"`{operation.permission}`"
+    return (
+        f"`{operation.permission}`, or oneself"
+        if operation.allows_self
+        else f"`{operation.permission}`"
+    )

@@ -29,13 +29,13 @@ AUDIT = Collection(
     sorts={"created_at": 1},
     partitions={"action": {"created_at": 2}},
     # No totals of actors: there may be thousands, and each first page would read them all.
-    finders={"target": 3, "actor": 4},
+    lookup_indexes={"target": 3, "actor": 4},
 )
 
 
 def reserve(tx: Transaction) -> None:
     """Draw the id of one entry."""
-    tx.reserve(AUDIT.kind, 1)
+    tx.reserve_ids(AUDIT.kind, 1)
 
 
 def add(tx: Transaction, entry: StoredEntry) -> None:

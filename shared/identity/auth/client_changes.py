@@ -29,7 +29,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import fold
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Otherwise, Overtaken, Transaction
+from shared.kernel.db.transaction import ErrorFactory, StaleRead, Transaction
 from shared.kernel.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
 
 _COUNTED: dict[str, tuple[str, Limit]] = {
@@ -52,7 +52,7 @@ def _find(store: Store, client_id: str) -> Client:
     if slug_of(client_id) == store.slug:
         key = client_key(client_id)
         # with the rights of the tenant's session
-        item = store.read_once(
+        item = store.get_cached(
             (config().control_table, key), lambda: directory.read(key, store.client)
         )
     if item is None:
@@ -141,7 +141,7 @@ def create_client(
         "Item": item_of(made),
         "ConditionExpression": "attribute_not_exists(pk)",
     }
-    tx.stage("Put", body)
+    tx.add_action("Put", body)
     details = {"name": made.name, "kind": made.kind, "scopes": sorted(made.scopes)}
     audit.record(tx, "client.created", "client", client_id, details=details)
     return made, secret
@@ -168,7 +168,7 @@ def _count_one_more(tx: Transaction, kind: str) -> None:
     used = int(item.get(attribute, {"N": "0"})["N"])
     if used >= tenant.limits[limit]:
         raise limit_reached(tenant, limit, used)
-    tx.stage(
+    tx.add_action(
         "Update",
         {
             "TableName": config().control_table,
@@ -284,9 +284,9 @@ def _end_tokens(tx: Transaction, client: Client) -> Client:
 
 
 def _replace(
-    tx: Transaction, seen: Client, after: Client, otherwise: Otherwise = Overtaken
+    tx: Transaction, seen: Client, after: Client, on_condition_failed: ErrorFactory = StaleRead
 ) -> Client:
-    """Stage the next version of a client; `otherwise` when it changed since it was read."""
+    """Stage the next version of a client that has not changed since it was read."""
     after = replace(after, version=seen.version + 1, updated_at=tx.now)
     body = {
         "TableName": config().control_table,
@@ -294,5 +294,5 @@ def _replace(
         "ConditionExpression": "version = :seen",
         "ExpressionAttributeValues": {":seen": {"N": str(seen.version)}},
     }
-    tx.stage("Put", body, otherwise)
+    tx.add_action("Put", body, on_condition_failed)
     return after

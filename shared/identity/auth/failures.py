@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from shared.kernel.aws import client
 from shared.kernel.config import config
-from shared.kernel.db.parallel import each
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.errors import ServiceError
 
 WINDOW = 60
@@ -135,7 +135,7 @@ class Attempts:
 
     def record_failure(self) -> None:
         """Count one more failure."""
-        each(partial(_add, failed=1), list(self.counters))
+        map_concurrently(partial(_add, failed=1), list(self.counters))
 
     def begin(self, now: float) -> None:
         """Count the attempt before it is judged; `fail` or `withdraw` ends it.
@@ -146,7 +146,7 @@ class Attempts:
             ServiceError: rate_limited, with Retry-After; the attempt must not be judged.
         """
         for pause in (*_PAUSES, 0):
-            counts = each(partial(_add, in_flight=1), list(self.counters))
+            counts = map_concurrently(partial(_add, in_flight=1), list(self.counters))
             over = [
                 (counter, count)
                 for counter, count in zip(self.counters, counts, strict=True)
@@ -161,11 +161,11 @@ class Attempts:
 
     def fail(self) -> None:
         """End an attempt that was begun and turned out to be wrong."""
-        each(partial(_add, failed=1, in_flight=-1), list(self.counters))
+        map_concurrently(partial(_add, failed=1, in_flight=-1), list(self.counters))
 
     def withdraw(self) -> None:
         """Take an attempt back that was begun."""
-        each(partial(_add, in_flight=-1), list(self.counters))
+        map_concurrently(partial(_add, in_flight=-1), list(self.counters))
 
 
 def _counter(kind: str, whose: str, limit: int, window: int, now: float) -> Counter:

@@ -98,7 +98,7 @@ def stage(
         request["ExpressionAttributeValues"] |= {
             f":c{n}": {"N": str(change)} for n, change in enumerate(counts.values())
         }
-    tx.stage("Update", request)
+    tx.add_action("Update", request)
 
 
 def tokens_from(tx: "Transaction") -> int:

@@ -109,7 +109,7 @@ def ensure_unchanged(tx: Transaction, seen: Login) -> None:
 
     For whoever begins a session: what ends all sessions at that moment ends this one too.
     """
-    tx.stage(
+    tx.add_action(
         "ConditionCheck",
         {
             "TableName": tx.store.table,

@@ -53,7 +53,7 @@ USERS = Collection(
     model=User,
     facets=_user_facets,
     sorts={"id": 1, "username": 2, "name": 3, "created_at": 4, "updated_at": 5},
-    finders={"email": 6},
+    lookup_indexes={"email": 6},
 )
 
 
@@ -125,18 +125,18 @@ def find_by_name(store: Store, username: str) -> Account | None:
 def read_account(store: Store, number: int) -> Account | None:
     """Read a user with their login in one call; None when there is no such user (any more)."""
     found = store.get_many([USERS.key(number), login_key(number)])
-    record, login = USERS.among(found, number), login_among(found, number)
+    record, login = USERS.pick_from(found, number), login_among(found, number)
     return Account(record, login) if record and login else None
 
 
 def bind(tx: Transaction, account: Account, after: Login) -> None:
     """Bind a sign-in to the account as it was read, and stage its login as it is from now on.
 
-    Overtaken when either part has changed: what disables a user, takes a role away or ends all
+    StaleRead when either part has changed: what disables a user, takes a role away or ends all
     sessions at that very moment is not missed.
     """
     user = account.record
-    tx.stage(
+    tx.add_action(
         "ConditionCheck",
         {
             "TableName": tx.store.table,

@@ -16,7 +16,7 @@ from shared.identity.users.repository import ROLES, USERS, Account
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import NotFound, Problem, ValidationFailed
 
 
@@ -141,7 +141,7 @@ def opened(tx: Transaction, number: int) -> Account:
     account = repository.read_account(tx.store, number)
     if account is None:
         USERS.get(tx.store, number)
-        raise Overtaken  # came or went while its two items were read
+        raise StaleRead  # came or went while its two items were read
     return account
 
 

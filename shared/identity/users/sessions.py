@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Otherwise, Transaction
+from shared.kernel.db.transaction import ErrorFactory, Transaction
 
 LIFETIME = 30 * 24 * 3600
 """Seconds from its last use until a session has ended."""
@@ -148,7 +148,12 @@ def begin(  # noqa: PLR0913  what a session is begun with
 
 
 def rotate(
-    tx: Transaction, seen: Session, new: RefreshToken, *, now: int, otherwise: Otherwise
+    tx: Transaction,
+    seen: Session,
+    new: RefreshToken,
+    *,
+    now: int,
+    on_condition_failed: ErrorFactory,
 ) -> None:
     """Stage that a new token takes the place of the session's, unless it is not as seen."""
     tx.update(
@@ -163,7 +168,7 @@ def rotate(
             ":seen": seen.secret,
             ":generation": seen.generation,
         },
-        otherwise=otherwise,
+        on_condition_failed=on_condition_failed,
     )
 
 

@@ -32,9 +32,9 @@ from shared.identity.users.repository import Account, bind, find_by_name, rights
 from shared.identity.users.sessions import RefreshToken, Session
 from shared.identity.users.signing_out import end_session, read_session
 from shared.kernel.clock import now_ms
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.sealing import unseal
 
 _LONGEST_CODE = 64
@@ -108,7 +108,7 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
     attempts = Attempts.of_user(slug, name, origin.address, now)
     tenant, application = read_for_user(presented, slug, origin, now, attempts)
     store = store_for(tenant.slug) if tenant else None
-    _, account = together(
+    _, account = run_both(
         partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
     )
     try:
@@ -126,8 +126,8 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
     while True:
         try:
             return _begin(request, account, login)
-        except Overtaken:  # the login has changed meanwhile, perhaps by this very code
-            tries = store.pause(tries)
+        except StaleRead:  # the login has changed meanwhile, perhaps by this very code
+            tries = store.back_off(tries)
         account = find_by_name(store, name)
         login = _proven(slug, account, credentials, now)
         if not account or not login:
@@ -169,7 +169,7 @@ def _take_as_long_as_a_code(slug: str) -> None:
 
 
 def _begin(request: _Request, account: Account, login: Login) -> Granted:
-    """Begin a session and issue its first tokens; raises Overtaken when the login has changed."""
+    """Begin a session and issue its first tokens; raises StaleRead when the login has changed."""
     first = sessions.new_token(request.tenant.slug, login.user_id)
     given = login != account.login
     tx = Transaction(request.store)
@@ -264,13 +264,13 @@ def _go_on(
         # the signature first: what fails after the rotation would cost the session
         access = _access_token(request, account, session.id, proven=session.second_factor)
         tx = Transaction(request.store)
-        sessions.rotate(tx, session, new, now=int(request.now), otherwise=_Reused)
+        sessions.rotate(tx, session, new, now=int(request.now), on_condition_failed=_Reused)
         bind(tx, account, account.login)
         try:
             tx.commit()
             return Granted(access, refresh_token=new.text)
-        except Overtaken:  # the user has changed meanwhile, and has perhaps lost a role
-            tries = request.store.pause(tries)
+        except StaleRead:  # the user has changed meanwhile, and has perhaps lost a role
+            tries = request.store.back_off(tries)
             _, account = read_session(request.store, token)
     raise _wrong_token()
 

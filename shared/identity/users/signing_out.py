@@ -17,7 +17,7 @@ from shared.identity.users.sessions import RefreshToken, Session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 
 
 def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
@@ -88,7 +88,7 @@ def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Acc
     number = token.user_id
     key = sessions.session_key(token.session)
     found = store.get_many([key, USERS.key(number), login_key(number)])
-    record, login = USERS.among(found, number), logins.login_among(found, number)
+    record, login = USERS.pick_from(found, number), logins.login_among(found, number)
     account = Account(record, login) if record and login else None
     return sessions.session_of(found.get(key)), account
 
@@ -112,4 +112,4 @@ def end_session(store: Store, session: Session, *, reused: bool = False) -> None
             actor = Actor(type="user", id=str(session.user_id))
             audit(tx, "session.reused", "session", session.id, actor=actor)
 
-    perform(store, use_case)
+    run_transaction(store, use_case)

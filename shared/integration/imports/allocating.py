@@ -10,7 +10,7 @@ from shared.integration.imports.validating import LEASE_MS
 from shared.integration.imports.workspace import Workspace, caller_of
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import check
 from shared.warehouse.documents import service as documents
@@ -42,7 +42,9 @@ def allocate_documents(space: Workspace, number: int) -> bool:
                 # The name lets a repeat recognise what an earlier attempt has begun.
                 caller = caller_of(one, space.tenant.slug)
                 name = f"import#{number}#{at}"
-                if not perform(space.store, use_case, caller=caller, request=name):
+                if not run_transaction(
+                    space.store, use_case, caller=caller, idempotency_record=name
+                ):
                     return False
         before = end
     return True

@@ -23,8 +23,8 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, draw_ids
-from shared.kernel.db.unit_of_work import Prepared, perform
+from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
+from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import check
@@ -94,11 +94,11 @@ def _apply_part(
         if handling.prepares and (ahead is None or at >= ahead.end):
             ahead = _Ahead.of(space.store, handling, units, at)
         step = _Step(space, handling, record, units[at:], ahead)
-        after = perform(
+        after = run_transaction(
             space.store,
             step,
             caller=caller_of(record.entity, space.tenant.slug),
-            prepared=ahead.prepared if ahead else None,
+            prefetched=ahead.prepared if ahead else None,
         )
         if ahead:
             ahead.ids[handling.sequence] = ahead.ids[handling.sequence][step.taken :]
@@ -120,9 +120,9 @@ class _Ahead:
     ids: dict[str, list[int]]
 
     @property
-    def prepared(self) -> Prepared:
+    def prepared(self) -> Prefetched:
         """Return it as a use case takes it."""
-        return Prepared(self.found, {name: list(ids) for name, ids in self.ids.items()})
+        return Prefetched(self.found, {name: list(ids) for name, ids in self.ids.items()})
 
     @classmethod
     def of(
@@ -140,7 +140,7 @@ class _Ahead:
         further = [key for draft in drafts if draft for key in handling.further_keys(draft, there)]
         found |= {**dict.fromkeys(further), **store.get_many(further)}
         missing = len(keys) - len(there)
-        first = draw_ids(store, handling.sequence, missing) if missing else 0
+        first = allocate_ids(store, handling.sequence, missing) if missing else 0
         return cls(end, found, {handling.sequence: list(range(first, first + missing))})
 
 
@@ -178,7 +178,7 @@ class _Step:
         done = made = 0
         rejected: list[Unit] = []
         for unit, (draft, problems) in zip(self.units, drafts, strict=False):
-            if tx.free < self.handling.actions + _OWN_ACTIONS:
+            if tx.free_actions < self.handling.actions + _OWN_ACTIONS:
                 break
             done += 1
             found = problems or self._refusal(tx, draft, choice)
@@ -186,7 +186,7 @@ class _Step:
                 made += found
             else:
                 rejected.append(_rejected(one, unit, found))
-        self.taken = tx.taken(self.handling.sequence)
+        self.taken = tx.ids_taken(self.handling.sequence)
         return IMPORTS.replace(tx, record, self._after(one, done, made, rejected))
 
     def _candidates(self) -> list[tuple[Any, list[Problem]]]:
@@ -211,7 +211,7 @@ class _Step:
         tx.store.get_many(
             chain.from_iterable(self.handling.further_keys(draft, found) for draft in drafts)
         )
-        tx.reserve(self.handling.sequence, len(drafts))
+        tx.reserve_ids(self.handling.sequence, len(drafts))
 
     def _refusal(self, tx: Transaction, draft: Any, choice: Choice) -> bool | Sequence[Problem]:
         """Stage a unit: whether anything was made, or what stands against it."""

@@ -19,7 +19,7 @@ from shared.integration.imports.service import new_drop
 from shared.integration.imports.workspace import Workspace
 from shared.kernel.clock import Instant
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, ServiceError
 from shared.kernel.tenant_files import FileMissing
 
@@ -93,7 +93,7 @@ def _receive_drop(space: Workspace, arrival: Arrival) -> int | None:
         lead_to(tx, origin, number, new=True)
         return number
 
-    return perform(space.store, use_case)
+    return run_transaction(space.store, use_case)
 
 
 def _kind(name: str) -> ImportKind:

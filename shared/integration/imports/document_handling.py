@@ -20,7 +20,7 @@ class Documents(Handling):
 
     def bind(self, tx: Transaction) -> None:
         """See Handling."""
-        tx.guard(self.kind)
+        tx.fence(self.kind)
 
     def keys(self, draft: Any, choice: Choice, *, applying: bool) -> list[Key]:
         """See Handling."""

@@ -28,8 +28,8 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, draw_ids
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import IdempotencyKeyReused, ImportRefused, NotFound
 from shared.kernel.tenant_files import FileMissing
 
@@ -65,7 +65,7 @@ def start_import(tx: Transaction, space: Workspace, body: ImportUpload) -> Recor
     stored = f"sources/{secrets.token_hex(16)}"
     space.work.put(stored, content, _MEDIA)
     made = Source(bucket="work", name=stored)
-    number = draw_ids(space.store, IMPORTS.kind, 1)
+    number = allocate_ids(space.store, IMPORTS.kind, 1)
     at_once = len(content) <= _AT_ONCE_BYTES
     # Should this invocation die, the worker goes on once it must be dead.
     space.wake(number, delay=AFTER_INVOCATION)
@@ -81,11 +81,13 @@ def start_import(tx: Transaction, space: Workspace, body: ImportUpload) -> Recor
             "busy_until": lease,
         }
         lead_to(own, contents_key(digest), number)
-        if tx.request is not None:
-            lead_to(own, origin_key(tx.request), number, seconds=repository.REPEATED_SECONDS)
+        if tx.idempotency_record is not None:
+            lead_to(
+                own, origin_key(tx.idempotency_record), number, seconds=repository.REPEATED_SECONDS
+            )
         return IMPORTS.insert(own, number, one.model_copy(update=update))
 
-    record = perform(space.store, insert)
+    record = run_transaction(space.store, insert)
     if at_once:
         return validate(space, number)
     space.wake(number)
@@ -142,9 +144,9 @@ def _new(  # noqa: PLR0913, PLR0917 - what an import is made of
 
 def _begun(tx: Transaction) -> int | None:
     """Find the import that an earlier attempt of this request has made."""
-    if tx.request is None:
+    if tx.idempotency_record is None:
         return None
-    return repository.found_import(tx.store, origin_key(tx.request))
+    return repository.found_import(tx.store, origin_key(tx.idempotency_record))
 
 
 def get_import(store: Store, number: int) -> Record[StoredImport]:
@@ -164,11 +166,11 @@ def commit_import(tx: Transaction, space: Workspace, number: int) -> Record[Stor
     running.
     """
     one = IMPORTS.get(space.store, number).entity
-    if tx.request is None or one.commit_request != tx.request:
+    if tx.idempotency_record is None or one.commit_request != tx.idempotency_record:
         _ensure_committable(one)
         # Should this invocation die, the worker goes on once it must be dead.
         space.wake(number, delay=AFTER_INVOCATION)
-        one = begin_commit(space, number, caller=tx.caller, request=tx.request).entity
+        one = begin_commit(space, number, caller=tx.caller, request=tx.idempotency_record).entity
     if one.status == "committing" and _is_small(one):
         record = commit(space, number)
         leave_results(space, record)

@@ -19,7 +19,7 @@ class TransferOrders(Handling):
 
     def bind(self, tx: Transaction) -> None:
         """See Handling."""
-        tx.guard(self.sequence)
+        tx.fence(self.sequence)
 
     def keys(self, draft: TransferOrderDraft, choice: Choice, *, applying: bool) -> list[Key]:
         """See Handling."""

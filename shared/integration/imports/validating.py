@@ -23,9 +23,9 @@ from shared.integration.imports.units import Unit, Units, characters
 from shared.integration.imports.workspace import Workspace
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import each
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
 from shared.kernel.spreadsheets.table import Unreadable
 from shared.kernel.tenant_files import FileMissing
@@ -85,7 +85,7 @@ def recognise(space: Workspace, number: int, digest: str) -> None:
         )
         lead_to(tx, contents_key(digest), number)
 
-    perform(space.store, use_case)
+    run_transaction(space.store, use_case)
 
 
 def warning(tx: Transaction, digest: str) -> str | None:
@@ -172,7 +172,7 @@ def examine(space: Workspace, one: StoredImport, units: Units, chunk: Sequence[U
         )
         return [handling.examine(tx, draft, choice, problems) for draft, problems in drafts]
 
-    for unit, found in zip(chunk, perform(space.store, look_up), strict=True):
+    for unit, found in zip(chunk, run_transaction(space.store, look_up), strict=True):
         if found:
             units.reject(unit, found)
 
@@ -261,4 +261,6 @@ def _rejected(space: Workspace, one: StoredImport) -> Iterator[RejectedRow]:
         return list(read_rejected(space.work, one.id, name))
 
     for at in range(0, len(one.rejected), _PARTS_AT_ONCE):
-        yield from chain.from_iterable(each(part, one.rejected[at : at + _PARTS_AT_ONCE]))
+        yield from chain.from_iterable(
+            map_concurrently(part, one.rejected[at : at + _PARTS_AT_ONCE])
+        )

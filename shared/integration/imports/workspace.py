@@ -13,7 +13,7 @@ from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.queue import Message, Queue
 from shared.kernel.tenant_files import Folder
 
@@ -68,7 +68,7 @@ class Workspace:
                 after = after.model_copy(update={"updated_at": tx.now})
             return IMPORTS.replace(tx, record, after)
 
-        return perform(self.store, use_case)
+        return run_transaction(self.store, use_case)
 
 
 def workspace_of(tenant: Tenant, store: Store) -> Workspace:
@@ -76,7 +76,7 @@ def workspace_of(tenant: Tenant, store: Store) -> Workspace:
     settings, s3 = config(), s3_for(tenant.slug)
     return Workspace(
         tenant=tenant,
-        store=store.anew(),
+        store=store.uncached(),
         arrivals=Folder(s3, settings.import_bucket, tenant.slug),
         work=Folder(s3, settings.import_work_bucket, tenant.slug),
         queue=Queue(settings.import_queue),

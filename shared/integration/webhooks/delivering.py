@@ -25,12 +25,12 @@ from shared.integration.webhooks.tasks import Task
 from shared.kernel.clock import Deadline, instant, milliseconds_of, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone
-from shared.kernel.events.outbox import Told, find_event
+from shared.kernel.events.outbox import StoredEvent, find_event
 
 type Verdict = Literal[
     "succeeded", "retrying", "failed", "cancelled", "dropped", "overtaken", "waits", "moved"
@@ -50,7 +50,7 @@ class _Found:
     record: Record[StoredWebhook]
     pulse: Pulse
     logged: Logged | None
-    told: Told | None
+    told: StoredEvent | None
 
 
 def deliver(task: Task, deadline: Deadline, *, again: bool) -> Verdict:
@@ -100,8 +100,8 @@ def _look(store: Store, task: Task) -> _Found | None:
         repository.pulse_key(task.webhook),
         repository.delivery_key(task.webhook, task.event),
     ]
-    items, told = together(lambda: store.get_many(keys), lambda: find_event(store, task.event))
-    record = WEBHOOKS.among(items, task.webhook)
+    items, told = run_both(lambda: store.get_many(keys), lambda: find_event(store, task.event))
+    record = WEBHOOKS.pick_from(items, task.webhook)
     pulse = items.get(keys[1])
     if record is None or pulse is None:
         return None
@@ -220,7 +220,7 @@ def _fail(store: Store, logged: Logged | None, after: StoredDelivery, outcome: O
             WEBHOOKS.replace(tx, record, ended)
         return "failed"
 
-    return perform(store, use_case)
+    return run_transaction(store, use_case)
 
 
 def _secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:

@@ -11,8 +11,13 @@ from shared.integration.webhooks.tasks import Task
 from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.db.parallel import each
-from shared.kernel.events.outbox import Entry, Wanted, left_over, mark_relayed
+from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.events.outbox import (
+    OutboxEntry,
+    RedeliveryRequest,
+    mark_relayed,
+    unrelayed_entries,
+)
 from shared.kernel.observability import logger
 from shared.kernel.queue import MOST_AT_ONCE, Queue
 
@@ -26,7 +31,7 @@ class Relay:
 
     _registers: dict[str, Register] = field(default_factory=dict)
 
-    def relay(self, entries: Sequence[tuple[str, Entry]]) -> set[str]:
+    def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
         """Send the messages of entries (with their tenants), then mark them as relayed.
 
         Returns:
@@ -41,18 +46,18 @@ class Relay:
                 logger.exception("an entry of the outbox was not relayed", tenant=tenant)
                 failed.add(entry.id)
         batches = [tasks[at : at + MOST_AT_ONCE] for at in range(0, len(tasks), MOST_AT_ONCE)]
-        for refused in each(_send, batches):
+        for refused in map_concurrently(_send, batches):
             failed |= refused
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
-        marked = each(_mark, relayed)
+        marked = map_concurrently(_mark, relayed)
         return failed | {
             entry.id for (_, entry), done in zip(relayed, marked, strict=True) if not done
         }
 
-    def _tasks(self, tenant: str, entry: Entry) -> list[Task]:
-        if isinstance(entry, Wanted):
+    def _tasks(self, tenant: str, entry: OutboxEntry) -> list[Task]:
+        if isinstance(entry, RedeliveryRequest):
             return [Task(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
-        only = entry.only
+        only = entry.only_subscription
         numbers = [only] if only is not None else self._register(tenant).wanting(entry.type)
         return [Task(tenant, number, entry.id, due=now_ms()) for number in numbers]
 
@@ -72,7 +77,7 @@ def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]
         older_than: Seconds; what is younger may still be on its way.
     """
     before = now_ms() - older_than * 1000
-    for entries in left_over(client("dynamodb"), config().outbox_table, tenant, before):
+    for entries in unrelayed_entries(client("dynamodb"), config().outbox_table, tenant, before):
         failed = Relay().relay([(tenant, entry) for entry in entries])
         yield len(entries) - len(failed), len(failed)
 
@@ -92,7 +97,7 @@ def _send(batch: list[tuple[str, Task]]) -> set[str]:
     }
 
 
-def _mark(one: tuple[str, Entry]) -> bool:
+def _mark(one: tuple[str, OutboxEntry]) -> bool:
     tenant, entry = one
     try:
         mark_relayed(client("dynamodb"), config().outbox_table, tenant, entry)

@@ -230,7 +230,7 @@ def _patiently[R](store: Store, call: Callable[[], R]) -> R:
         except Exception as error:
             if not is_transient(error):
                 raise
-        attempt = store.pause(attempt)
+        attempt = store.back_off(attempt)
 
 
 # Deliveries

@@ -23,12 +23,12 @@ from shared.integration.webhooks.targets import BadTarget, addresses_of, parse_t
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
 from shared.kernel.events.kinds import TEST
-from shared.kernel.events.outbox import Event, ask_again, is_event_id, raise_event
+from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
 
 _RESOLVE_SECONDS = 5
 """That the name of an address may take to be resolved."""
@@ -96,7 +96,7 @@ def _ensure_good(url: str | None, problems: Sequence[Problem]) -> None:
 
 def get_webhook(store: Store, number: int) -> Opened:
     """Read a subscription; NotFound when it never was, Gone when it was deleted."""
-    record, pulse = together(
+    record, pulse = run_both(
         lambda: WEBHOOKS.get(store, number), lambda: repository.read_pulse(store, number)
     )
     return Opened(record, pulse or Pulse())
@@ -104,7 +104,7 @@ def get_webhook(store: Store, number: int) -> Opened:
 
 def list_webhooks(store: Store, parameters: WebhookParameters) -> Listed:
     """Read a page of subscriptions."""
-    page, pulses = together(
+    page, pulses = run_both(
         lambda: repository.list_webhooks(store, parameters),
         lambda: repository.read_pulses(store),
     )
@@ -172,7 +172,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
             href=f"/webhooks/{number}",
             attributes=views.webhook(found.record.entity, found.pulse).model_dump(),
         ),
-        only=number,
+        only_subscription=number,
     )
     delivery = StoredDelivery(
         id=told.id,
@@ -197,7 +197,7 @@ def _active(tx: Transaction, number: int) -> Opened:
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     """Deliver an event once more, at once, whatever became of it; Conflict when not active."""
-    _, seen = together(lambda: _active(tx, number), lambda: _find(tx.store, number, event))
+    _, seen = run_both(lambda: _active(tx, number), lambda: _find(tx.store, number, event))
     delivery = seen.delivery.model_copy(
         update={
             "status": "pending",
@@ -209,13 +209,13 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
         }
     )
     repository.stage_delivery(tx, seen, delivery)
-    ask_again(tx, number, event, delivery.round)
+    request_redelivery(tx, number, event, delivery.round)
     return delivery
 
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
     """Read a delivery; NotFound when there is none (any more)."""
-    _, found = together(lambda: WEBHOOKS.get(store, number), lambda: _find(store, number, event))
+    _, found = run_both(lambda: WEBHOOKS.get(store, number), lambda: _find(store, number, event))
     return found.delivery
 
 
@@ -231,7 +231,7 @@ def list_deliveries(
     store: Store, number: int, parameters: DeliveryParameters
 ) -> Page[StoredDelivery]:
     """Read a page of the newest deliveries of a subscription; NotFound, Gone."""
-    _, deliveries = together(
+    _, deliveries = run_both(
         lambda: WEBHOOKS.get(store, number),
         lambda: repository.recent_deliveries(store, number, parameters),
     )

@@ -36,11 +36,11 @@ class Position:
     offset: int
     after: str
     version: int
-    good_until: int
+    valid_until: int
 
-    def holds(self, totals: Totals) -> bool:
+    def is_valid(self, totals: Totals) -> bool:
         """Whether it still tells the truth."""
-        return self.version == totals.version and now_ms() < self.good_until
+        return self.version == totals.version and now_ms() < self.valid_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class Snapshot:
     ids: Sequence[int]
     total: int
     version: int
-    good_until: int
+    valid_until: int
 
-    def holds(self, totals: Totals) -> bool:
+    def is_valid(self, totals: Totals) -> bool:
         """Whether it still tells the truth."""
-        return self.version == totals.version and now_ms() < self.good_until
+        return self.version == totals.version and now_ms() < self.valid_until
 
 
-def good_until(totals: Totals) -> int:
+def valid_until(totals: Totals) -> int:
     """Until when something derived now from an index may be used, in milliseconds."""
     now = now_ms()
     return now + (_LIFE_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
@@ -69,13 +69,13 @@ def good_until(totals: Totals) -> int:
 _remembered: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
 
 
-def recall(store: Store, listing: str, offset: int) -> Position | None:
+def cached_position(store: Store, listing: str, offset: int) -> Position | None:
     """The position of exactly this offset, if this execution environment has seen it."""
     position = _remembered.get((store.table, listing, offset))
-    return position if position and now_ms() < position.good_until else None
+    return position if position and now_ms() < position.valid_until else None
 
 
-def forget(store: Store, listing: str, offset: int) -> None:
+def evict_position(store: Store, listing: str, offset: int) -> None:
     """Drop a position that has turned out to be stale."""
     _remembered.pop((store.table, listing, offset), None)
 
@@ -96,14 +96,14 @@ def find_position(store: Store, listing: str, offset: int) -> Position | None:
     )
 
 
-def remember(store: Store, listing: str, position: Position) -> None:
+def cache_position(store: Store, listing: str, position: Position) -> None:
     """Keep a position in this execution environment."""
     _remembered[store.table, listing, position.offset] = position
     while len(_remembered) > _REMEMBERED:
         _remembered.popitem(last=False)
 
 
-def keep_position(store: Store, listing: str, position: Position) -> None:
+def store_position(store: Store, listing: str, position: Position) -> None:
     """Store where the entries after `offset` begin, for walkers that meet another one."""
     _put(
         store,
@@ -112,7 +112,7 @@ def keep_position(store: Store, listing: str, position: Position) -> None:
             SORT_KEY: f"{position.offset:012d}",
             "after": position.after,
             "version": position.version,
-            "good_until": position.good_until,
+            "good_until": position.valid_until,
             EXPIRY: (now_ms() + _LIFE_MS) // 1000,
         },
     )
@@ -139,11 +139,11 @@ def find_snapshot(store: Store, listing: str, offset: int, version: int | None) 
         ids=json.loads(zlib.decompress(item["ids"])),
         total=int(item["total"]),
         version=int(item["version"]),
-        good_until=int(item["good_until"]),
+        valid_until=int(item["good_until"]),
     )
 
 
-def keep_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals) -> None:
+def store_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals) -> None:
     """Store the ids of a filtered list, in order."""
     for first in range(0, len(ids), _CHUNK):
         text = json.dumps(ids[first : first + _CHUNK], separators=(",", ":"))
@@ -155,7 +155,7 @@ def keep_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals
                 "ids": zlib.compress(text.encode(), 6),
                 "total": len(ids),
                 "version": totals.version,
-                "good_until": good_until(totals),
+                "good_until": valid_until(totals),
                 EXPIRY: (now_ms() + _WALK_MS) // 1000,
             },
         )

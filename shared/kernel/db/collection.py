@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from shared.kernel.db.facets import MAX_ID, Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys
+from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 
@@ -57,8 +57,8 @@ class Collection[E: BaseModel]:
     facets: Callable[[E], Facets]
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
-    finders: Mapping[str, int] = field(default_factory=dict)
-    queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    lookup_indexes: Mapping[str, int] = field(default_factory=dict)
+    work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def key(self, number: int) -> Key:
         """Key of an entity's first item."""
@@ -76,11 +76,11 @@ class Collection[E: BaseModel]:
                 raise NotFound(noun)
             if head.get("deleted"):
                 raise Gone(noun)
-            tails = store.get_many(self._tail_keys_of(head), anew=attempt > 0)
+            tails = store.get_many(self._tail_keys_of(head), uncached=attempt > 0)
             record = self._decode(head, tails)
             if record:
                 return record
-            head = store.get_many([key], anew=True).get(key)
+            head = store.get_many([key], uncached=True).get(key)
         raise ServiceUnavailable
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
@@ -92,7 +92,7 @@ class Collection[E: BaseModel]:
         records = [self._decode(head, tails) or self._again(store, head) for head in heads]
         return [record for record in records if record]
 
-    def among(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
+    def pick_from(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
         """Pick a small entity out of items that were read with others; None when it is not there.
 
         For kinds whose entities never continue in further items.
@@ -181,7 +181,7 @@ class Collection[E: BaseModel]:
             "version": version,
             "parts": 1 + len(others),
             "data": first,
-            SLIM: {name: value for name, value in facets.items() if value is not None},
+            INDEX_ATTRIBUTES: {name: value for name, value in facets.items() if value is not None},
             **self._index_attributes(number, facets),
         }
         tails = [
@@ -204,11 +204,11 @@ class Collection[E: BaseModel]:
             for sort, index in sorts.items():
                 partition = self.partition(facet, facets[facet] or "")
                 enter(index, partition, sort_text(facets[sort], number))
-        for facet, index in self.finders.items():
+        for facet, index in self.lookup_indexes.items():
             value = facets[facet]
             if value is not None:
                 enter(index, self.partition(facet, value), id_text(number))
-        for facet, (index, order) in self.queues.items():
+        for facet, (index, order) in self.work_queues.items():
             value = facets[facet]
             if value is not None:
                 enter(index, self.partition(facet, value), sort_text(facets[order], number))

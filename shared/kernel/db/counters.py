@@ -24,7 +24,7 @@ SHARDS = 16
 _OWN = frozenset({"version", "touched", "epoch"})
 
 
-def any_shard() -> int:
+def random_shard() -> int:
     """Choose the shard of a transaction.
 
     It is the same for every collection that the transaction changes: were each on a shard of
@@ -39,10 +39,10 @@ def shard_key(kind: str, shard: int) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class FenceValue:
     """The epoch that a change has read; None when the shard had none."""
 
-    epoch: int | None
+    value: int | None
 
 
 @dataclass(slots=True)
@@ -51,13 +51,13 @@ class CounterChange:
 
     shard: int
     changes: dict[str, int] = field(default_factory=dict)
-    guard: Guard | None = None
-    counts: bool = False
+    fence: FenceValue | None = None
+    has_changes: bool = False
     """Whether anything changed; a guard alone binds nothing."""
 
     def add(self, changes: Mapping[str, int]) -> None:
         """Add differences; several of one name add up."""
-        self.counts = True
+        self.has_changes = True
         for name, difference in changes.items():
             self.changes[name] = self.changes.get(name, 0) + difference
 
@@ -74,12 +74,12 @@ class CounterChange:
         body: dict[str, Any] = {
             "UpdateExpression": f"SET #touched = :now ADD {', '.join(additions)}"
         }
-        if self.guard:
+        if self.fence:
             names["#epoch"] = "epoch"
-            if self.guard.epoch is None:
+            if self.fence.value is None:
                 body["ConditionExpression"] = "attribute_not_exists(#epoch)"
             else:
-                values[":epoch"] = self.guard.epoch
+                values[":epoch"] = self.fence.value
                 body["ConditionExpression"] = "#epoch = :epoch"
         body["ExpressionAttributeNames"] = names
         body["ExpressionAttributeValues"] = {name: encode(value) for name, value in values.items()}

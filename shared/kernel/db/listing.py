@@ -25,10 +25,10 @@ from shared.kernel.db.bookmarks import Position
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
 from shared.kernel.db.facets import id_of
-from shared.kernel.db.parallel import together
-from shared.kernel.db.plan import Access, ListQuery, plan
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.plan import AccessPath, ListQuery, choose_access_path
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SLIM, SORT_KEY, index_keys, index_name
+from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys, index_name
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
 _MARK_BYTES = 1024
@@ -49,7 +49,9 @@ class Page[E]:
 
 def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
     """Read one page of a list."""
-    access, ordered = plan(collection, query, lambda: read_totals(store, collection.kind))
+    access, ordered = choose_access_path(
+        collection, query, lambda: read_totals(store, collection.kind)
+    )
     reader = _OrderedList if ordered else _GatheredList
     return reader(store, collection, query, access).page()
 
@@ -58,7 +60,7 @@ class _List[E: BaseModel]:
     """What both ways share: the query, its listing's name, the entries, the records."""
 
     def __init__(
-        self, store: Store, collection: Collection[E], query: ListQuery, access: Access
+        self, store: Store, collection: Collection[E], query: ListQuery, access: AccessPath
     ) -> None:
         self.store = store
         self.collection = collection
@@ -115,7 +117,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         if query.offset:
             totals, keys = self._count_up()
         else:
-            totals, keys = together(
+            totals, keys = run_both(
                 self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
             )
         total = totals.of(self.access.total_name)
@@ -123,13 +125,13 @@ class _OrderedList[E: BaseModel](_List[E]):
         if not keys:
             return self.result([], total, 0, None)
         position = Position(
-            query.offset + len(keys), keys[-1], totals.version, bookmarks.good_until(totals)
+            query.offset + len(keys), keys[-1], totals.version, bookmarks.valid_until(totals)
         )
-        bookmarks.remember(self.store, self.listing, position)
+        bookmarks.cache_position(self.store, self.listing, position)
         if query.offset and position.offset < total:
-            records, _ = together(
+            records, _ = run_both(
                 lambda: self.records(ids),
-                lambda: bookmarks.keep_position(self.store, self.listing, position),
+                lambda: bookmarks.store_position(self.store, self.listing, position),
             )
         else:
             records = self.records(ids)
@@ -144,7 +146,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         end is reached is not believed before nothing is found behind a full page.
         """
         query = self.query
-        totals, keys = together(
+        totals, keys = run_both(
             self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
         )
         total = totals.of(self.access.total_name)
@@ -154,7 +156,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         if query.offset + len(keys) < total or len(keys) < query.per_page:
             records, more = self.records(ids), query.offset + len(keys) < total
         else:
-            records, behind = together(
+            records, behind = run_both(
                 lambda: self.records(ids), lambda: self._scan(last, 0, 1, query.descending)
             )
             more = bool(behind)
@@ -163,26 +165,26 @@ class _OrderedList[E: BaseModel](_List[E]):
     def _count_up(self) -> tuple[Totals, list[str]]:
         """Find a page by its number, from the nearest known position or the nearer end."""
         query = self.query
-        known = bookmarks.recall(self.store, self.listing, query.offset)
+        known = bookmarks.cached_position(self.store, self.listing, query.offset)
         position: Position | None
         if known:
-            totals, keys = together(
+            totals, keys = run_both(
                 self.totals,
                 lambda: self._scan(known.after, 0, query.per_page, query.descending),
             )
-            if known.holds(totals):
+            if known.is_valid(totals):
                 return totals, keys
-            bookmarks.forget(self.store, self.listing, query.offset)
+            bookmarks.evict_position(self.store, self.listing, query.offset)
             position = None
         else:
-            totals, position = together(
+            totals, position = run_both(
                 self.totals,
                 lambda: bookmarks.find_position(self.store, self.listing, query.offset),
             )
         wanted = min(query.per_page, totals.of(self.access.total_name) - query.offset)
         if wanted <= 0:
             return totals, []
-        start = position if position and position.holds(totals) else None
+        start = position if position and position.is_valid(totals) else None
         from_start = query.offset - (start.offset if start else 0)
         from_end = totals.of(self.access.total_name) - query.offset - wanted
         if from_end < from_start:
@@ -234,20 +236,20 @@ class _GatheredList[E: BaseModel](_List[E]):
             if walked:
                 return self._from_snapshot(walked)
         if not query.offset:
-            totals, ids = together(self.totals, self._gather)
+            totals, ids = run_both(self.totals, self._gather)
         else:
-            totals, snapshot = together(
+            totals, snapshot = run_both(
                 self.totals,
                 lambda: bookmarks.find_snapshot(self.store, self.listing, query.offset, None),
             )
-            if snapshot and snapshot.holds(totals):
+            if snapshot and snapshot.is_valid(totals):
                 return self._from_snapshot(snapshot)
             ids = self._gather()
         shown = ids[query.offset : query.offset + query.per_page]
         if len(ids) > query.per_page:
-            records, _ = together(
+            records, _ = run_both(
                 lambda: self.records(shown),
-                lambda: bookmarks.keep_snapshot(self.store, self.listing, ids, totals),
+                lambda: bookmarks.store_snapshot(self.store, self.listing, ids, totals),
             )
         else:
             records = self.records(shown)
@@ -273,7 +275,7 @@ class _GatheredList[E: BaseModel](_List[E]):
         filters, names = self._filters(values)
         arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
         sort = self.query.sort
-        names |= {"#slim": SLIM, "#sort": sort}
+        names |= {"#slim": INDEX_ATTRIBUTES, "#sort": sort}
         found: list[tuple[str, int]] = []
         sort_name = index_keys(self.access.index)[1]
         start = None
@@ -289,7 +291,8 @@ class _GatheredList[E: BaseModel](_List[E]):
                 **more,
             )
             found += [
-                (item.get(SLIM, {}).get(sort, ""), id_of(item[sort_name])) for item in page.items
+                (item.get(INDEX_ATTRIBUTES, {}).get(sort, ""), id_of(item[sort_name]))
+                for item in page.items
             ]
             start = page.last_key
             if start is None:

@@ -20,7 +20,7 @@ def _inside() -> bool:
     return current_thread().name.startswith(_NAME)
 
 
-def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
+def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
     """Run two calls at once; the first error is raised after both have ended.
 
     Only `first` may itself use this module to good effect: inside `second` everything
@@ -37,7 +37,7 @@ def together[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, 
     return result, other.result()
 
 
-def each[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
+def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
     """Call once per argument, at once; results in the order of the arguments."""
     if len(arguments) <= 1 or _inside():
         return [call(argument) for argument in arguments]

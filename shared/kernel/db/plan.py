@@ -36,7 +36,7 @@ class ListQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class AccessPath:
     """Which index entries a list reads: one partition of one index, or a range of it."""
 
     index: int
@@ -64,17 +64,17 @@ class Access:
         return condition, values
 
 
-def plan[E: BaseModel](
+def choose_access_path[E: BaseModel](
     collection: Collection[E], query: ListQuery, totals: Callable[[], Totals]
-) -> tuple[Access, bool]:
+) -> tuple[AccessPath, bool]:
     """Choose the narrowest entries; whether they are the list itself, in its order.
 
     `totals` is read only when filters name several partitions: then the smallest is taken.
     """
-    for facet, index in collection.finders.items():
+    for facet, index in collection.lookup_indexes.items():
         if facet in query.equal:
             partition = collection.partition(facet, query.equal[facet])
-            return Access(index, partition, None), False
+            return AccessPath(index, partition, None), False
     sorts, partition, total_name = collection.sorts, collection.kind, None
     restrictions = len(query.equal) + len(query.contains) + len(query.between)
     facets = [facet for facet in collection.partitions if facet in query.equal]
@@ -86,11 +86,11 @@ def plan[E: BaseModel](
         restrictions -= 1
     for facet, value in query.equal.items():
         if facet in sorts:
-            return Access(sorts[facet], partition, facet, None, (value, value)), False
+            return AccessPath(sorts[facet], partition, facet, None, (value, value)), False
     for facet, bounds in query.between.items():
         if facet in sorts:
-            return Access(sorts[facet], partition, facet, None, bounds), False
-    access = Access(sorts[query.sort], partition, query.sort, total_name)
+            return AccessPath(sorts[facet], partition, facet, None, bounds), False
+    access = AccessPath(sorts[query.sort], partition, query.sort, total_name)
     return access, restrictions == 0
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 
 _REGISTER = "open"
@@ -29,31 +29,31 @@ _MARK_MS = 30_000
 _PATIENCE_MS = 3_000
 """How long a use case waits for the outcome; only a retirement that died takes longer."""
 
-NAMING_KINDS = ("entry", "exit", "position", "transfer", "transfer_order", "stock")
+REFERENCING_KINDS = ("entry", "exit", "position", "transfer", "transfer_order", "stock")
 """Kinds that name master data and are guarded with `Transaction.guard`: work, stock, and
 positions, which name their warehouse. A retirement has one action per kind and shard of its
 totals, and one for the mark: with six kinds and 16 shards 97 of the 100 that a transaction
 takes."""
 
 
-def register(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
+def register_references(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
     """Stage the entry of an open document: facet (product, warehouse, position) → ids."""
     ids = {facet: set(numbers) for facet, numbers in named.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
     tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
 
 
-def release(tx: Transaction, holder: str) -> None:
+def release_references(tx: Transaction, holder: str) -> None:
     """Stage the removal of the entry when the document is no longer open."""
     tx.delete((_REGISTER, holder))
 
 
-def hold(tx: Transaction, facet: str, number: int, difference: int) -> None:
+def change_stock_count(tx: Transaction, facet: str, number: int, difference: int) -> None:
     """Stage that so many more (or fewer) stock rows hold something."""
     tx.update(_hold_key(facet, number), "ADD holds :more", values={":more": difference})
 
 
-def is_held(store: Store, facet: str, number: int) -> bool:
+def has_stock(store: Store, facet: str, number: int) -> bool:
     """Tell whether anything is in stock of a product, or at a position."""
     found = store.get_many([_hold_key(facet, number)])
     return any(int(item["holds"]) > 0 for item in found.values())
@@ -63,7 +63,7 @@ def _hold_key(facet: str, number: int) -> Key:
     return (f"held#{facet}#{number}", "COUNT")
 
 
-def is_named(store: Store, facet: str, number: int) -> bool:
+def is_on_open_document(store: Store, facet: str, number: int) -> bool:
     """Tell whether any open document names it; reads the whole register (rare operations)."""
     start = None
     while True:
@@ -95,7 +95,7 @@ def assignment_key(product: Key, position: Key) -> Key:
 def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, holder: int) -> None:
     """Stage that a product is assigned to a position, by the entity with the id `holder`.
 
-    Overtaken when it is already. The change must be bound to both (`Transaction.guard`).
+    StaleRead when it is already. The change must be bound to both (`Transaction.guard`).
     """
     partition, sort = assignment_key(product, position)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": holder})
@@ -113,7 +113,7 @@ def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -
     )
 
 
-def is_assigned(store: Store, alias: Key) -> bool:
+def has_assignment(store: Store, alias: Key) -> bool:
     """Tell whether a product is assigned to any position, or a position to any product."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition",
@@ -137,9 +137,9 @@ def retire(tx: Transaction, alias: Key) -> str:
     """Mark master data as about to go, at once; return the mark.
 
     Committed apart from `tx`, before the check that nothing names it; harmless by itself
-    and repeatable. Raises Overtaken while someone else's mark stands or the alias is gone.
+    and repeatable. Raises StaleRead while someone else's mark stands or the alias is gone.
     """
-    mark = tx.mark
+    mark = tx.attempt_id
     marking = Transaction(tx.store)
     marking.update(
         alias,
@@ -150,8 +150,8 @@ def retire(tx: Transaction, alias: Key) -> str:
         ),
         values={":mark": mark, ":until": marking.now_ms + _MARK_MS, ":now": marking.now_ms},
     )
-    for kind in NAMING_KINDS:
-        marking.retire_epoch(kind)
+    for kind in REFERENCING_KINDS:
+        marking.invalidate_fences(kind)
     marking.commit()
     return mark
 
@@ -164,19 +164,19 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
     """
     mark = retire(tx, alias)
     use = None
-    if is_held(tx.store, facet, number):
+    if has_stock(tx.store, facet, number):
         use = "in stock" if facet == "product" else "in use by stock"
-    elif is_named(tx.store, facet, number):
+    elif is_on_open_document(tx.store, facet, number):
         use = "on open documents"
-    elif is_assigned(tx.store, alias):
+    elif has_assignment(tx.store, alias):
         use = "in use by pick faces"
     if use:
-        restore(tx, alias, mark)
+        undo_retirement(tx, alias, mark)
         raise Conflict(refusal.format(use=use))
     return mark
 
 
-def restore(tx: Transaction, alias: Key, mark: str) -> None:
+def undo_retirement(tx: Transaction, alias: Key, mark: str) -> None:
     """Take a mark back, at once, since the master data stays."""
 
     def undo(unmarking: Transaction) -> None:
@@ -185,14 +185,14 @@ def restore(tx: Transaction, alias: Key, mark: str) -> None:
             "REMOVE retired_by, retired_until",
             condition="retired_by = :mark",
             values={":mark": mark},
-            otherwise=_NotOurs,
+            on_condition_failed=_NotOurs,
         )
 
     with suppress(_NotOurs):
-        perform(tx.store, undo)
+        run_transaction(tx.store, undo)
 
 
-def ensure_stays(tx: Transaction, aliases: Iterable[Item]) -> None:
+def ensure_not_retired(tx: Transaction, aliases: Iterable[Item]) -> None:
     """Wait for the outcome, by deciding again, when something named is about to go.
 
     Raises ServiceUnavailable when there is no outcome within seconds.
@@ -200,6 +200,6 @@ def ensure_stays(tx: Transaction, aliases: Iterable[Item]) -> None:
     until = max((int(alias.get("retired_until", 0)) for alias in aliases), default=0)
     if until < tx.now_ms:
         return
-    if tx.waited_ms > _PATIENCE_MS:
+    if tx.elapsed_ms > _PATIENCE_MS:
         raise ServiceUnavailable(1 + (until - tx.now_ms) // 1000)
-    raise Overtaken
+    raise StaleRead

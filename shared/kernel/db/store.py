@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes
-from shared.kernel.db.parallel import each
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import ServiceUnavailable
 
@@ -73,27 +73,27 @@ class Store:
         store._read = {}
         return store
 
-    def anew(self) -> "Store":
+    def uncached(self) -> "Store":
         """The same table, every read made anew: for steps that are transactions of their own."""
         store = self.repeatable()
         store._read = None  # noqa: SLF001 - it is one of ours
         return store
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Read everything anew from now on: steps of the same change have been committed."""
         if self._read is not None:
             self._read = {}
 
-    def remember(self, found: Mapping[Key, Item | None]) -> None:
+    def add_to_cache(self, found: Mapping[Key, Item | None]) -> None:
         """Take what was read a moment ago as read: for changes that were prepared together."""
         if self._read is not None:
             self._read.update(found)
 
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""
-        return self.read_once(key, lambda: self._get(key))
+        return self.get_cached(key, lambda: self._get(key))
 
-    def read_once(self, key: Key, read: Callable[[], Item | None]) -> Item | None:
+    def get_cached(self, key: Key, read: Callable[[], Item | None]) -> Item | None:
         """Read something else, such as an item of another table, as `get` reads an item.
 
         `key` names it as no item of this table is named.
@@ -111,7 +111,7 @@ class Store:
         found = answer.get("Item")
         return from_attributes(found) if found else None
 
-    def get_many(self, keys: Iterable[Key], *, anew: bool = False) -> dict[Key, Item]:
+    def get_many(self, keys: Iterable[Key], *, uncached: bool = False) -> dict[Key, Item]:
         """Read items by key, strongly consistent, 100 a call, the calls at once.
 
         `anew`: also what was read already.
@@ -119,7 +119,7 @@ class Store:
         wanted = list(dict.fromkeys(keys))
         if self._read is None:
             return self._get_many(wanted)
-        if anew:
+        if uncached:
             self._read.update(self._with_gaps(wanted))
         else:
             unknown = [key for key in wanted if key not in self._read]
@@ -135,7 +135,7 @@ class Store:
     def _get_many(self, keys: list[Key]) -> dict[Key, Item]:
         batches = [keys[at : at + _BATCH] for at in range(0, len(keys), _BATCH)]
         found: dict[Key, Item] = {}
-        for items in each(self._get_batch, batches):
+        for items in map_concurrently(self._get_batch, batches):
             for item in items:
                 found[item[PARTITION_KEY], item[SORT_KEY]] = item
         return found
@@ -151,7 +151,7 @@ class Store:
             items += [from_attributes(item) for item in answer["Responses"].get(self.table, [])]
             pending = answer.get("UnprocessedKeys") or {}
             if pending and not answer["Responses"].get(self.table):
-                attempt = self.pause(attempt)
+                attempt = self.back_off(attempt)
         return items
 
     def query(self, **arguments: Any) -> QueryPage:
@@ -167,7 +167,7 @@ class Store:
             last_key=answer.get("LastEvaluatedKey"),
         )
 
-    def pause(self, attempt: int) -> int:
+    def back_off(self, attempt: int) -> int:
         """Wait before a retry, with full jitter, inside the deadline; the next attempt's number.
 
         Raises ServiceUnavailable when the deadline leaves no time for another try.

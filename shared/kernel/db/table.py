@@ -12,7 +12,7 @@ SORT_KEY = "SK"
 EXPIRY = "expires_at"
 """Seconds since the epoch; DynamoDB removes the item some time after, readers filter."""
 
-SLIM = "slim"
+INDEX_ATTRIBUTES = "slim"
 """The only attribute that indexes carry besides keys: what lists filter and sort by."""
 
 INDEX_COUNT = 18
@@ -50,7 +50,7 @@ def table_definition() -> dict[str, Any]:
             {
                 "IndexName": index_name(number),
                 "KeySchema": _key_schema(*index_keys(number)),
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": [SLIM]},
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": [INDEX_ATTRIBUTES]},
             }
             for number in numbers
         ],

@@ -1,7 +1,7 @@
 """The one way to write: every change of a request in one TransactWriteItems.
 
 A crash at any point leaves nothing or everything. Each action names what its failed
-condition means: a refusal for the caller, or `Overtaken`, after which the use case is
+condition means: a refusal for the caller, or `StaleRead`, after which the use case is
 decided again on what is there now (`shared.kernel.db.unit_of_work`).
 """
 
@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
-from shared.kernel.db.counters import SHARDS, CounterChange, Guard, any_shard, shard_key
+from shared.kernel.db.counters import SHARDS, CounterChange, FenceValue, random_shard, shard_key
 from shared.kernel.db.items import Item, Key, encode, to_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
@@ -51,7 +51,7 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, BotocoreConnectionError | HTTPClientError)
 
 
-def is_gone(error: Exception) -> bool:
+def is_missing_table(error: Exception) -> bool:
     """Tell that a table is not there: its tenant was deleted since the request was let in."""
     return (
         isinstance(error, ClientError)
@@ -59,11 +59,11 @@ def is_gone(error: Exception) -> bool:
     )
 
 
-class Overtaken(Exception):
+class StaleRead(Exception):
     """A condition failed because someone else was faster: decide again."""
 
 
-type Otherwise = Callable[[], Exception]
+type ErrorFactory = Callable[[], Exception]
 """Makes the error that a failed condition stands for."""
 
 type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
@@ -72,16 +72,16 @@ type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 @dataclass(slots=True)
 class _Action:
     request: dict[str, Any]
-    otherwise: Otherwise
+    on_condition_failed: ErrorFactory
 
 
 @dataclass(slots=True)
-class Memory:
+class RetryState:
     """What survives when a use case is decided again: its start, its ids, its own name."""
 
-    began: int = field(default_factory=now_ms)
+    started_ms: int = field(default_factory=now_ms)
     ids: dict[str, list[int]] = field(default_factory=dict)
-    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
 class Transaction:
@@ -97,21 +97,21 @@ class Transaction:
         store: Store,
         *,
         caller: "Caller | None" = None,
-        request: str | None = None,
-        memory: Memory | None = None,
+        idempotency_record: str | None = None,
+        retry_state: RetryState | None = None,
     ) -> None:
         self.store = store.repeatable()
         self.caller = caller
-        self.request = request
+        self.idempotency_record = idempotency_record
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
-        self._memory = memory or Memory()
+        self._retry_state = retry_state or RetryState()
         self._taken: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
         self._additions: dict[tuple[Key, str], set[int]] = {}
         self._named: set[str] = set()
-        self._shard = any_shard()
+        self._shard = random_shard()
 
     def put(  # noqa: PLR0913 - the parts of one action
         self,
@@ -120,19 +120,19 @@ class Transaction:
         condition: str | None = None,
         names: Mapping[str, str] | None = None,
         values: Mapping[str, Any] | None = None,
-        otherwise: Otherwise = Overtaken,
+        on_condition_failed: ErrorFactory = StaleRead,
         table: str | None = None,
     ) -> None:
         """Write an item, replacing what is there unless the condition forbids it."""
         body = {"TableName": table or self.store.table, "Item": to_attributes(item)}
-        self._add("Put", body, condition, names, values, otherwise)
+        self._add("Put", body, condition, names, values, on_condition_failed)
 
     def insert(
-        self, item: Item, *, otherwise: Otherwise = Overtaken, table: str | None = None
+        self, item: Item, *, on_condition_failed: ErrorFactory = StaleRead, table: str | None = None
     ) -> None:
         """Write an item whose key must be free."""
         condition = f"attribute_not_exists({PARTITION_KEY})"
-        self.put(item, condition=condition, otherwise=otherwise, table=table)
+        self.put(item, condition=condition, on_condition_failed=on_condition_failed, table=table)
 
     def delete(
         self,
@@ -140,11 +140,11 @@ class Transaction:
         *,
         condition: str | None = None,
         values: Mapping[str, Any] | None = None,
-        otherwise: Otherwise = Overtaken,
+        on_condition_failed: ErrorFactory = StaleRead,
     ) -> None:
         """Remove an item."""
         body = {"TableName": self.store.table, "Key": key_attributes(key)}
-        self._add("Delete", body, condition, None, values, otherwise)
+        self._add("Delete", body, condition, None, values, on_condition_failed)
 
     def update(  # noqa: PLR0913 - the parts of one UpdateItem
         self,
@@ -154,7 +154,7 @@ class Transaction:
         condition: str | None = None,
         names: Mapping[str, str] | None = None,
         values: Mapping[str, Any] | None = None,
-        otherwise: Otherwise = Overtaken,
+        on_condition_failed: ErrorFactory = StaleRead,
     ) -> None:
         """Change an item in place."""
         body = {
@@ -162,16 +162,18 @@ class Transaction:
             "Key": key_attributes(key),
             "UpdateExpression": expression,
         }
-        self._add("Update", body, condition, names, values, otherwise)
+        self._add("Update", body, condition, names, values, on_condition_failed)
 
-    def stage(self, verb: Verb, body: dict[str, Any], otherwise: Otherwise = Overtaken) -> None:
+    def add_action(
+        self, verb: Verb, body: dict[str, Any], on_condition_failed: ErrorFactory = StaleRead
+    ) -> None:
         """Add an action on another table, as the DynamoDB interface has it."""
-        self._actions.append(_Action({verb: body}, otherwise))
+        self._actions.append(_Action({verb: body}, on_condition_failed))
 
     def add_to_set(self, key: Key, name: str, number: int) -> None:
         """Add a number to a set of an item; several of one set are one action.
 
-        Overtaken when the item is gone.
+        StaleRead when the item is gone.
         """
         self._additions.setdefault((key, name), set()).add(number)
 
@@ -179,7 +181,7 @@ class Transaction:
         """Add differences to the totals of a collection; see `shared.kernel.db.counters`."""
         self._counter(kind).add(changes)
 
-    def guard(self, kind: str) -> None:
+    def fence(self, kind: str) -> None:
         """Bind this change to the master data as it is now.
 
         Call it before reading the master data that the change will name; if any of it
@@ -188,9 +190,9 @@ class Transaction:
         """
         change = self._counter(kind)
         item = self.store.get(shard_key(kind, change.shard))
-        change.guard = Guard((item or {}).get("epoch"))
+        change.fence = FenceValue((item or {}).get("epoch"))
 
-    def retire_epoch(self, kind: str) -> None:
+    def invalidate_fences(self, kind: str) -> None:
         """Overtake every change that has read master data for a `kind` and not committed yet."""
         for shard in range(SHARDS):
             self.update(
@@ -206,43 +208,43 @@ class Transaction:
         Ids rise and are never given twice; a change that fails leaves a gap. A use case
         that is decided again gets the ids it drew the first time.
         """
-        self.reserve(kind, 1)
+        self.reserve_ids(kind, 1)
         turn = self._taken.get(kind, 0)
         self._taken[kind] = turn + 1
-        return self._memory.ids[kind][turn]
+        return self._retry_state.ids[kind][turn]
 
-    def taken(self, kind: str) -> int:
+    def ids_taken(self, kind: str) -> int:
         """How many ids of a sequence this change uses."""
         return self._taken.get(kind, 0)
 
-    def reserve(self, kind: str, count: int) -> None:
+    def reserve_ids(self, kind: str, count: int) -> None:
         """Draw the ids that `count` calls of `next_id` will take, in one call of the database."""
-        drawn = self._memory.ids.setdefault(kind, [])
+        drawn = self._retry_state.ids.setdefault(kind, [])
         missing = self._taken.get(kind, 0) + count - len(drawn)
         if missing > 0:
-            first = draw_ids(self.store, kind, missing)
+            first = allocate_ids(self.store, kind, missing)
             drawn.extend(range(first, first + missing))
 
-    def is_first(self, name: str) -> bool:
+    def is_first_use(self, name: str) -> bool:
         """Tell whether it is the first time in this change that this is asked of a name."""
         known = name in self._named
         self._named.add(name)
         return not known
 
     @property
-    def free(self) -> int:
+    def free_actions(self) -> int:
         """How many actions still fit."""
         return MAX_ACTIONS - len(self._all_actions())
 
     @property
-    def waited_ms(self) -> int:
+    def elapsed_ms(self) -> int:
         """How long this use case has been running, over all times it was decided."""
-        return now_ms() - self._memory.began
+        return now_ms() - self._retry_state.started_ms
 
     @property
-    def mark(self) -> str:
+    def attempt_id(self) -> str:
         """Name of this run of a use case, the same each time it is decided again."""
-        return self._memory.mark
+        return self._retry_state.attempt_id
 
     def commit(self) -> None:
         """Write everything, or nothing.
@@ -270,19 +272,19 @@ class Transaction:
             except self.store.client.exceptions.TransactionCanceledException as error:
                 self._raise_if_final(error.response.get("CancellationReasons", []), error)
                 if now_ms() - self.now_ms > _STALE_MS:
-                    raise Overtaken from error
+                    raise StaleRead from error
             except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
                 if not is_transient(error):
                     raise
             else:
                 return
-            attempt = self.store.pause(attempt)
+            attempt = self.store.back_off(attempt)
 
     def _raise_if_final(self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError) -> None:
         codes = [reason.get("Code", "None") for reason in reasons]
         for action, code in zip(self._all_actions(), codes, strict=False):
             if code == "ConditionalCheckFailed":
-                raise action.otherwise() from error
+                raise action.on_condition_failed() from error
         if not any(code in _TRANSIENT_REASONS for code in codes):
             raise error
 
@@ -290,7 +292,9 @@ class Transaction:
         return self._counters.setdefault(kind, CounterChange(self._shard))
 
     def _all_actions(self) -> list[_Action]:
-        counts = [self._count_action(*entry) for entry in self._counters.items() if entry[1].counts]
+        counts = [
+            self._count_action(*entry) for entry in self._counters.items() if entry[1].has_changes
+        ]
         additions = [self._addition(*entry) for entry in self._additions.items()]
         return [*self._actions, *additions, *counts]
 
@@ -304,7 +308,7 @@ class Transaction:
             "ExpressionAttributeNames": {"#set": name},
             "ExpressionAttributeValues": {":numbers": encode(numbers)},
         }
-        return _Action({"Update": body}, Overtaken)
+        return _Action({"Update": body}, StaleRead)
 
     def _count_action(self, kind: str, change: CounterChange) -> _Action:
         body = {
@@ -312,7 +316,7 @@ class Transaction:
             "Key": key_attributes(shard_key(kind, change.shard)),
             **change.expressions(self.now_ms),
         }
-        return _Action({"Update": body}, Overtaken)
+        return _Action({"Update": body}, StaleRead)
 
     def _add(  # noqa: PLR0913, PLR0917 - the parts of one action
         self,
@@ -321,7 +325,7 @@ class Transaction:
         condition: str | None,
         names: Mapping[str, str] | None,
         values: Mapping[str, Any] | None,
-        otherwise: Otherwise,
+        on_condition_failed: ErrorFactory,
     ) -> None:
         if condition:
             body["ConditionExpression"] = condition
@@ -331,10 +335,10 @@ class Transaction:
             body["ExpressionAttributeValues"] = {
                 name: encode(value) for name, value in values.items()
             }
-        self._actions.append(_Action({verb: body}, otherwise))
+        self._actions.append(_Action({verb: body}, on_condition_failed))
 
 
-def draw_ids(store: Store, kind: str, count: int) -> int:
+def allocate_ids(store: Store, kind: str, count: int) -> int:
     """Reserve `count` ids of a sequence in one call; the first of them."""
     answer = store.client.update_item(
         TableName=store.table,

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Memory, Overtaken, Transaction
+from shared.kernel.db.transaction import RetryState, StaleRead, Transaction
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Prefetched:
     """What several changes need, got in few calls before the first of them.
 
     `found` are items as just read (None: nothing is there), `ids` those drawn, by sequence.
     Only for changes that are conditioned on all they read: nothing else tells that it is old.
     """
 
-    found: Mapping[Key, Item | None]
+    items: Mapping[Key, Item | None]
     ids: Mapping[str, list[int]]
 
 
-def perform[R](
+def run_transaction[R](
     store: Store,
     use_case: Callable[[Transaction], R],
     *,
     caller: "Caller | None" = None,
-    request: str | None = None,
-    prepared: Prepared | None = None,
+    idempotency_record: str | None = None,
+    prefetched: Prefetched | None = None,
 ) -> R:
     """Run `use_case`, which reads and stages writes, and commit what it staged.
 
@@ -39,16 +39,18 @@ def perform[R](
     raises, and ServiceUnavailable when the deadline passes before a commit succeeds.
     `prepared` is used the first time only: once overtaken, everything is read anew.
     """
-    memory = Memory(ids=dict(prepared.ids)) if prepared else Memory()
+    memory = RetryState(ids=dict(prefetched.ids)) if prefetched else RetryState()
     attempt = 0
     while True:
-        transaction = Transaction(store, caller=caller, request=request, memory=memory)
-        if prepared and not attempt:
-            transaction.store.remember(prepared.found)
+        transaction = Transaction(
+            store, caller=caller, idempotency_record=idempotency_record, retry_state=memory
+        )
+        if prefetched and not attempt:
+            transaction.store.add_to_cache(prefetched.items)
         try:
             result = use_case(transaction)
             transaction.commit()
-        except Overtaken:
-            attempt = store.pause(attempt)
+        except StaleRead:
+            attempt = store.back_off(attempt)
         else:
             return result

@@ -47,7 +47,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoredEvent:
     """An event as it was committed."""
 
     id: str
@@ -55,7 +55,7 @@ class Told:
     item: Item
 
     @property
-    def only(self) -> int | None:
+    def only_subscription(self) -> int | None:
         """Id of the one subscription that it is for; None when it is for whoever asked."""
         return self.item.get("only")
 
@@ -97,7 +97,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RedeliveryRequest:
     """The wish that an event goes to a subscription once more."""
 
     id: str
@@ -106,17 +106,19 @@ class Wanted:
     round: int
 
 
-type Entry = Told | Wanted
+type OutboxEntry = StoredEvent | RedeliveryRequest
 """What the outbox holds."""
 
 
-def raise_event(tx: Transaction, event: Event, *, only: int | None = None) -> Told:
+def raise_event(
+    tx: Transaction, event: Event, *, only_subscription: int | None = None
+) -> StoredEvent:
     """Stage the event; its id is the same for every delivery and every retry.
 
     A version of a resource has one event, so that versions are the order of its events.
     `only`: the one subscription that it goes to, whatever it has asked for.
     """
-    if not tx.is_first(f"event {event.object} {event.id} {event.version}"):
+    if not tx.is_first_use(f"event {event.object} {event.id} {event.version}"):
         message = f"two events tell of version {event.version} of {event.object} {event.id}"
         raise AssertionError(message)
     attributes = dumps(event.attributes)
@@ -133,13 +135,13 @@ def raise_event(tx: Transaction, event: Event, *, only: int | None = None) -> To
         "href": event.href,
         "attributes": attributes if fits else None,
         "created_at": instant(tx.now_ms),
-        "only": only,
+        "only": only_subscription,
     }
     tx.insert(item, table=tx.store.outbox)
-    return Told(name, event.type, item)
+    return StoredEvent(name, event.type, item)
 
 
-def ask_again(tx: Transaction, webhook: int, event: str, turn: int) -> None:
+def request_redelivery(tx: Transaction, webhook: int, event: str, turn: int) -> None:
     """Stage the wish that an event goes to a subscription once more.
 
     `turn` tells this round of attempts from those before.
@@ -164,30 +166,32 @@ def _new_id(prefix: str, tx: Transaction) -> str:
     return f"{prefix}{tx.now_ms:012x}{secrets.token_hex(10)}"
 
 
-def entry_of(attributes: Mapping[str, Any]) -> tuple[str, Entry]:
+def entry_of(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Read an entry, in DynamoDB's JSON: its tenant, and what it is."""
     item = from_attributes(attributes)
     return item[PARTITION_KEY], _entry(item)
 
 
-def _entry(item: Item) -> Entry:
+def _entry(item: Item) -> OutboxEntry:
     name: str = item[SORT_KEY]
     if name.startswith(_REQUEST):
-        return Wanted(name, item["webhook"], item["event"], item["round"])
-    return Told(name, item["type"], item)
+        return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
+    return StoredEvent(name, item["type"], item)
 
 
-def find_event(store: Store, event: str) -> Told | None:
+def find_event(store: Store, event: str) -> StoredEvent | None:
     """Read an event of the tenant; None when it is not kept any more."""
     answer = store.client.get_item(
         TableName=store.outbox, Key=key_attributes((store.slug, event)), ConsistentRead=True
     )
     found = answer.get("Item")
     entry = _entry(from_attributes(found)) if found else None
-    return entry if isinstance(entry, Told) else None
+    return entry if isinstance(entry, StoredEvent) else None
 
 
-def left_over(client: Any, table: str, tenant: str, before_ms: int) -> Iterator[list[Entry]]:
+def unrelayed_entries(
+    client: Any, table: str, tenant: str, before_ms: int
+) -> Iterator[list[OutboxEntry]]:
     """Read what was committed before a moment and not relayed since, page by page.
 
     It looks through all entries of the tenant that are still kept.
@@ -215,7 +219,7 @@ def left_over(client: Any, table: str, tenant: str, before_ms: int) -> Iterator[
             arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-def mark_relayed(client: Any, table: str, tenant: str, entry: Entry) -> None:
+def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> None:
     """Note that an entry was relayed: from now on its days are numbered."""
     with suppress(client.exceptions.ConditionalCheckFailedException):  # relayed and gone long ago
         client.update_item(

@@ -7,7 +7,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.references import alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.warehouse.catalog.models import (
     Category,
     CategoryParameters,
@@ -36,7 +36,7 @@ PRODUCTS = Collection(
     model=Product,
     facets=_product_facets,
     sorts={"id": 1, "item_code": 2, "name": 3, "created_at": 4, "updated_at": 5},
-    finders={"barcode": 6},
+    lookup_indexes={"barcode": 6},
 )
 
 
@@ -140,5 +140,5 @@ def drop_alias(tx: Transaction, code: str, mark: str) -> None:
         code_key(code),
         condition="retired_by = :mark",
         values={":mark": mark},
-        otherwise=Overtaken,
+        on_condition_failed=StaleRead,
     )

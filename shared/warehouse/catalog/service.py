@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.references import ensure_stays, retire_unused
+from shared.kernel.db.references import ensure_not_retired, retire_unused
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Gone, Problem, ValidationFailed
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.events.outbox import Event, raise_event
@@ -93,7 +93,7 @@ def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
     try:
         record = PRODUCTS.get(tx.store, number)
     except Gone:  # deleted since its alias was read
-        raise Overtaken from None
+        raise StaleRead from None
     if all(getattr(record.entity, name) == value for name, value in values.items()):
         return record
     return change_product(tx, number, ProductChange(**values))
@@ -199,7 +199,7 @@ def known_products(
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}
-    ensure_stays(tx, aliases.values())
+    ensure_not_retired(tx, aliases.values())
     return {code: repository.known_product(alias) for code, alias in aliases.items()}
 
 

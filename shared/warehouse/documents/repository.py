@@ -36,7 +36,7 @@ ENTRIES = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
     partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6}},
-    finders={"external_ref": 7, "card_code": 8},
+    lookup_indexes={"external_ref": 7, "card_code": 8},
 )
 
 EXITS = Collection(
@@ -46,7 +46,7 @@ EXITS = Collection(
     facets=_exit_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 9},
     partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6, "priority": 10}},
-    finders={"external_ref": 7, "card_code": 8},
+    lookup_indexes={"external_ref": 7, "card_code": 8},
 )
 
 COLLECTIONS: dict[Kind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}

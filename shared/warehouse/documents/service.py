@@ -7,7 +7,7 @@ from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
@@ -48,12 +48,12 @@ def create_document(
     created. `import_id`: the import that creates it. Raises ValidationFailed with all
     problems of fields and rules together, RuleBlocked when only rules stand against it.
     """
-    tx.guard(kind)
+    tx.fence(kind)
     wanted = document_keys(kind, draft)
     if problems:
         found = tx.store.get_many(wanted)
     else:
-        found, number = together(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
+        found, number = run_both(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
         existing = _existing(kind, draft, found)
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
@@ -68,7 +68,7 @@ def create_document(
     document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
-    references.register(tx, _holder(kind, number), document.named)
+    references.register_references(tx, _holder(kind, number), document.named)
     return Created(record, new=True)
 
 
@@ -97,7 +97,7 @@ def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
     changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
-    references.release(tx, _holder(kind, number))
+    references.release_references(tx, _holder(kind, number))
     return changed
 
 
@@ -123,9 +123,9 @@ def advance_document(
     changed = repository.COLLECTIONS[kind].replace(tx, record, after)
     ended = {"completed", "closed"}
     if after.status in ended and before.status not in ended:
-        references.release(tx, _holder(kind, record.id))
+        references.release_references(tx, _holder(kind, record.id))
     elif before.status in ended and after.status not in ended:
-        references.register(tx, _holder(kind, record.id), after.named)
+        references.register_references(tx, _holder(kind, record.id), after.named)
     return changed
 
 

@@ -36,7 +36,7 @@ CLIENTS = Collection(
     model=Client,
     facets=_client_facets,
     sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
-    finders={"document_id": 6, "email": 5},
+    lookup_indexes={"document_id": 6, "email": 5},
 )
 
 
@@ -58,7 +58,7 @@ PROVIDERS = Collection(
     model=Provider,
     facets=_provider_facets,
     sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
-    finders={"email": 5},
+    lookup_indexes={"email": 5},
 )
 
 

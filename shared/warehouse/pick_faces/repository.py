@@ -25,7 +25,7 @@ PICK_FACES = Collection(
     facets=_facets,
     sorts={"id": 1, "updated_at": 2},
     partitions={"whs_code": {"id": 3, "updated_at": 4}},
-    finders={"product_id": 5, "item_code": 6, "bin_code": 7},
+    lookup_indexes={"product_id": 5, "item_code": 6, "bin_code": 7},
 )
 
 

@@ -93,7 +93,7 @@ def bind(tx: Transaction) -> None:
     If one of them goes before the commit, the change is decided again. Whoever reads
     `pick_face_keys` ahead of assigning calls this before.
     """
-    tx.guard(_GUARD)
+    tx.fence(_GUARD)
 
 
 def pick_face_keys(draft: PickFaceDraft) -> list[Key]:
@@ -150,7 +150,7 @@ def _look_up(tx: Transaction, draft: PickFaceDraft) -> rules.Named:
         product=products.get(item_code or ""),
         warehouse=known.get(whs_code or ""),
         position=positions.get(pair) if pair else None,
-        existing=PICK_FACES.among(heads, number) if number is not None else None,
+        existing=PICK_FACES.pick_from(heads, number) if number is not None else None,
     )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from shared.kernel.db.parallel import each, together
-from shared.kernel.db.transaction import Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.parallel import map_concurrently, run_both
+from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
@@ -52,9 +52,9 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
         def step(own: Transaction, now: Sequence[Place] = now) -> int:
             return _allocate_stored(own, now)
 
-        done = perform(tx.store, step, caller=tx.caller)
+        done = run_transaction(tx.store, step, caller=tx.caller)
         wanted = wanted[done:]
-    tx.store.forget()
+    tx.store.clear_cache()
 
 
 class MoreThanOneStep(Exception):
@@ -123,11 +123,13 @@ def _allocate(
     after = dict(pickings)
     one = next(iter(after.values()))
     products = sorted({after[number].lines[at].product_id for number, at in wanted})
-    found = each(lambda product: stock.free_rows(tx.store, product, one.warehouse_id), products)
+    found = map_concurrently(
+        lambda product: stock.free_rows(tx.store, product, one.warehouse_id), products
+    )
     rows = [row for rows in found for row in rows]
     bins = {row.bin_code for row in rows if row.bin_code}
     ledger = Ledger(tx)
-    together(
+    run_both(
         lambda: ledger.load(
             rows=[row.id for row in rows],
             levels=[(product, one.warehouse_id) for product in products],
@@ -181,8 +183,8 @@ def _ensure_all_were_seen(
     """Look again when the level knows of free stock that the index did not show yet."""
     if sum((qty for _, qty in chosen), rules.NONE) >= rules.unallocated(line):
         return
-    if ledger.lags(line.product_id, warehouse_id) and tx.waited_ms < _PATIENCE_MS:
-        raise Overtaken
+    if ledger.lags(line.product_id, warehouse_id) and tx.elapsed_ms < _PATIENCE_MS:
+        raise StaleRead
 
 
 def _promised(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:

@@ -5,7 +5,7 @@ from itertools import islice
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, Progress
@@ -33,8 +33,8 @@ def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
         parts = list(islice(_parts(pickings, number), _PER_STEP + 1))
         if len(parts) <= _PER_STEP:
             break
-        perform(tx.store, lambda own: _step(own, number), caller=tx.caller)
-        tx.store.forget()
+        run_transaction(tx.store, lambda own: _step(own, number), caller=tx.caller)
+        tx.store.clear_cache()
     _leave(tx, pickings, parts, number)
     return documents.close_dispatched(tx, document)
 

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.documents import service as documents
@@ -37,7 +37,7 @@ def pick(
     """
     record = work_of_exits(tx.store, number)
     ensure_status("picking", record.entity, "started")
-    (picking, done), _ = together(
+    (picking, done), _ = run_both(
         lambda: _pick(tx, record.entity, draft, substitution),
         # For `tell_exits`, which finds what has been read.
         lambda: documents.get_documents(tx.store, "exit", _expected(record.entity, draft)),

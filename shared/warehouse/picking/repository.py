@@ -7,7 +7,7 @@ from shared.kernel.db.facets import Facets, id_of, id_text, integer_text
 from shared.kernel.db.items import Item
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import SLIM, index_keys, index_name
+from shared.kernel.db.table import INDEX_ATTRIBUTES, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking
 from shared.warehouse.work_records import work_facets
 
@@ -33,7 +33,7 @@ PICKINGS = Collection(
     partitions={
         "status": {"created_at": 4, "updated_at": 5, "finalized_at": 6, "priority": 10},
     },
-    finders={"external_ref": 7, "document_id": 8},
+    lookup_indexes={"external_ref": 7, "document_id": 8},
 )
 
 
@@ -61,11 +61,11 @@ def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
             KeyConditionExpression=f"{partition} = :pending",
             FilterExpression="#slim.#warehouse = :warehouse",
             ProjectionExpression=f"{sort}, #slim",
-            ExpressionAttributeNames={"#slim": SLIM, "#warehouse": "warehouse"},
+            ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#warehouse": "warehouse"},
             values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
             **more,
         )
-        found += [(id_of(item[sort]), item[SLIM]) for item in page.items]
+        found += [(id_of(item[sort]), item[INDEX_ATTRIBUTES]) for item in page.items]
         start = page.last_key
         if start is None:
             return found

@@ -7,10 +7,10 @@ from typing import Any
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.events.outbox import Event, raise_event
@@ -54,8 +54,8 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
     picked.
     """
     numbers = _document_ids(draft)
-    found, _ = together(
-        lambda: _read(tx.store, numbers, draft), lambda: tx.reserve(PICKINGS.kind, 1)
+    found, _ = run_both(
+        lambda: _read(tx.store, numbers, draft), lambda: tx.reserve_ids(PICKINGS.kind, 1)
     )
     begun = _begun(tx, found)
     if begun is None:
@@ -66,11 +66,11 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
         with suppress(MoreThanOneStep):
             return _insert(tx, draft, found, allocate=draft.allocate is not False)
         # More than one transaction holds: first the picking, then its promises in steps.
-        begun = perform(
+        begun = run_transaction(
             tx.store,
             lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
             caller=tx.caller,
-            request=tx.request,
+            idempotency_record=tx.idempotency_record,
         )
     if draft.allocate is not False:
         allocate_rest(tx, begun)
@@ -108,12 +108,18 @@ def _field(draft: PickingDraft, at: int | None) -> str:
 
 def _name(tx: Transaction) -> str:
     """Name a new picking; the same for every attempt of one request, so that it is recognised."""
-    return str(uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.request}") if tx.request else uuid.uuid4())
+    return str(
+        uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.idempotency_record}")
+        if tx.idempotency_record
+        else uuid.uuid4()
+    )
 
 
 def is_of_request(tx: Transaction, number: int) -> bool:
     """Tell whether an earlier attempt of this very request has created the picking."""
-    return tx.request is not None and PICKINGS.get(tx.store, number).entity.uuid == _name(tx)
+    return tx.idempotency_record is not None and PICKINGS.get(
+        tx.store, number
+    ).entity.uuid == _name(tx)
 
 
 def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents.models import Progress
 from shared.warehouse.picking import rules
@@ -60,8 +60,10 @@ def put_back(tx: Transaction, number: int, tell: Tell, *, picks: bool) -> TakenB
         parts = _next_step(picking, picks=picks)
         if len(parts) == sum(1 for _ in _parts(picking, picks=picks)):
             return _take_back(tx, picking, parts)
-        perform(tx.store, lambda own: _step(own, number, tell, picks=picks), caller=tx.caller)
-        tx.store.forget()
+        run_transaction(
+            tx.store, lambda own: _step(own, number, tell, picks=picks), caller=tx.caller
+        )
+        tx.store.clear_cache()
 
 
 def _step(own: Transaction, number: int, tell: Tell, *, picks: bool) -> None:

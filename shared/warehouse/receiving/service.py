@@ -9,7 +9,7 @@ from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -44,7 +44,7 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
     A document may have several. Raises ValidationFailed when there is no such document,
     Conflict when nothing is left to receive on it.
     """
-    found, number = together(
+    found, number = run_both(
         lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
         lambda: tx.next_id(RECEIPTS.kind),
     )
@@ -171,14 +171,14 @@ def receive_line(
     the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
-    record, ledger = together(
+    record, ledger = run_both(
         lambda: receipt_of_entry(tx.store, number),
         lambda: Ledger(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
     ensure_status("receipt", receipt, "started")
     rules.ensure_room(receipt)
-    document, found = together(
+    document, found = run_both(
         lambda: document_of(tx.store, receipt),
         lambda: tx.store.get_many(_keys(receipt, draft)),
     )

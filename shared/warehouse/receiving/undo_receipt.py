@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Progress
@@ -47,8 +47,8 @@ def _undo(
         trial = Ledger(tx)
         _put_back(trial, record.entity, rules.standing(record.entity), movements=0)
     while _is_long(record.entity):
-        perform(tx.store, lambda own: _step(own, number, *allowed), caller=tx.caller)
-        tx.store.forget()
+        run_transaction(tx.store, lambda own: _step(own, number, *allowed), caller=tx.caller)
+        tx.store.clear_cache()
         record = receipt_of_entry(tx.store, number)
         ensure_status("receipt", record.entity, *allowed)
     receipt = _taken_back(tx, record.entity, Progress(ends=number))

@@ -36,7 +36,7 @@ class Configuration:
 def read_configuration(store: Store) -> Configuration:
     """Read how the tenant works, past all that is kept; NotFound when it is gone."""
     key = tenant_key(store.slug)
-    item = store.read_once((config().control_table, key), lambda: read(key))
+    item = store.get_cached((config().control_table, key), lambda: read(key))
     tenant = tenant_of(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {store.slug}")
@@ -113,7 +113,7 @@ def _stage(
         values[":seen"] = {"N": str(seen.version)}
     assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
     written = [*attributes, *(["modules"] if removed else [])]
-    tx.stage(
+    tx.add_action(
         "Update",
         {
             "TableName": config().control_table,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.catalog import service as catalog
@@ -58,7 +58,7 @@ def adjust_stock(
     here = _blank(tx, draft, subject, status)
     changed = _blank(tx, draft, subject, draft.to_status) if draft.to_status else None
     targets = [here, changed] if changed else [here]
-    together(lambda: ledger.load(targets=targets, movements=1), lambda: audit.prepare(tx))
+    run_both(lambda: ledger.load(targets=targets, movements=1), lambda: audit.prepare(tx))
     row = ledger.book.at(here)
     # A serial is one row wherever it lies.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.events.outbox import Event, raise_event
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
@@ -129,7 +129,7 @@ class Ledger:
         self.book = rules.Book(row_key, tx.now)
         self.movement_ids: list[int] = []
         if receiving:
-            tx.guard(STOCK.kind)
+            tx.fence(STOCK.kind)
 
     def load(
         self,
@@ -148,20 +148,20 @@ class Ledger:
         aliases = [row_key(target) for target in targets]
         expected = {(target.product_id, target.warehouse_id) for target in targets} | set(levels)
         keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
-        found, _ = together(
+        found, _ = run_both(
             lambda: tx.store.get_many(keys),
-            lambda: tx.reserve(MOVEMENTS.kind, movements) if movements else None,
+            lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
         )
-        self._know(STOCK.among(found, number) for number in rows)
+        self._know(STOCK.pick_from(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
         missing = len({alias for alias in aliases if alias not in found})
         places = {(row.product_id, row.warehouse_id) for row in self.book.rows.values()} | expected
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
-        more, _ = together(
+        more, _ = run_both(
             lambda: tx.store.get_many(keys),
-            lambda: tx.reserve(STOCK.kind, missing) if missing else None,
+            lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
-        self._know(STOCK.among(more, number) for number in others - set(rows))
+        self._know(STOCK.pick_from(more, number) for number in others - set(rows))
         self._know_levels(more, places)
 
     def _know(self, records: Iterable[Record[StockRow] | None]) -> None:
@@ -171,10 +171,10 @@ class Ledger:
 
     def _know_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
         for place in places:
-            level = LEVELS.among(found, level_id(*place))
+            level = LEVELS.pick_from(found, level_id(*place))
             if level:
                 self._levels[place] = level
-            total = TOTALS.among(found, place[0])
+            total = TOTALS.pick_from(found, place[0])
             if total:
                 self._totals[place[0]] = total
 
@@ -213,7 +213,7 @@ class Ledger:
         self._stage_movements()
         held = rules.holds(self.book.before, changed)
         for (facet, number), more in sorted(held.items()):
-            references.hold(self._tx, facet, number, more)
+            references.change_stock_count(self._tx, facet, number, more)
 
     def _stage_row(self, key: Key, row: StockRow) -> None:
         tx = self._tx
@@ -265,8 +265,8 @@ class Ledger:
             return rules.raised(level, difference, self._tx.now, total=total)
         except rules.BelowZero as error:
             # What is committed while both are read may be in one of them only.
-            if self._tx.waited_ms < _PATIENCE_MS:
-                raise Overtaken from error
+            if self._tx.elapsed_ms < _PATIENCE_MS:
+                raise StaleRead from error
             raise
 
     def _stage_movements(self) -> None:

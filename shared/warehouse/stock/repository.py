@@ -7,7 +7,7 @@ from shared.kernel.db.facets import Facets, id_of, id_text, quantity_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import SLIM, index_keys, index_name
+from shared.kernel.db.table import INDEX_ATTRIBUTES, index_keys, index_name
 from shared.warehouse.stock.models import (
     FreeRow,
     Level,
@@ -54,8 +54,8 @@ STOCK = Collection(
         "status": {"id": 5, "qty": 6, "created_at": 7, "updated_at": 8},
         "warehouse_id": {"id": 9, "qty": 10, "created_at": 11, "updated_at": 12},
     },
-    finders={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
-    queues={"free": (18, "turn")},
+    lookup_indexes={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
+    work_queues={"free": (18, "turn")},
 )
 """`free` is the queue that allocation takes from: first expired, then first received."""
 
@@ -76,7 +76,7 @@ LEVELS = Collection(
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": {"item_code": 3, "updated_at": 4}},
-    finders={"product_id": 5},
+    lookup_indexes={"product_id": 5},
 )
 
 TOTALS = Collection(
@@ -85,7 +85,7 @@ TOTALS = Collection(
     model=Level,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
-    finders={"product_id": 5},
+    lookup_indexes={"product_id": 5},
 )
 
 
@@ -117,7 +117,7 @@ MOVEMENTS = Collection(
     model=Movement,
     facets=_movement_facets,
     sorts={"created_at": 1},
-    finders={
+    lookup_indexes={
         "serial": 5,
         "batch": 4,
         "document": 6,
@@ -162,17 +162,20 @@ def row_key(row: StockRow) -> Key:
 
 def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:
     """Find rows with free stock, first expired and then first received first."""
-    index = STOCK.queues["free"][0]
+    index = STOCK.work_queues["free"][0]
     partition, sort = index_keys(index)
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
         values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
         ProjectionExpression=f"{sort}, #slim.#bin",
-        ExpressionAttributeNames={"#slim": SLIM, "#bin": "bin_code"},
+        ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#bin": "bin_code"},
         Limit=most,
     )
-    return [FreeRow(id_of(item[sort]), item.get(SLIM, {}).get("bin_code")) for item in page.items]
+    return [
+        FreeRow(id_of(item[sort]), item.get(INDEX_ATTRIBUTES, {}).get("bin_code"))
+        for item in page.items
+    ]
 
 
 def list_stock(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from shared.kernel.db.items import Key
-from shared.kernel.db.transaction import Overtaken
+from shared.kernel.db.transaction import StaleRead
 from shared.warehouse.stock.models import (
     NONE,
     InventoryStatus,
@@ -39,7 +39,7 @@ class Book:
     `key_of` names the one row of a product, place, batch, serial and status. Every
     change of a quantity goes through `move`, which keeps what moved; promises
     (`allocate`, `release`) move nothing. A promise lasts as long as the work that has it:
-    when it is not there, the work was read before it changed, and `Overtaken` is raised.
+    when it is not there, the work was read before it changed, and `StaleRead` is raised.
     """
 
     key_of: Callable[[StockRow], Key]
@@ -156,8 +156,8 @@ class Book:
         self.rows[key] = row.model_copy(update={**update, "updated_at": self.now})
 
 
-def _overtaken(row: StockRow) -> Overtaken:
-    return Overtaken(f"less of {row.item_code} is allocated on row {row.id} than the work has")
+def _overtaken(row: StockRow) -> StaleRead:
+    return StaleRead(f"less of {row.item_code} is allocated on row {row.id} than the work has")
 
 
 def _place(row: StockRow | None) -> MovementPlace | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import (
@@ -38,7 +38,7 @@ class StockPage:
 def list_stock(store: Store, parameters: StockParameters) -> StockPage:
     """Read a page of stock rows."""
     if parameters.warehouse is None:
-        page, known = together(
+        page, known = run_both(
             lambda: repository.list_stock(store, parameters, parameters.warehouse_id),
             lambda: warehouses.all_warehouses(store),
         )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db import references
 from shared.kernel.db.collection import Record
-from shared.kernel.db.transaction import Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.warehouse.documents.models import Progress
 from shared.warehouse.picking import picks
@@ -31,11 +31,11 @@ def release_transfer_order(
         message = "is required when an integration client releases"
         raise ValidationFailed([Problem("picker_id", message)])
     # One transaction may not hold all promises: the first ones come with the release.
-    record, lacks = perform(
+    record, lacks = run_transaction(
         tx.store,
         lambda own: _release(own, number, choice),
         caller=tx.caller,
-        request=tx.request,
+        idempotency_record=tx.idempotency_record,
     )
     if lacks:
         allocate_rest(tx, record.entity.picking_id or 0)
@@ -126,7 +126,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_state(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:
-        references.release(tx, holder(number))
+        references.release_references(tx, holder(number))
         return TRANSFER_ORDERS.replace(tx, record, rules.cancelled(record.entity, tx.now))
     _work_of(tx, record.entity)
     told: list[Record[StoredTransferOrder]] = []
@@ -138,7 +138,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
             order = rules.picked(before.entity, after, before.entity.status, own.now)
             if what.ends is not None:
                 order = rules.cancelled(order, own.now)
-                references.release(own, holder(number))
+                references.release_references(own, holder(number))
             told.append(TRANSFER_ORDERS.replace(own, before, order))
 
     picking_service.undo_picking(
@@ -152,5 +152,5 @@ def _work_of(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPickin
     record = picking_service.get_picking(tx.store, order.picking_id or 0)
     if record.entity.status not in {"pending", "started"}:
         # It ended, and the order with it, since the order was read.
-        raise Overtaken
+        raise StaleRead
     return record

@@ -36,7 +36,7 @@ TRANSFER_ORDERS = Collection(
         "from_warehouse": {"created_at": 6, "updated_at": 7},
         "to_warehouse": {"created_at": 8, "updated_at": 9},
     },
-    finders={"external_ref": 5},
+    lookup_indexes={"external_ref": 5},
 )
 
 
@@ -65,9 +65,9 @@ def request_key(request: str) -> Key:
 
 def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
     """Stage what leads from the request to the order, for as long as it may be repeated."""
-    if tx.request is None:
+    if tx.idempotency_record is None:
         return
-    partition, sort = request_key(tx.request)
+    partition, sort = request_key(tx.idempotency_record)
     expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
     tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id, EXPIRY: expiry})
 

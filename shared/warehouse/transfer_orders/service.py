@@ -7,10 +7,10 @@ from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking.allocation import allocate_rest
@@ -59,11 +59,11 @@ def create_transfer_order(
     if problems or not draft.release:
         return _create(tx, draft, problems, by_client=by_client, source=source)
     # One transaction may not hold all promises of stock: the first ones come with the order.
-    created = perform(
+    created = run_transaction(
         tx.store,
         lambda own: _create(own, draft, by_client=by_client, source=source),
         caller=tx.caller,
-        request=tx.request,
+        idempotency_record=tx.idempotency_record,
     )
     if created.lacks_stock:
         allocate_rest(tx, created.record.entity.picking_id or 0)
@@ -78,14 +78,14 @@ def _create(
     by_client: bool,
     source: Source,
 ) -> Created:
-    tx.guard(TRANSFER_ORDERS.kind)
+    tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
-    if draft.release and tx.request is not None:
-        wanted.append(repository.request_key(tx.request))
+    if draft.release and tx.idempotency_record is not None:
+        wanted.append(repository.request_key(tx.idempotency_record))
     if problems:
         found = tx.store.get_many(wanted)
     else:
-        found, number = together(
+        found, number = run_both(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
         begun = _begun(tx, found)
@@ -108,7 +108,7 @@ def _create(
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
-    references.register(
+    references.register_references(
         tx,
         repository.holder(number),
         {
@@ -173,7 +173,11 @@ def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | Non
 
 def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
     """Find the order that an attempt of this request has begun and not completed."""
-    alias = found.get(repository.request_key(tx.request)) if tx.request is not None else None
+    alias = (
+        found.get(repository.request_key(tx.idempotency_record))
+        if tx.idempotency_record is not None
+        else None
+    )
     return int(alias["id"]) if alias else None
 
 

@@ -7,9 +7,9 @@ from itertools import islice
 from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.parallel import together
-from shared.kernel.db.transaction import Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking import service as picking_service
@@ -53,8 +53,8 @@ def dispatch_transfer_order(
         loads = list(islice(_loads(picking.entity), _PICKS_PER_STEP + 1))
         if len(loads) <= _PICKS_PER_STEP:
             break
-        perform(tx.store, lambda own: _load_some(own, number), caller=tx.caller)
-        tx.store.forget()
+        run_transaction(tx.store, lambda own: _load_some(own, number), caller=tx.caller)
+        tx.store.clear_cache()
     order = rules.departed(_load(tx, record.entity, picking, loads), departure, tx.now)
     after = TRANSFER_ORDERS.replace(tx, record, order)
     raise_order_event(tx, "transfer.dispatched", after)
@@ -147,7 +147,7 @@ def receive_transfer_order(
     ValidationFailed with all problems together, Conflict when more arrives than is in
     transit.
     """
-    record, ledger = together(
+    record, ledger = run_both(
         lambda: TRANSFER_ORDERS.get(tx.store, number),
         lambda: Ledger(tx, cause=MovementCause(type="transfer_order", id=number), receiving=True),
     )
@@ -252,7 +252,7 @@ def _leave_the_road(
         ledger.book.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
         # The order has its goods in transit: it was read before someone else took them in.
-        raise Overtaken from refused
+        raise StaleRead from refused
 
 
 # The end
@@ -275,10 +275,12 @@ def close_transfer_order(
         losses = list(islice(_losses(record.entity), _LOSSES_PER_STEP + 1))
         if len(losses) <= _LOSSES_PER_STEP:
             break
-        perform(tx.store, lambda own: _lose_some(own, number, closing.reason), caller=tx.caller)
-        tx.store.forget()
+        run_transaction(
+            tx.store, lambda own: _lose_some(own, number, closing.reason), caller=tx.caller
+        )
+        tx.store.clear_cache()
     order = rules.closed(_lose(tx, record.entity, losses, closing.reason), closing.reason, tx.now)
-    references.release(tx, holder(number))
+    references.release_references(tx, holder(number))
     after = TRANSFER_ORDERS.replace(tx, record, order)
     raise_order_event(tx, "transfer.completed", after)
     return after

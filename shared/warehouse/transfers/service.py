@@ -8,7 +8,7 @@ from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -46,12 +46,12 @@ def create_transfer(
     created. Raises ValidationFailed with all problems together, Conflict when the goods
     are to be moved at once and too little of them is free.
     """
-    tx.guard(TRANSFERS.kind)
+    tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
     keys = _keys(*ends, draft.lines or ())
-    items, _ = together(
+    items, _ = run_both(
         lambda: tx.store.get_many(keys),
-        lambda: None if problems else tx.reserve(TRANSFERS.kind, 1),
+        lambda: None if problems else tx.reserve_ids(TRANSFERS.kind, 1),
     )
     known = _master_data(tx, *ends, draft.lines or (), items)
     found = [*problems, *rules.examine(draft, known)]
@@ -61,7 +61,7 @@ def create_transfer(
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, now=tx.now)
     if draft.execute is False:
-        references.register(tx, _holder(number), _named(transfer, known))
+        references.register_references(tx, _holder(number), _named(transfer, known))
     else:
         refusals = _move(tx, transfer, known)
         if refusals:
@@ -86,7 +86,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     `error` with the message and may be executed again. Raises Conflict when it was
     carried out already.
     """
-    tx.guard(TRANSFERS.kind)
+    tx.fence(TRANSFERS.kind)
     record = TRANSFERS.get(tx.store, number)
     transfer = record.entity
     rules.ensure_status(transfer, "pending", "error")
@@ -96,7 +96,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     refusals = list(rules.closed_ends(transfer, known)) or _move(tx, transfer, known)
     if refusals:
         return _changed(tx, record, status="error", message=_sentence(refusals))
-    references.release(tx, _holder(number))
+    references.release_references(tx, _holder(number))
     changed = _changed(tx, record, status="transferred", message=None)
     _raise(tx, "transfer.completed", changed)
     return changed

@@ -11,10 +11,10 @@ from typing import Any
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item
-from shared.kernel.db.references import ensure_stays
+from shared.kernel.db.references import ensure_not_retired
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, draw_ids
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
@@ -48,7 +48,7 @@ def create_positions(
         raise ValidationFailed(found)
     for at in range(0, len(named), _STEP):
         step = _Step(warehouse, draft, named[at : at + _STEP])
-        perform(tx.store, step.make_missing, caller=tx.caller)
+        run_transaction(tx.store, step.make_missing, caller=tx.caller)
     return warehouse, _read(tx.store, warehouse, named)
 
 
@@ -60,12 +60,12 @@ class _Step:
 
     def make_missing(self, tx: Transaction) -> None:
         aliases = _aliases(tx.store, self.warehouse, self.named)
-        ensure_stays(tx, aliases.values())
+        ensure_not_retired(tx, aliases.values())
         missing = [position for position in self.named if position.bin_code not in aliases]
         if not missing:
             return
         self._bind_to_warehouse(tx)
-        first = draw_ids(tx.store, POSITIONS.kind, len(missing))
+        first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
         for number, name in enumerate(missing, first):
             position = self._position(tx, number, name)
             repository.insert_position_alias(tx, position)
@@ -73,7 +73,7 @@ class _Step:
 
     def _bind_to_warehouse(self, tx: Transaction) -> None:
         """If the warehouse goes before the commit, the step is decided again, and refused."""
-        tx.guard(POSITIONS.kind)
+        tx.fence(POSITIONS.kind)
         code = self.warehouse.whs_code
         found = tx.store.get_many([service.warehouse_key(code)])
         known = service.known_warehouses(tx, [code], found).get(code)

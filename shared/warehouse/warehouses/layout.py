@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import together
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
@@ -63,7 +63,7 @@ def publish(
 
 def get_layout(store: Store, number: int) -> NamedLayout:
     """Read the published map of a warehouse; NotFound when there is none, Gone when it went."""
-    warehouse, record = together(
+    warehouse, record = run_both(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )
     return NamedLayout(warehouse.entity.name, _shown(record, warehouse.entity))

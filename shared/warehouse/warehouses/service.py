@@ -5,8 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import together
-from shared.kernel.db.references import ensure_stays, is_named, restore, retire, retire_unused
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.references import (
+    ensure_not_retired,
+    is_on_open_document,
+    retire,
+    retire_unused,
+    undo_retirement,
+)
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -74,7 +80,7 @@ def change_warehouse(
     Raises NotFound, Gone, ValidationFailed, and Conflict when the code would change
     while the warehouse has positions or is on open documents.
     """
-    record, totals = together(
+    record, totals = run_both(
         lambda: WAREHOUSES.get(tx.store, number), lambda: repository.position_totals(tx.store)
     )
     before = record.entity
@@ -111,10 +117,10 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     reason = None
     if repository.count_in(repository.position_totals(tx.store), warehouse.id):
         reason = "has positions"
-    elif is_named(tx.store, "warehouse", warehouse.id):
+    elif is_on_open_document(tx.store, "warehouse", warehouse.id):
         reason = "is on open documents"
     if reason:
-        restore(tx, alias, mark)
+        undo_retirement(tx, alias, mark)
         message = f"Warehouse {warehouse.whs_code} {reason} and {what}."
         raise Conflict(message)
     return mark
@@ -129,7 +135,7 @@ def _code_taken(store: Store, draft: WarehouseCreate | WarehouseChange) -> list[
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
     """Read a warehouse with its first 2000 positions; NotFound, or Gone when it was deleted."""
-    page, record = together(
+    page, record = run_both(
         lambda: repository.first_positions(store, number, _IN_DETAIL),
         lambda: WAREHOUSES.get(store, number),
     )
@@ -145,7 +151,7 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
     """Read a page of warehouses."""
-    page, totals = together(
+    page, totals = run_both(
         lambda: repository.list_warehouses(store, parameters),
         lambda: repository.position_totals(store),
     )
@@ -170,7 +176,7 @@ def create_position(
     warehouse is unknown or has a position of that code.
     """
     # Bound to the warehouse: if that goes before the commit, this is decided again.
-    tx.guard(POSITIONS.kind)
+    tx.fence(POSITIONS.kind)
     register = repository.read_register(tx.store)
     warehouse, unknown = rules.warehouse_of(draft, known_in(register), problems)
     found = [*problems, *unknown]
@@ -253,7 +259,7 @@ def get_position(store: Store, number: int) -> Record[Position]:
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
     """Read a page of positions."""
-    page, register = together(
+    page, register = run_both(
         lambda: repository.list_positions(store, parameters),
         lambda: repository.read_register(store),
     )
@@ -262,7 +268,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[Positio
 
 
 def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], Register]:
-    return together(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
+    return run_both(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
 
 
 def _reference_of(register: Register, position: StoredPosition) -> WarehouseReference | None:
@@ -297,7 +303,7 @@ def known_warehouses(
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
-    ensure_stays(tx, aliases.values())
+    ensure_not_retired(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
 
 
@@ -319,5 +325,5 @@ def known_positions(
     The items are those of `position_key`; otherwise as `known_warehouses`.
     """
     aliases = {pair: found[key] for pair in pairs if (key := position_key(*pair)) in found}
-    ensure_stays(tx, aliases.values())
+    ensure_not_retired(tx, aliases.values())
     return {pair: repository.known_position(alias) for pair, alias in aliases.items()}

@@ -12,9 +12,9 @@ from functools import partial
 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import together
-from shared.kernel.db.transaction import Overtaken, Transaction, draw_ids
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.transaction import StaleRead, Transaction, allocate_ids
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
     OrderInWave,
     Problem,
@@ -58,7 +58,7 @@ def create_wave(
     chosen = _chosen(tx, draft, company.timezone, problems)
     if len(chosen) <= _PER_STEP:
         number = tx.next_id(WAVES.kind)
-        _take(tx, chosen, number, tx.mark)
+        _take(tx, chosen, number, tx.attempt_id)
     else:
         number, chosen = _form(tx, chosen)
     pickings = [record.entity for record in chosen]
@@ -87,7 +87,7 @@ def _chosen(
     tx: Transaction, draft: WaveDraft, timezone: str, problems: Sequence[Problem]
 ) -> _Pickings:
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
-    known, records = together(
+    known, records = run_both(
         lambda: warehouses.all_warehouses(tx.store),
         lambda: wave_pickings.read_pickings(tx.store, numbers),
     )
@@ -154,9 +154,9 @@ def _take(tx: Transaction, records: _Pickings, wave: int, mark: str) -> None:
         raise OrderInWave(message)
     for forming in known.forming.values():
         if forming.is_held(mark, tx.now_ms):
-            if tx.waited_ms > _PATIENCE_MS:
+            if tx.elapsed_ms > _PATIENCE_MS:
                 raise ServiceUnavailable(1 + (forming.until - tx.now_ms) // 1000)
-            raise Overtaken
+            raise StaleRead
         repository.overrule_forming(tx, forming.id)
     for record in records:
         wave_pickings.take_into_wave(tx, record, wave)
@@ -164,10 +164,12 @@ def _take(tx: Transaction, records: _Pickings, wave: int, mark: str) -> None:
 
 def _form(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
     """Take many pickings, in steps; stage the end of the forming. The wave's id, and they."""
-    store, mark = tx.store, tx.mark
+    store, mark = tx.store, tx.attempt_id
     # Anew each time: what had this id before was perhaps overruled, and must never come back.
-    number = draw_ids(store, WAVES.kind, 1)
-    perform(store, lambda own: repository.begin_forming(own, number, mark), caller=tx.caller)
+    number = allocate_ids(store, WAVES.kind, 1)
+    run_transaction(
+        store, lambda own: repository.begin_forming(own, number, mark), caller=tx.caller
+    )
     # In the order of ids, so that two that want the same pickings never wait for each other.
     wanted = sorted(record.id for record in chosen)
 
@@ -180,14 +182,16 @@ def _form(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
     try:
         for at in range(0, len(wanted), _PER_STEP):
             part = wanted[at : at + _PER_STEP]
-            perform(store, partial(take, part=part), caller=tx.caller)
+            run_transaction(store, partial(take, part=part), caller=tx.caller)
     except ServiceError:
-        perform(store, lambda own: repository.give_up_forming(own, number), caller=tx.caller)
+        run_transaction(
+            store, lambda own: repository.give_up_forming(own, number), caller=tx.caller
+        )
         raise
-    store.forget()
+    store.clear_cache()
     forming = repository.read_forming(store, [number]).get(number)
     if forming is None:
-        raise Overtaken
+        raise StaleRead
     # Read after the forming: who starts or ends from now on stirs it.
     records = wave_pickings.read_pickings(store, [record.id for record in chosen])
     repository.end_forming(tx, forming)

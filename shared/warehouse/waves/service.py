@@ -41,7 +41,7 @@ def get_wave(store: Store, number: int) -> Opened:
         pickings = wave_pickings.read_pickings(store, record.entity.picking_ids)
         if rules.agree(record.entity, [picking.entity for picking in pickings]):
             return opened(record, pickings)
-        store.forget()
+        store.clear_cache()
     raise ServiceUnavailable
 
 

@@ -9,13 +9,13 @@ import pytest
 from operations.provisioning import create_client
 from shared.identity.audit import service
 from shared.identity.audit.models import Actor, AuditAction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
-from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
-from tests.floor import Floor
+from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.write_settings import ERP, NEW_WAYS
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 _SETTING = {"receipt_tolerance": 2.5}
 
@@ -81,8 +81,8 @@ def test_the_life_of_a_client_is_told_without_its_secrets(stack: Stack, erp: Erp
 
 def test_adjustments_are_told_with_their_reason(stack: Stack) -> None:
     erp = stack.erp()
-    floor = Floor.furnished(erp, "YARD")
-    floor.stock("BRICK", 7.5)
+    yard = WarehouseScenario.furnished(erp, "YARD")
+    yard.stock("BRICK", 7.5)
     base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
     count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
     made = erp.post("/stock-adjustments", count).data
@@ -129,7 +129,7 @@ def test_who_has_no_name_is_an_operator_all_the_same(
 
 
 def test_whoever_acts_for_somebody_names_them(stack: Stack, erp: Erp) -> None:
-    perform(
+    run_transaction(
         stack.store(),
         lambda tx: service.record(
             tx, "session.reused", "session", "5f1e", details={"qty": Decimal("2.50")},
@@ -162,16 +162,16 @@ _CHANGES: Mapping[str, Callable[[Erp], tuple[str, dict[str, Any]]]] = {
 @pytest.mark.parametrize("action", _CHANGES)
 @pytest.mark.parametrize("kind", [kill_before, kill_after])
 def test_whatever_dies_there_is_an_entry_exactly_where_there_is_a_change(
-    action: AuditAction, kind: Callable[[int], Fault], stack: Stack, erp: Erp, wire: Wire
+    action: AuditAction, kind: Callable[[int], Fault], stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     path, body = _CHANGES[action](erp)
     as_prepared, before = stack.keep(), erp.get(path).text
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert erp.patch(path, body).status == 200
     outcomes = set()
     for at in range(len(seen.calls)):
         as_prepared()
-        with pytest.raises(Killed), wire.faulty(kind(at)):
+        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
             erp.patch(path, body)
         changed = erp.get(path).text != before
         outcomes.add(changed)
@@ -184,11 +184,11 @@ def test_whatever_dies_there_is_an_entry_exactly_where_there_is_a_change(
 @pytest.mark.parametrize("action", _CHANGES)
 @pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(2)])
 def test_a_change_that_is_tried_again_and_again_has_one_entry(
-    action: AuditAction, fault: Callable[[], Fault], erp: Erp, wire: Wire, clock: Clock
+    action: AuditAction, fault: Callable[[], Fault], erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     path, body = _CHANGES[action](erp)
-    with wire.faulty(fault()):
+    with aws_faults.faulty(fault()):
         assert erp.patch(path, body).status == 200
     assert len(entries(erp, action)) == 1
 
@@ -227,7 +227,7 @@ def test_an_id_is_never_written_over(stack: Stack, erp: Erp) -> None:
 
     store.deadline._ends = 0
     with pytest.raises(Exception, match="busy"):
-        perform(store, forge)
+        run_transaction(store, forge)
     assert entries(erp, "settings.changed") == [before]
 
 

@@ -11,23 +11,23 @@ from tests.integration.control_plane import ADDRESS, Wire, deployed
 @contextmanager
 def with_tenants() -> Iterator[Wire]:
     """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
-    with deployed() as wire:
+    with deployed() as aws_faults:
         share_address(ADDRESS)
         for slug in ("acme", "beta"):
             create_tenant(TenantSettings(slug, plan="enterprise", base_url=ADDRESS))
         create_tenant(TenantSettings("gamma", plan="enterprise", host="wms.gamma.test"))
-        yield wire
+        yield aws_faults
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
+def aws_faults() -> Iterator[Wire]:
     """A stack of its own for the test."""
-    with with_tenants() as wire:
-        yield wire
+    with with_tenants() as aws_faults:
+        yield aws_faults
 
 
 @pytest.fixture
-def acme(wire: Wire) -> Credentials:
+def acme(aws_faults: Wire) -> Credentials:
     """An integration client of acme with every scope."""
-    assert wire
+    assert aws_faults
     return create_client("acme", "ERP")

@@ -47,12 +47,12 @@ def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
     ]
 
 
-def test_warm_it_makes_no_call(acme: Credentials, wire: Wire) -> None:
+def test_warm_it_makes_no_call(acme: Credentials, aws_faults: Wire) -> None:
     first, second = token_of(acme), token_of(acme)
     forget_everything()
-    with wire.recorded() as cold:
+    with aws_faults.recorded() as cold:
         ask(first)
-    with wire.recorded() as warm:
+    with aws_faults.recorded() as warm:
         ask(first)
         ask(second)
     # the keys, the tenant, the address
@@ -61,13 +61,13 @@ def test_warm_it_makes_no_call(acme: Credentials, wire: Wire) -> None:
 
 
 def test_it_stays_warm_longer_than_the_doors(
-    acme: Credentials, wire: Wire, monkeypatch: Any
+    acme: Credentials, aws_faults: Wire, monkeypatch: Any
 ) -> None:
     token = token_of(acme)
     ask(token)
     later = time.monotonic() + 60
     monkeypatch.setattr(directory, "_clock", lambda: later)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         ask(token)
     assert calls == []
 

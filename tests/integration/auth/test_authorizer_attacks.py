@@ -105,15 +105,15 @@ class Forge:
 
 
 @pytest.fixture(scope="module")
-def wire() -> Iterator[Wire]:
+def aws_faults() -> Iterator[Wire]:
     """One stack for all attacks: none of them may change anything."""
-    with with_tenants() as wire:
-        yield wire
+    with with_tenants() as aws_faults:
+        yield aws_faults
 
 
 @pytest.fixture
-def forge(wire: Wire) -> Forge:
-    assert wire
+def forge(aws_faults: Wire) -> Forge:
+    assert aws_faults
     return Forge(config().signing_keys[0])
 
 
@@ -276,26 +276,28 @@ def test_is_refused_under_another_scheme(scheme: str, forge: Forge) -> None:
 
 
 @pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
-def test_is_refused_without_a_token(headers: dict[str, Any] | None, wire: Wire) -> None:
-    assert wire
+def test_is_refused_without_a_token(headers: dict[str, Any] | None, aws_faults: Wire) -> None:
+    assert aws_faults
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def test_a_huge_token_costs_no_computation(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_token_costs_no_computation(
+    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
-    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         ask("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
     assert calls == []
 
 
-def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, wire: Wire) -> None:
+def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, aws_faults: Wire) -> None:
     bad = forge.with_header(kid="other")
     forget_everything()
-    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         ask(bad)
     assert calls == ["GetItem"], "the keys of this environment, once"
-    with wire.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
+    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         ask(bad)
     assert calls == []
 

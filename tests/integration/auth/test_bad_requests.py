@@ -42,9 +42,9 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_a_bad_body_is_an_invalid_request(name: str, wire: Wire) -> None:
+def test_a_bad_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
     body, content_type = BAD_BODIES[name]
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         status, _, answer = send("POST", TOKEN, body, content_type=content_type)
     assert status == (413 if "too long" in name else 400)
     assert answer["error"] == "invalid_request"
@@ -65,7 +65,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(("schema", "path"), NEEDED)
 def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
-    schema: str, path: str, wire: Wire
+    schema: str, path: str, aws_faults: Wire
 ) -> None:
     described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
     form = NEEDED[schema, path]
@@ -73,7 +73,7 @@ def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
     for name in form:
         field = described["properties"][name]
         assert "const" in field or field["minLength"] == 1
-        with wire.recorded() as calls:
+        with aws_faults.recorded() as calls:
             status, _, answer = send("POST", path, urlencode({**form, name: ""}))
         assert (status, answer["error"], calls) == (400, "invalid_request", [])
 
@@ -82,8 +82,10 @@ def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
     "authorization",
     ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
 )
-def test_bad_credentials_by_basic_are_an_invalid_request(authorization: str, wire: Wire) -> None:
-    with wire.recorded() as calls:
+def test_bad_credentials_by_basic_are_an_invalid_request(
+    authorization: str, aws_faults: Wire
+) -> None:
+    with aws_faults.recorded() as calls:
         status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
     assert (status, answer["error"], calls) == (400, "invalid_request", [])
 
@@ -108,17 +110,17 @@ def test_bad_credentials_by_basic_are_an_invalid_request(authorization: str, wir
     ],
 )
 def test_colons_and_percent_signs_in_basic(
-    pair: bytes, outcome: tuple[int, str], wire: Wire
+    pair: bytes, outcome: tuple[int, str], aws_faults: Wire
 ) -> None:
-    assert wire
+    assert aws_faults
     authorization = "Basic " + base64.b64encode(pair).decode()
     status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
     assert (status, answer["error"]) == outcome
 
 
-def test_a_colon_and_a_percent_sign_are_part_of_a_secret(wire: Wire) -> None:
+def test_a_colon_and_a_percent_sign_are_part_of_a_secret(aws_faults: Wire) -> None:
     """What comes after the first colon is the secret, percent-encoded or not."""
-    assert wire
+    assert aws_faults
     client = create_client("acme", "ERP")
     pair = f"{client.client_id}:{client.client_secret}:%25"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
@@ -180,13 +182,13 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
 )
 def test_whatever_comes_in_is_answered_below_500(
-    wire: Wire,
+    aws_faults: Wire,
     body: str | bytes,
     content_type: str | None,
     authorization: str | None,
     path: str,
 ) -> None:
-    assert wire
+    assert aws_faults
     status, headers, _ = send(
         "POST", path, body, content_type=content_type, authorization=authorization
     )

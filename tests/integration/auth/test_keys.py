@@ -112,7 +112,7 @@ def test_an_authorizer_that_looked_just_before_knows_the_key_in_time(
 
 
 def test_unknown_keys_cost_one_read_in_ten_seconds(
-    acme: Credentials, wire: Wire, clock: Time
+    acme: Credentials, aws_faults: Wire, clock: Time
 ) -> None:
     good = token_of(acme)
     assert passes(good)
@@ -123,37 +123,37 @@ def test_unknown_keys_cost_one_read_in_ten_seconds(
         return ".".join([signing.base64url(kid), *rest])
 
     clock.pass_by(SEARCHED_AGAIN + 1)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert not any(passes(forged(number)) for number in range(50))
     assert calls == ["GetItem"]
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert passes(good)
     assert calls == []
     clock.pass_by(SEARCHED_AGAIN + 1)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert not passes(forged(1))
         assert not passes(forged(2))
     assert calls == ["GetItem"]
 
 
-def test_a_known_key_is_kept_for_minutes(acme: Credentials, wire: Wire, clock: Time) -> None:
+def test_a_known_key_is_kept_for_minutes(acme: Credentials, aws_faults: Wire, clock: Time) -> None:
     token = token_of(acme)
     assert passes(token)
     clock.pass_by(290)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert passes(token)
     assert "GetPublicKey" not in calls
     assert calls.count("GetItem") == 0
     clock.pass_by(20)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert passes(token)
     assert calls == ["GetItem"], "the keys, and no public key anew"
 
 
-def test_issuing_costs_no_call_for_the_keys(acme: Credentials, wire: Wire) -> None:
+def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire) -> None:
     rotate()
     token_of(acme)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         token_of(acme)
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
@@ -245,10 +245,10 @@ def in_use() -> list[Key]:
 
 
 @pytest.mark.parametrize("moment", range(24))
-def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, wire: Wire) -> None:
+def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, aws_faults: Wire) -> None:
     before = in_use()
     try:
-        with wire.hooked(killer(moment)):
+        with aws_faults.hooked(killer(moment)):
             rotate()
     except Killed:
         new = rotate()
@@ -262,9 +262,9 @@ def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, wire: Wi
 
 
 def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
-    wire: Wire, clock: Time, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, clock: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wire
+    assert aws_faults
     with monkeypatch.context() as dying:
         dying.setattr(signing_keys, "_let_go", lambda _key: None)
         first = rotate()
@@ -297,10 +297,10 @@ def _usable() -> list[str]:
 
 
 @pytest.mark.parametrize("moment", range(14))
-def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, wire: Wire) -> None:
+def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, aws_faults: Wire) -> None:
     old = list_keys()[1].key
     try:
-        with wire.hooked(killer(moment)):
+        with aws_faults.hooked(killer(moment)):
             retire(old.kid, now=True)
     except Killed:
         retire(old.kid, now=True)
@@ -309,7 +309,7 @@ def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, wire: Wire) 
 
 
 @pytest.mark.parametrize("at", range(20))
-def test_of_two_rotations_at_once_one_makes_the_key(at: int, wire: Wire, clock: Time) -> None:
+def test_of_two_rotations_at_once_one_makes_the_key(at: int, aws_faults: Wire, clock: Time) -> None:
     """At each moment of the one, another runs from beginning to end."""
     before, moments = in_use(), iter(range(1_000))
 
@@ -317,7 +317,7 @@ def test_of_two_rotations_at_once_one_makes_the_key(at: int, wire: Wire, clock: 
         if next(moments) == at:
             rotate()
 
-    with wire.hooked(meanwhile), suppress(Conflict):
+    with aws_faults.hooked(meanwhile), suppress(Conflict):
         rotate()
     (new,) = in_use()[len(before) :]
     # a key that came too late is in hand for the next time

@@ -98,9 +98,9 @@ def test_every_token_has_an_id_of_its_own(acme: Credentials) -> None:
 
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
 def test_without_a_scope_the_token_has_all_that_the_client_has(
-    scope: dict[str, str], wire: Wire
+    scope: dict[str, str], aws_faults: Wire
 ) -> None:
-    assert wire
+    assert aws_faults
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
     assert ask(grant(client, **scope))[2]["scope"] == "products:read stocks:read"
 
@@ -131,15 +131,15 @@ def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
     "name",
     ["authorization_code", "Password", "urn:ietf:params:oauth:grant-type:device_code", "x" * 999],
 )
-def test_other_grants_are_unsupported(name: str, wire: Wire) -> None:
-    assert wire
+def test_other_grants_are_unsupported(name: str, aws_faults: Wire) -> None:
+    assert aws_faults
     status, _, answer = ask({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
-def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, wire: Wire) -> None:
-    assert wire
+def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, aws_faults: Wire) -> None:
+    assert aws_faults
     client = create_client("acme", "shop", ["products:read"])
     status, _, answer = ask(grant(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
@@ -161,12 +161,12 @@ def strangers(client: Credentials) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, wire: Wire) -> None:
+def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_faults: Wire) -> None:
     seen = {}
     for name, request in strangers(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
         forget_everything()
-        with wire.recorded() as calls:
+        with aws_faults.recorded() as calls:
             status, headers, answer = ask(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
         seen[name] = (status, json.dumps(answer), tuple(calls))
@@ -179,32 +179,32 @@ def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, wire: 
     }, seen
 
 
-def test_a_revoked_client_is_a_stranger(acme: Credentials, wire: Wire) -> None:
+def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> None:
     revoke_client(acme.client_id)
     forget_everything()
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         status, _, answer = ask(grant(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
-def test_a_client_is_served_at_the_address_of_its_tenant(wire: Wire) -> None:
-    assert wire
+def test_a_client_is_served_at_the_address_of_its_tenant(aws_faults: Wire) -> None:
+    assert aws_faults
     client = create_client("gamma", "ERP")
     assert ask(grant(client), host="WMS.Gamma.test:443")[0] == 200
 
 
-def test_a_warm_token_costs_three_calls(acme: Credentials, wire: Wire) -> None:
+def test_a_warm_token_costs_three_calls(acme: Credentials, aws_faults: Wire) -> None:
     ask(grant(acme))
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         ask(grant(acme))
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
-def test_failures_are_limited_per_client_and_address(acme: Credentials, wire: Wire) -> None:
+def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faults: Wire) -> None:
     guess = acme._replace(client_secret="sws_no")
     assert [ask(grant(guess))[0] for _ in range(12)] == [401] * PER_CLIENT + [429, 429]
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         status, headers, answer = ask(grant(acme))
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
@@ -274,8 +274,8 @@ def test_a_tenant_that_is_not_served_gets_no_token(
     assert ask(grant(acme._replace(client_secret="sws_no")))[0] == 401
 
 
-def test_metadata_and_key_set_tell_nothing_secret(wire: Wire) -> None:
-    assert wire
+def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:
+    assert aws_faults
     _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
     assert metadata["issuer"] == ADDRESS
     assert metadata["token_endpoint"] == f"{ADDRESS}/oauth/token"
@@ -304,9 +304,9 @@ def test_metadata_and_key_set_tell_nothing_secret(wire: Wire) -> None:
     ],
 )
 def test_unknown_routes_and_methods(
-    method: str, path: str, status: int, allow: str | None, wire: Wire
+    method: str, path: str, status: int, allow: str | None, aws_faults: Wire
 ) -> None:
-    assert wire
+    assert aws_faults
     got, headers, answer = send(method, path)
     assert got == status
     assert headers.get("Allow") == allow

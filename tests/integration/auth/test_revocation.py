@@ -18,7 +18,7 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel import aws
 from shared.kernel.caller import Caller
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
 from tests.integration.auth.test_oauth import ask, grant, send
 from tests.integration.control_plane import Killed, Wire, killer
@@ -50,7 +50,7 @@ def marks(slug: str = "acme") -> dict[str, int]:
     return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
 
 
-class Door:
+class ApiHandler:
     """A door of the API, whose clock the test moves."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Door:
 
 def test_a_revoked_token_ends_within_ten_seconds_and_no_other(acme: Credentials) -> None:
     first, second = token_of(acme), token_of(acme)
-    door = Door()
+    door = ApiHandler()
     door.admit(caller_of(first))
     assert revoke(acme, first) == (200, None)
     door.now = 10.0
@@ -78,7 +78,7 @@ def test_a_revoked_client_ends_with_all_its_tokens(acme: Credentials) -> None:
     token = token_of(acme)
     revoke_client(acme.client_id)
     with pytest.raises(Unauthenticated):
-        Door().admit(caller_of(token))
+        ApiHandler().admit(caller_of(token))
     assert ask(grant(acme))[0] == 401
 
 
@@ -156,7 +156,7 @@ def test_what_ends_credentials_is_never_refused_and_stays_small(
     before = tokens.issue(show_tenant("acme"), "somebody", SCOPE)
     store = store_for("acme")
     for number in range(5):
-        perform(store, partial(_end_user, number))
+        run_transaction(store, partial(_end_user, number))
     assert set(marks()) == {revocations.EVERYBODY}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), tokens.verify(before)[0])
@@ -181,8 +181,8 @@ def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
     assert set(marks()) == {f"token:later-{number}" for number in range(3)}
 
 
-def test_an_unknown_tenant_has_no_revocations(wire: Wire) -> None:
-    assert wire
+def test_an_unknown_tenant_has_no_revocations(aws_faults: Wire) -> None:
+    assert aws_faults
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1", crowded="client:c1", until=0)
 
@@ -194,7 +194,7 @@ def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
         revocations.stage(tx, f"client:{acme.client_id}", "role:7", counts={"clients": -1})
         return revocations.tokens_from(tx)
 
-    first = perform(store, change)
+    first = run_transaction(store, change)
     assert set(marks()) == {f"client:{acme.client_id}", "role:7"}
     item = read(tenant_key("acme"))
     assert item
@@ -210,17 +210,17 @@ def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
 
     def change(tx: Transaction) -> None:
         revocations.stage(tx, "user:7")
-        tx.insert({"PK": "x", "SK": "x"}, otherwise=lambda: NotFound("It"))
+        tx.insert({"PK": "x", "SK": "x"}, on_condition_failed=lambda: NotFound("It"))
 
     store_for("acme").client.put_item(
         TableName="stowage-tenant-acme", Item={"PK": {"S": "x"}, "SK": {"S": "x"}}
     )
     with pytest.raises(NotFound):
-        perform(store_for("acme"), change)
+        run_transaction(store_for("acme"), change)
     assert marks() == {}
 
 
-def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, wire: Wire) -> None:
+def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, aws_faults: Wire) -> None:
     """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
@@ -237,23 +237,23 @@ def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, wire: Wire) -
                 ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
             )
 
-    with wire.hooked(meanwhile):
-        perform(store_for("acme"), lambda tx: revocations.stage(tx, "user:8"))
+    with aws_faults.hooked(meanwhile):
+        run_transaction(store_for("acme"), lambda tx: revocations.stage(tx, "user:8"))
     assert set(marks()) == {"user:7", "user:8"}
 
 
-def test_a_tenant_that_is_gone_has_nothing_to_revoke(wire: Wire) -> None:
-    assert wire
+def test_a_tenant_that_is_gone_has_nothing_to_revoke(aws_faults: Wire) -> None:
+    assert aws_faults
     with pytest.raises(NotFound):
-        perform(store_for("nobody"), lambda tx: revocations.stage(tx, "user:7"))
+        run_transaction(store_for("nobody"), lambda tx: revocations.stage(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", range(20))
-def test_revoking_a_client_survives_death_at_any_call(moment: int, wire: Wire) -> None:
+def test_revoking_a_client_survives_death_at_any_call(moment: int, aws_faults: Wire) -> None:
     client = create_client("acme", "ERP")
     token = token_of(client)
     try:
-        with wire.hooked(killer(moment)):
+        with aws_faults.hooked(killer(moment)):
             revoke_client(client.client_id)
     except Killed:
         revoke_client(client.client_id)

@@ -46,15 +46,15 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
-    with deployed() as wire:
-        yield wire
+def aws_faults() -> Iterator[Wire]:
+    with deployed() as aws_faults:
+        yield aws_faults
 
 
 @pytest.fixture
-def stowage(wire: Wire) -> Run:
+def stowage(aws_faults: Wire) -> Run:
     """Run the command line against a deployed stack."""
-    assert wire
+    assert aws_faults
     deploy_stack()
     return run
 
@@ -91,8 +91,10 @@ def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
     assert "requests per minute 1200" in stowage("tenant", "show", "acme").stdout
 
 
-def test_an_interrupted_creation_is_finished_by_the_same_command(stowage: Run, wire: Wire) -> None:
-    with wire.hooked(killer(7)), pytest.raises(Killed):
+def test_an_interrupted_creation_is_finished_by_the_same_command(
+    stowage: Run, aws_faults: Wire
+) -> None:
+    with aws_faults.hooked(killer(7)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -105,8 +107,8 @@ def test_an_interrupted_creation_is_finished_by_the_same_command(stowage: Run, w
     assert show_tenant("acme").state == "active"
 
 
-def test_with_a_domain_each_tenant_gets_its_host(wire: Wire) -> None:
-    assert wire
+def test_with_a_domain_each_tenant_gets_its_host(aws_faults: Wire) -> None:
+    assert aws_faults
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
     assert shown["address"] == "https://acme.stowage.test/api/v1"
@@ -182,7 +184,7 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, wire: Wire) -> None:
+def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, aws_faults: Wire) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
     met: list[str] = []
 
@@ -191,7 +193,7 @@ def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, wire: W
             met.append(operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with wire.hooked(meanwhile):
+    with aws_faults.hooked(meanwhile):
         switched = as_json(
             stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
         )
@@ -285,15 +287,15 @@ def test_a_wrong_command_line_exits_with_2(arguments: list[str], stowage: Run) -
     assert stowage(*arguments).exit_code == 2
 
 
-def test_a_stack_that_is_not_there_exits_with_3(wire: Wire) -> None:
-    assert wire
+def test_a_stack_that_is_not_there_exits_with_3(aws_faults: Wire) -> None:
+    assert aws_faults
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert "elsewhere" in result.stderr
 
 
-def test_a_stack_of_something_else_is_not_touched(wire: Wire) -> None:
-    assert wire
+def test_a_stack_of_something_else_is_not_touched(aws_faults: Wire) -> None:
+    assert aws_faults
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
     assert result.exit_code == 3
@@ -301,9 +303,9 @@ def test_a_stack_of_something_else_is_not_touched(wire: Wire) -> None:
 
 
 def test_the_local_stack_is_found_through_its_file(
-    wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wire
+    assert aws_faults
     monkeypatch.chdir(tmp_path)
     missing = run("--local", "tenant", "list")
     assert missing.exit_code == 3

@@ -11,15 +11,15 @@ from tests.integration.control_plane import Killed, Wire, deployed, killer
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
-    with deployed() as wire:
-        yield wire
+def aws_faults() -> Iterator[Wire]:
+    with deployed() as aws_faults:
+        yield aws_faults
 
 
 @pytest.fixture
-def stowage(wire: Wire) -> Run:
+def stowage(aws_faults: Wire) -> Run:
     """The command line against a deployed stack with the tenant acme."""
-    assert wire
+    assert aws_faults
     deploy_stack()
     assert run("tenant", "create", "acme").exit_code == 0
     return run
@@ -80,7 +80,7 @@ def test_a_client_that_was_revoked_is_gone(stowage: Run) -> None:
 
 @pytest.mark.parametrize("command", ["create", "revoke"])
 def test_a_command_that_died_is_repeated_and_counts_once(
-    command: str, stowage: Run, wire: Wire
+    command: str, stowage: Run, aws_faults: Wire
 ) -> None:
     """Revoking ends with one client fewer; creating may leave one whose secret nobody saw."""
     client_id = created(stowage)["client_id"]
@@ -90,7 +90,7 @@ def test_a_command_that_died_is_repeated_and_counts_once(
     moment = 0
     while True:
         try:
-            with wire.hooked(killer(moment)):
+            with aws_faults.hooked(killer(moment)):
                 result = run(*arguments)
         except Killed:
             moment += 1

@@ -12,15 +12,15 @@ from tests.integration.control_plane import Wire, deployed
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
-    with deployed() as wire:
-        yield wire
+def aws_faults() -> Iterator[Wire]:
+    with deployed() as aws_faults:
+        yield aws_faults
 
 
 @pytest.fixture
-def stowage(wire: Wire) -> Run:
+def stowage(aws_faults: Wire) -> Run:
     """Run the command line against a deployed stack."""
-    assert wire
+    assert aws_faults
     deploy_stack()
     directory.forget()
     return run

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Killed, Wire, kill_after, kill_before
+from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.integration.cli.test_cli import deploy_stack
 from tests.integration.cli.test_users import as_json, refused, run
 from tests.integration.users.office import at_the_last_moment
@@ -106,13 +106,13 @@ def test_of_several_of_one_name_the_last_is_shown() -> None:
     assert as_json("user", "delete", "acme", "ana.ruiz")["id"] == 2
 
 
-def test_somebody_else_may_delete_the_user_first(wire: Wire) -> None:
+def test_somebody_else_may_delete_the_user_first(aws_faults: AwsFaults) -> None:
     as_json(*_ANA)
 
     def fire() -> None:
         assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
 
-    with at_the_last_moment(wire, fire):
+    with at_the_last_moment(aws_faults, fire):
         assert as_json("user", "delete", "acme", "ana.ruiz", "--yes")["state"] == "deleted"
     deleted = as_json("audit", "acme", "--action", "user.deleted")
     assert len(deleted) == 1
@@ -129,7 +129,7 @@ def test_somebody_else_may_delete_the_user_first(wire: Wire) -> None:
     ],
 )
 def test_what_died_is_finished_by_the_same_command(
-    stack: Stack, wire: Wire, command: tuple[str, ...], fault: Any
+    stack: Stack, aws_faults: AwsFaults, command: tuple[str, ...], fault: Any
 ) -> None:
     as_json("user", "create", "acme", "bob", "--name", "Bob")
     as_json("role", "create", "acme", "Checkers")
@@ -138,7 +138,7 @@ def test_what_died_is_finished_by_the_same_command(
     while True:
         as_it_was()
         try:
-            with wire.faulty(fault(call)):
+            with aws_faults.faulty(fault(call)):
                 run(*command)
         except Killed:
             assert run(*command).exit_code == 0

@@ -7,7 +7,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, fold, id_text
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, draw_ids
+from shared.kernel.db.transaction import Transaction, allocate_ids
 from shared.kernel.fields import Stored
 
 
@@ -41,7 +41,7 @@ CRATES = Collection(
     facets=facets,
     sorts={"id": 1, "name": 2, "updated_at": 3},
     partitions={"status": {"id": 4, "name": 5, "updated_at": 6}},
-    finders={"reference": 7},
+    lookup_indexes={"reference": 7},
 )
 
 type Draft = Mapping[str, str | None]
@@ -57,7 +57,7 @@ class Yard:
     def add(self, drafts: Iterable[Draft]) -> None:
         """Create crates, in one transaction."""
         wanted = list(drafts)
-        first = draw_ids(self.store, "crate", len(wanted))
+        first = allocate_ids(self.store, "crate", len(wanted))
         tx = Transaction(self.store)
         for number, draft in enumerate(wanted, first):
             crate = Crate.model_validate({"id": number, "updated_at": tx.now, **draft})

@@ -12,7 +12,7 @@ from shared.kernel.db.facets import sort_text
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.integration.db.crates import CRATES, Yard
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
@@ -53,28 +53,28 @@ def test_a_cursor_goes_on_where_the_page_before_ended(ten: Yard, query: ListQuer
 
 
 def test_a_position_taken_within_the_lag_is_believed_only_that_long(
-    yard: Yard, clock: Clock, wire: Wire
+    yard: Yard, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     clock.freeze()
     yard.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
     _page(yard, _BY_NAME, 1)
     clock.advance((LAG_MS - 1) / 1000)
-    with wire.recorded() as believed:
+    with aws_faults.recorded() as believed:
         assert _page(yard, _BY_NAME, 2) == yard.expected(_BY_NAME)[3:6]
     clock.advance(LAG_MS / 1000)
-    with wire.recorded() as counted:
+    with aws_faults.recorded() as counted:
         assert _page(yard, _BY_NAME, 2) == yard.expected(_BY_NAME)[3:6]
 
     assert (believed.entries_examined, counted.entries_examined) == (3, 6)
 
 
 def test_a_long_filtered_list_is_kept_in_chunks(
-    ten: Yard, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    ten: Yard, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)  # pages of 3 lie across the chunks
     pages = [_page(ten, _RED, number) for number in range(1, 6)]
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         again = [_page(ten, _RED, number) for number in (4, 2, 3)]
 
     assert [number for page in pages for number in page] == ten.expected(_RED)

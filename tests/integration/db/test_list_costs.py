@@ -10,7 +10,7 @@ from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.faults import Recording, Wire
+from tests.faults import AwsFaults, Recording
 from tests.integration.db.crates import CRATES, Crate, Yard
 
 _PER_PAGE = 10
@@ -63,13 +63,13 @@ _NARROW: dict[str, ListQuery] = {
 
 @pytest.mark.parametrize("name", _NARROW)
 def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
-    name: str, yard: Yard, wire: Wire
+    name: str, yard: Yard, aws_faults: AwsFaults
 ) -> None:
     query = _NARROW[name]
     costs = []
     _fill(yard, 30)
     for _ in range(2):
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             page = read_page(yard.store, CRATES, query)
         assert page.total == len(yard.expected(query))
         assert seen.round_trips <= 2
@@ -81,7 +81,12 @@ def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
 
 
 def _walk(
-    yard: Yard, query: ListQuery, wire: Wire, *, by_cursor: bool, each: Callable[[], None]
+    yard: Yard,
+    query: ListQuery,
+    aws_faults: AwsFaults,
+    *,
+    by_cursor: bool,
+    each: Callable[[], None],
 ) -> list[Recording]:
     """Read a whole list page by page; what each page cost."""
     costs, ids, number = [], list[int](), 1
@@ -89,7 +94,7 @@ def _walk(
     while page is None or len(ids) < page.total:
         each()
         cursor = page.next_cursor if page and by_cursor else None
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             page = read_page(yard.store, CRATES, replace(query, page=number, cursor=cursor))
         ids += [record.id for record in page.records]
         costs.append(seen)
@@ -108,12 +113,12 @@ _WALKS = {
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
 def test_walking_by_links_next_examines_each_entry_once(
-    name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
+    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(yard, 95)
     clock.advance(LAG_MS / 1000 + 1)
 
-    costs = _walk(yard, _WALKS[name], wire, by_cursor=True, each=_between(environment))
+    costs = _walk(yard, _WALKS[name], aws_faults, by_cursor=True, each=_between(environment))
 
     assert max(cost.round_trips for cost in costs) <= 2
     assert sum(cost.entries_examined for cost in costs) <= 100
@@ -122,12 +127,12 @@ def test_walking_by_links_next_examines_each_entry_once(
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
 def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
-    name: str, environment: str, yard: Yard, wire: Wire, clock: Clock
+    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(yard, 95)
     clock.advance(LAG_MS / 1000 + 1)
 
-    costs = _walk(yard, _WALKS[name], wire, by_cursor=False, each=_between(environment))
+    costs = _walk(yard, _WALKS[name], aws_faults, by_cursor=False, each=_between(environment))
 
     assert sum(cost.entries_examined for cost in costs) <= 200
     assert max(cost.round_trips for cost in costs) <= 3
@@ -138,11 +143,11 @@ def _between(environment: str) -> Callable[[], None]:
     return bookmarks._remembered.clear if environment != "one" else lambda: None
 
 
-def test_the_last_page_is_read_from_the_end(yard: Yard, wire: Wire) -> None:
+def test_the_last_page_is_read_from_the_end(yard: Yard, aws_faults: AwsFaults) -> None:
     _fill(yard, 95)
     last = ListQuery("id", descending=False, page=10, per_page=_PER_PAGE)
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         page = read_page(yard.store, CRATES, last)
 
     assert [record.id for record in page.records] == yard.expected(last)[90:]

@@ -6,13 +6,13 @@ from shared.kernel.db.counters import SHARDS, read_totals, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from tests.bench.flat_table import FlatTable
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.stack import Stack
 
 
 @pytest.mark.parametrize("warehouses", [0, 10, 2_000])
 def test_totals_are_whole_however_many_partitions_there_are(
-    wire: Wire, stack: Stack, warehouses: int
+    aws_faults: AwsFaults, stack: Stack, warehouses: int
 ) -> None:
     store = stack.store()
     table = FlatTable(store.table)
@@ -23,7 +23,7 @@ def test_totals_are_whole_however_many_partitions_there_are(
         own = {PARTITION_KEY: partition, SORT_KEY: sort, "n": warehouses, "version": 1}
         table.put(to_attributes({**own, **facets, **codes}))
 
-    with wire.faulty(table.fault):
+    with aws_faults.faulty(table.fault):
         totals = read_totals(store, "position")
 
     assert totals.of(None) == warehouses * SHARDS

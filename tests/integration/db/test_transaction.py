@@ -7,11 +7,11 @@ import pytest
 
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db.items import Item
-from shared.kernel.db.transaction import MAX_ACTIONS, Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import MAX_ACTIONS, StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Wire, cancelled, conflict, lost, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled, conflict, lost, refusal
 from tests.integration.db.crates import Yard
 
 
@@ -36,12 +36,13 @@ def test_each_action_says_what_its_failed_condition_means(
     wrong = [number == failing for number in range(4)]
     tx = Transaction(store)
     tx.insert(
-        _item("pallet" if wrong[0] else "crate"), otherwise=lambda: Conflict("the code is taken")
+        _item("pallet" if wrong[0] else "crate"),
+        on_condition_failed=lambda: Conflict("the code is taken"),
     )
     tx.put(
         _item("box"),
         condition="attribute_exists(PK)" if wrong[1] else None,
-        otherwise=lambda: Conflict("the box is gone"),
+        on_condition_failed=lambda: Conflict("the box is gone"),
     )
     tx.update(
         ("shelf", "HEAD"),
@@ -49,12 +50,12 @@ def test_each_action_says_what_its_failed_condition_means(
         names={"#n": "n"},
         values={":n": 1},
         condition="attribute_exists(PK)" if wrong[2] else None,
-        otherwise=lambda: Conflict("the shelf is gone"),
+        on_condition_failed=lambda: Conflict("the shelf is gone"),
     )
     tx.delete(
         ("dock", "HEAD"),
         condition="attribute_exists(PK)" if wrong[3] else None,
-        otherwise=lambda: Conflict("the dock is gone"),
+        on_condition_failed=lambda: Conflict("the dock is gone"),
     )
     meanings = ["the code is taken", "the box is gone", "the shelf is gone", "the dock is gone"]
 
@@ -67,8 +68,12 @@ def test_each_action_says_what_its_failed_condition_means(
 
 def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: Yard) -> None:
     tx = Transaction(store_with_pallet.store)
-    tx.insert(_item("pallet"), otherwise=lambda: Conflict("first"))
-    tx.delete(("x", "HEAD"), condition="attribute_exists(PK)", otherwise=lambda: Conflict("second"))
+    tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
+    tx.delete(
+        ("x", "HEAD"),
+        condition="attribute_exists(PK)",
+        on_condition_failed=lambda: Conflict("second"),
+    )
 
     with pytest.raises(Conflict, match="first"):
         tx.commit()
@@ -86,7 +91,7 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
 
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
-def test_what_passes_by_itself_is_tried_again(yard: Yard, wire: Wire, name: str) -> None:
+def test_what_passes_by_itself_is_tried_again(yard: Yard, aws_faults: AwsFaults, name: str) -> None:
     turns = count()
 
     def four_times(call: Call, forward: Forward) -> Answer:
@@ -94,7 +99,7 @@ def test_what_passes_by_itself_is_tried_again(yard: Yard, wire: Wire, name: str)
 
     tx = Transaction(yard.store)
     tx.insert(_item("crate"))
-    with wire.faulty(four_times):
+    with aws_faults.faulty(four_times):
         tx.commit()
 
     assert yard.store.get(("crate", "HEAD"))
@@ -102,7 +107,7 @@ def test_what_passes_by_itself_is_tried_again(yard: Yard, wire: Wire, name: str)
 
 @pytest.mark.usefixtures("clock")
 def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
-    yard: Yard, wire: Wire
+    yard: Yard, aws_faults: AwsFaults
 ) -> None:
     turns = count()
     tx = Transaction(yard.store)
@@ -112,7 +117,7 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
         answer = forward()
         return lost() if next(turns) < 5 else answer
 
-    with wire.faulty(lose_five):
+    with aws_faults.faulty(lose_five):
         tx.commit()
 
     item = yard.store.get(("n", "HEAD"))
@@ -121,13 +126,13 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
 
 
 def test_after_the_deadline_the_service_is_unavailable(
-    yard: Yard, wire: Wire, clock: Clock
+    yard: Yard, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     yard.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
-    with wire.faulty(conflict(times=10_000)), pytest.raises(ServiceUnavailable) as refused:
-        perform(yard.store, lambda tx: tx.insert(_item("crate")))
+    with aws_faults.faulty(conflict(times=10_000)), pytest.raises(ServiceUnavailable) as refused:
+        run_transaction(yard.store, lambda tx: tx.insert(_item("crate")))
 
     assert refused.value.headers["Retry-After"] == "1"
     assert 2 <= clock.monotonic() - began <= 5
@@ -135,7 +140,7 @@ def test_after_the_deadline_the_service_is_unavailable(
 
 
 def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
-    yard: Yard, wire: Wire, clock: Clock
+    yard: Yard, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     began, turns = now_ms(), count()
 
@@ -145,8 +150,8 @@ def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
             return cancelled(call, "TransactionConflict")
         return forward()
 
-    with wire.faulty(for_ten_seconds):
-        perform(yard.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
+    with aws_faults.faulty(for_ten_seconds):
+        run_transaction(yard.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
 
     crate = yard.store.get(("crate", "HEAD"))
     assert crate is not None
@@ -154,12 +159,12 @@ def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, wire: Wire) -> None:
+def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, aws_faults: AwsFaults) -> None:
     tx = Transaction(yard.store)
     tx.insert(_item("crate"))
     with (
-        wire.recorded() as seen,
-        wire.faulty(lambda _call, _forward: refusal("AccessDeniedException")),
+        aws_faults.recorded() as seen,
+        aws_faults.faulty(lambda _call, _forward: refusal("AccessDeniedException")),
         pytest.raises(Exception, match="AccessDenied"),
     ):
         tx.commit()
@@ -168,20 +173,20 @@ def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, wire: Wire) -
 
 
 def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
-    yard: Yard, wire: Wire
+    yard: Yard, aws_faults: AwsFaults
 ) -> None:
     tx = Transaction(yard.store)
     for number in range(MAX_ACTIONS):
         tx.insert(_item(f"crate {number}"))
     tx.count("crate", {"n": MAX_ACTIONS})
-    with wire.recorded() as seen, pytest.raises(AssertionError, match="101 actions"):
+    with aws_faults.recorded() as seen, pytest.raises(AssertionError, match="101 actions"):
         tx.commit()
 
     assert seen.calls == []
 
 
-def test_nothing_staged_is_nothing_sent(yard: Yard, wire: Wire) -> None:
-    with wire.recorded() as seen:
+def test_nothing_staged_is_nothing_sent(yard: Yard, aws_faults: AwsFaults) -> None:
+    with aws_faults.recorded() as seen:
         Transaction(yard.store).commit()
 
     assert seen.calls == []
@@ -201,7 +206,7 @@ def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: Yard) -> Non
         tx.insert(_item(f"place {len(decided)}"))
         return number
 
-    assert perform(yard.store, store_crate) == 1
+    assert run_transaction(yard.store, store_crate) == 1
     assert decided == [1, 1]
     assert yard.store.get(("place 2", "HEAD"))
 
@@ -211,10 +216,10 @@ def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(yard: Yard, cl
     began = clock.monotonic()
 
     def never(_tx: Transaction) -> None:
-        raise Overtaken
+        raise StaleRead
 
     with pytest.raises(ServiceUnavailable):
-        perform(yard.store, never)
+        run_transaction(yard.store, never)
     assert clock.monotonic() - began <= 5
 
 
@@ -223,14 +228,14 @@ def test_retired_master_data_overtakes_work_that_has_read_it(yard: Yard) -> None
     turns = count(1)
 
     def receive(tx: Transaction) -> int:
-        tx.guard("entry")
+        tx.fence("entry")
         turn = next(turns)
         if turn == 1:  # someone deletes the product between our reading and our commit
             retiring = Transaction(yard.store)
-            retiring.retire_epoch("entry")
+            retiring.invalidate_fences("entry")
             retiring.commit()
         tx.count("entry", {"n": 1})
         tx.put(_item("entry", turn=turn))
         return turn
 
-    assert perform(yard.store, receive) == 2
+    assert run_transaction(yard.store, receive) == 2

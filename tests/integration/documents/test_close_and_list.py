@@ -166,7 +166,7 @@ def test_a_product_whose_delete_died_half_way_is_usable_again(
         raise Died
 
     with monkeypatch.context() as patch:
-        patch.setattr(register, "is_named", die)
+        patch.setattr(register, "is_on_open_document", die)
         with pytest.raises(Died):
             yard.delete(f"/products/{brick}")
 

@@ -108,7 +108,7 @@ def test_a_key_is_required(yard: Erp, order: Write) -> None:
         assert (answer.status, answer.code) == (400, "idempotency_key_required")
 
 
-@pytest.mark.usefixtures("wire")  # moto is not thread-safe: one call at a time
+@pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
 def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, path: str) -> None:
     body = order(type="purchase_order" if "entry" in path else "sale_order")

@@ -12,10 +12,10 @@ from shared.kernel import aws
 from shared.kernel.errors import Conflict, NotFound, ValidationFailed
 from tests.faults import (
     Answer,
+    AwsFaults,
     Call,
     Forward,
     Killed,
-    Wire,
     kill_after,
     kill_before,
     refusal,
@@ -88,14 +88,14 @@ def test_the_address_can_be_kept_until_the_record_is_there(api: str) -> None:
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
 def test_what_died_is_finished_by_the_next_run(
-    stack: Stack, api: str, wire: Wire, fault: Any
+    stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
     as_it_was = stack.keep()
     for call in range(MOST_CALLS):
         as_it_was()
         forget_domains()
         try:
-            with wire.faulty(fault(call)):
+            with aws_faults.faulty(fault(call)):
                 add(api)
         except Killed:
             add(api)
@@ -116,7 +116,7 @@ def forget_domains() -> None:
     )
 
 
-def test_two_at_once_make_one_domain(api: str, wire: Wire) -> None:
+def test_two_at_once_make_one_domain(api: str, aws_faults: AwsFaults) -> None:
     inside = False
 
     def interleave(call: Call, forward: Forward) -> Answer:
@@ -129,12 +129,12 @@ def test_two_at_once_make_one_domain(api: str, wire: Wire) -> None:
                 return refusal("BadRequestException")  # as AWS says of one that is there
         return forward()
 
-    with wire.faulty(interleave):
+    with aws_faults.faulty(interleave):
         add(api)
     assert_served(api)
 
 
-def test_another_certificate_replaces_the_former_one(api: str, wire: Wire) -> None:
+def test_another_certificate_replaces_the_former_one(api: str, aws_faults: AwsFaults) -> None:
     add(api)
     changes = []
 
@@ -145,7 +145,7 @@ def test_another_certificate_replaces_the_former_one(api: str, wire: Wire) -> No
             return success()
         return forward()
 
-    with wire.faulty(update):
+    with aws_faults.faulty(update):
         assert add(api, certificate=OTHER_CERTIFICATE).certificate == OTHER_CERTIFICATE
     change = {"op": "replace", "path": "/regionalCertificateArn", "value": OTHER_CERTIFICATE}
     assert changes == [[change]]
@@ -153,7 +153,7 @@ def test_another_certificate_replaces_the_former_one(api: str, wire: Wire) -> No
 
 
 @pytest.mark.parametrize("operation", ["CreateDomainName", "UpdateDomainName"])
-def test_what_api_gateway_refuses_is_said(api: str, wire: Wire, operation: str) -> None:
+def test_what_api_gateway_refuses_is_said(api: str, aws_faults: AwsFaults, operation: str) -> None:
     if operation == "UpdateDomainName":
         add(api)
 
@@ -161,7 +161,7 @@ def test_what_api_gateway_refuses_is_said(api: str, wire: Wire, operation: str) 
         return refusal("BadRequestException") if call.operation == operation else forward()
 
     with (
-        wire.faulty(refuse),
+        aws_faults.faulty(refuse),
         pytest.raises(Conflict, match=f"API Gateway refuses the domain {HOST}: BadRequest"),
     ):
         add(api, certificate=OTHER_CERTIFICATE)
@@ -227,8 +227,8 @@ def test_a_path_that_leads_to_another_api_is_left_alone(api: str) -> None:
         f"{'a.' * 130}test", "1.2.3.0x4", "2130706433", "user@acme.test",
     ],
 )  # fmt: skip
-def test_what_is_no_host_name_is_refused(api: str, wire: Wire, host: str) -> None:
-    with wire.recorded() as seen:
+def test_what_is_no_host_name_is_refused(api: str, aws_faults: AwsFaults, host: str) -> None:
+    with aws_faults.recorded() as seen:
         for attempt in (
             lambda: add_domain("acme", host, certificate=CERTIFICATE, api=api),
             lambda: remove_domain(host),
@@ -281,7 +281,7 @@ def test_the_address_of_a_tenant_is_not_removed(api: str) -> None:
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
 def test_a_removal_that_died_is_finished_by_the_next_run(
-    stack: Stack, api: str, wire: Wire, fault: Any
+    stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
     add(api, keep_address=True)
     as_it_was = stack.keep()
@@ -289,7 +289,7 @@ def test_a_removal_that_died_is_finished_by_the_next_run(
         as_it_was()
         add(api, keep_address=True)
         try:
-            with wire.faulty(fault(call)):
+            with aws_faults.faulty(fault(call)):
                 remove_domain(HOST)
         except Killed:
             remove_domain(HOST)
@@ -302,7 +302,7 @@ def test_a_removal_that_died_is_finished_by_the_next_run(
 
 
 def test_one_that_becomes_the_address_while_it_is_removed_stays_the_tenants(
-    api: str, wire: Wire
+    api: str, aws_faults: AwsFaults
 ) -> None:
     """It can be added again: what must not be lost is whose it is."""
     add(api, keep_address=True)
@@ -312,7 +312,7 @@ def test_one_that_becomes_the_address_while_it_is_removed_stays_the_tenants(
             provisioning.set_address("acme", host=HOST)
         return forward()
 
-    with wire.faulty(hurry), pytest.raises(Conflict, match="is the address of acme"):
+    with aws_faults.faulty(hurry), pytest.raises(Conflict, match="is the address of acme"):
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "acme"
     add(api)
@@ -320,14 +320,14 @@ def test_one_that_becomes_the_address_while_it_is_removed_stays_the_tenants(
 
 
 def test_a_host_of_the_deployments_own_domain_has_nothing_to_remove_at_the_gateway(
-    api: str, wire: Wire
+    api: str, aws_faults: AwsFaults
 ) -> None:
     assert api
     provisioning.set_address("acme", host="acme.stowage.test")
     provisioning.set_address("acme", base_url=ADDRESS)
     (domain,) = list_domains("acme")
     assert (domain.certificate, domain.target) == (None, None)
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert remove_domain("acme.stowage.test")
     assert not {"GetDomainName", "DeleteDomainName"} & set(seen.operations)
     assert list_domains() == []

@@ -15,10 +15,10 @@ from shared.identity.tenancy.directory import directory, host_key
 from shared.kernel import aws
 from tests.faults import (
     Answer,
+    AwsFaults,
     Call,
     Forward,
     Killed,
-    Wire,
     kill_after,
     kill_before,
     success,
@@ -58,7 +58,7 @@ ADDED = {"certificate_arn": (None, CERTIFICATE), "host": (None, HOST)}
 REMOVED = {"host": (HOST, None)}
 
 
-def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, wire: Wire) -> None:
+def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, aws_faults: AwsFaults) -> None:
     for _ in range(2):
         add(api, keep_address=True)
     assert told() == [ADDED]
@@ -66,7 +66,7 @@ def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, wire: Wire) 
     def update(call: Call, forward: Forward) -> Answer:
         return success() if call.operation == "UpdateDomainName" else forward()
 
-    with wire.faulty(update):
+    with aws_faults.faulty(update):
         add(api, certificate=OTHER_CERTIFICATE, keep_address=True)
     replaced = {"certificate_arn": (CERTIFICATE, OTHER_CERTIFICATE), "host": HOST}
     assert told() == [ADDED, replaced]
@@ -76,14 +76,16 @@ def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, wire: Wire) 
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
-def test_what_died_is_in_the_audit_log_once(stack: Stack, api: str, wire: Wire, fault: Any) -> None:
+def test_what_died_is_in_the_audit_log_once(
+    stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
+) -> None:
     as_it_was = stack.keep()
     call = 0
     while True:
         as_it_was()
         forget_domains()
         try:
-            with wire.faulty(fault(call)):
+            with aws_faults.faulty(fault(call)):
                 add(api, keep_address=True)
                 remove_domain(HOST)
         except Killed:
@@ -96,7 +98,9 @@ def test_what_died_is_in_the_audit_log_once(stack: Stack, api: str, wire: Wire, 
     assert 15 <= call < MOST_CALLS
 
 
-def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(api: str, wire: Wire) -> None:
+def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(
+    api: str, aws_faults: AwsFaults
+) -> None:
     for act in (lambda: add(api, keep_address=True), lambda: remove_domain(HOST)):
         others: list[Callable[[], object]] = [act]
 
@@ -107,14 +111,16 @@ def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(api: str, wire
                 others.pop()()
             return forward()
 
-        with wire.faulty(meanwhile):
+        with aws_faults.faulty(meanwhile):
             act()
         assert not others
     assert told() == [ADDED, REMOVED]
     assert list_domains() == []
 
 
-def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(api: str, wire: Wire) -> None:
+def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(
+    api: str, aws_faults: AwsFaults
+) -> None:
     add(api, keep_address=True)
 
     def meanwhile(call: Call, forward: Forward) -> Answer:
@@ -127,7 +133,7 @@ def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(api: str, wire: W
             return answer
         return forward()
 
-    with wire.faulty(meanwhile):
+    with aws_faults.faulty(meanwhile):
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "beta"
     assert told() == [ADDED]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Killed, Wire, kill_before, throttle
+from tests.faults import AwsFaults, Killed, kill_before, throttle
 from tests.gateway import Erp
 from tests.integration.write_routes import BOLT, NORTH, PURCHASE
 from tests.stack import Stack
@@ -107,11 +107,11 @@ def test_the_second_token_of_a_client_knows_the_key(stack: Stack, erp: Erp) -> N
 
 
 def test_a_dead_request_keeps_its_key_until_it_can_no_longer_be_alive(
-    erp: Erp, wire: Wire, clock: Clock
+    erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp.get("/products")
     clock.freeze()
-    with pytest.raises(Killed), wire.faulty(kill_before(1)):
+    with pytest.raises(Killed), aws_faults.faulty(kill_before(1)):
         erp.post("/products", BOLT, key="k1")
 
     waiting = erp.post("/products", BOLT, key="k1")
@@ -132,10 +132,10 @@ def test_a_key_is_forgotten_after_a_day(erp: Erp, clock: Clock) -> None:
     assert erp.post("/products", _NUT, key="k1").status == 201
 
 
-def test_a_failure_of_aws_frees_the_key(erp: Erp, wire: Wire, clock: Clock) -> None:
+def test_a_failure_of_aws_frees_the_key(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> None:
     assert clock
     erp.get("/products")
-    with wire.faulty(throttle(1, times=3)):  # as often as botocore tries
+    with aws_faults.faulty(throttle(1, times=3)):  # as often as botocore tries
         answer = erp.post("/products", BOLT, key="k1")
     assert (answer.status, answer.code) == (503, "service_unavailable")
     assert int(answer.headers["Retry-After"]) >= 1

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from operations import provisioning
-from shared.http.rate_limit_leases import budget
+from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.settings import TenantSettings
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from tests import quick_moto
 from tests.clock import Clock
-from tests.faults import Wire, refusal
+from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
 from tests.integration.http.minutes import ERP, LIMIT, assert_refused, told
 from tests.integration.write_routes import BOLT
@@ -59,22 +59,22 @@ def test_whoever_waits_as_long_as_told_is_served(mini: Erp, minute: Clock) -> No
     assert mini.get("/products").status == 200
 
 
-def test_a_window_that_is_used_up_is_asked_for_once(mini: Erp, wire: Wire) -> None:
+def test_a_window_that_is_used_up_is_asked_for_once(mini: Erp, aws_faults: AwsFaults) -> None:
     use_up(mini)
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         for _ in range(10):
             assert_refused(mini.get("/products"), seconds=60)
 
     assert seen.calls == []
 
 
-def test_most_requests_wait_for_no_lease(mini: Erp, wire: Wire) -> None:
-    with wire.recorded() as seen:
+def test_most_requests_wait_for_no_lease(mini: Erp, aws_faults: AwsFaults) -> None:
+    with aws_faults.recorded() as seen:
         use_up(mini)
 
     leases = seen.operations.count("UpdateItem")
-    assert leases == 2 + (LIMIT - 4) // (1 + budget(LIMIT))
+    assert leases == 2 + (LIMIT - 4) // (1 + spare_budget(LIMIT))
 
 
 def test_an_item_goes_soon_after_its_window(mini: Erp, stack: Stack) -> None:
@@ -97,7 +97,7 @@ def test_an_environment_that_was_alone_expects_to_be_again(
         leased.append(item["leased"])
         minute.advance(60)
 
-    assert leased == [1 + budget(LIMIT) // 2, 1 + budget(LIMIT)]
+    assert leased == [1 + spare_budget(LIMIT) // 2, 1 + spare_budget(LIMIT)]
 
 
 # Whose requests are counted together
@@ -215,10 +215,10 @@ def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute: Clock) -> N
     assert (told(first), told(again)) == ((LIMIT, LIMIT - 1, 60), (LIMIT, LIMIT - 2, 40))
 
 
-def test_a_failure_tells_the_limit(mini: Erp, wire: Wire) -> None:
+def test_a_failure_tells_the_limit(mini: Erp, aws_faults: AwsFaults) -> None:
     mini.get("/products")
 
-    with wire.faulty(lambda _call, _forward: refusal("ThrottlingException")):
+    with aws_faults.faulty(lambda _call, _forward: refusal("ThrottlingException")):
         answer = mini.get("/products/1")
 
     assert (answer.status, told(answer)[:2]) == (503, (LIMIT, LIMIT - 2))

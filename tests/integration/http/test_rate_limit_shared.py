@@ -8,17 +8,17 @@ import pytest
 
 from shared.http import rate_limit
 from shared.http.rate_limit import RateLimiter, limiter
-from shared.http.rate_limit_leases import Ask, Outcome, budget
+from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, spare_budget
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
 from tests.environments import ENVIRONMENTS, PATTERNS, Crowd, Item
 from tests.faults import (
     Answer,
+    AwsFaults,
     Call,
     Fault,
     Forward,
     Killed,
-    Wire,
     kill_after,
     lose_answer,
     lost,
@@ -49,9 +49,9 @@ def _cut_off(call: Call, forward: Forward) -> Answer:
 
 @pytest.mark.parametrize("fault", [_missing, _throttled, _denied, _cut_off])
 def test_a_request_that_cannot_be_counted_passes(
-    mini: Erp, wire: Wire, fault: Fault, capsys: pytest.CaptureFixture[str]
+    mini: Erp, aws_faults: AwsFaults, fault: Fault, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with wire.faulty(fault):
+    with aws_faults.faulty(fault):
         answer = mini.get("/products")
 
     assert (answer.status, told(answer)[:2]) == (200, (LIMIT, LIMIT))
@@ -60,10 +60,10 @@ def test_a_request_that_cannot_be_counted_passes(
 
 
 def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
-    stack: Stack, mini: Erp, wire: Wire
+    stack: Stack, mini: Erp, aws_faults: AwsFaults
 ) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
-    with wire.faulty(lose_answer(0)):
+    with aws_faults.faulty(lose_answer(0)):
         assert told(mini.get("/products"))[1] == LIMIT - 1 - 4, "botocore asked twice"
 
     passed = 1 + sum(mini.get("/products").status == 200 for _ in range(LIMIT))
@@ -72,16 +72,16 @@ def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
 
 
 def test_an_environment_that_dies_keeps_what_it_took_along(
-    stack: Stack, mini: Erp, wire: Wire
+    stack: Stack, mini: Erp, aws_faults: AwsFaults
 ) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
-    with pytest.raises(Killed), wire.faulty(kill_after(0)):
+    with pytest.raises(Killed), aws_faults.faulty(kill_after(0)):
         mini.get("/products")
     limiter.forget()
 
     passed = sum(mini.get("/products").status == 200 for _ in range(LIMIT))
 
-    assert passed == LIMIT - 1 - budget(LIMIT) // 2
+    assert passed == LIMIT - 1 - spare_budget(LIMIT) // 2
 
 
 # Twenty environments
@@ -100,7 +100,7 @@ def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, patte
     assert mini
     store, item = stack.store("mini"), Item()
 
-    def both(ask: Ask) -> Outcome:
+    def both(ask: LeaseRequest) -> LeaseResult:
         outcome = rate_limit._lease(store, ERP, 1, ask)
         assert outcome == item.lease(ask)
         return outcome
@@ -108,14 +108,16 @@ def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, patte
     crowd = Crowd(LIMIT, both)
     crowd.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
 
-    assert LIMIT - budget(LIMIT) <= crowd.admitted <= LIMIT
+    assert LIMIT - spare_budget(LIMIT) <= crowd.admitted <= LIMIT
 
 
-def test_twenty_environments_at_once_share_one_limit(stack: Stack, mini: Erp, wire: Wire) -> None:
+def test_twenty_environments_at_once_share_one_limit(
+    stack: Stack, mini: Erp, aws_faults: AwsFaults
+) -> None:
     assert mini
     tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
     start = threading.Barrier(ENVIRONMENTS)
-    wire.latency = 0.001
+    aws_faults.latency = 0.001
 
     def environment(_: int) -> int:
         own = RateLimiter()
@@ -132,7 +134,7 @@ def test_twenty_environments_at_once_share_one_limit(stack: Stack, mini: Erp, wi
     with ThreadPoolExecutor(ENVIRONMENTS) as pool:
         passed = sum(pool.map(environment, range(ENVIRONMENTS)))
 
-    assert LIMIT - budget(LIMIT) <= passed <= LIMIT
+    assert LIMIT - spare_budget(LIMIT) <= passed <= LIMIT
 
 
 # What an environment remembers
@@ -148,7 +150,9 @@ def test_an_environment_remembers_so_many_credentials(
     assert [told(erp.get("/products"))[1] for erp in (a, b, a, c, a)] == [
         LIMIT - used for used in (1, 1, 2, 1, 3)
     ]
-    assert told(b.get("/products"))[1] == LIMIT - 2 - budget(LIMIT) // 2, "what was left is lost"
+    assert told(b.get("/products"))[1] == LIMIT - 2 - spare_budget(LIMIT) // 2, (
+        "what was left is lost"
+    )
 
 
 def test_what_was_forgotten_is_wasted_and_no_more(mini: Erp) -> None:
@@ -158,4 +162,4 @@ def test_what_was_forgotten_is_wasted_and_no_more(mini: Erp) -> None:
 
     passed = sum(mini.get("/products").status == 200 for _ in range(LIMIT))
 
-    assert LIMIT - budget(LIMIT) <= 3 + passed <= LIMIT
+    assert LIMIT - spare_budget(LIMIT) <= 3 + passed <= LIMIT

@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from shared.http.rate_limit import limiter
-from tests.faults import Recording, Wire
+from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp
 from tests.integration.doors import operations
 from tests.integration.planted import address_of
@@ -23,30 +23,30 @@ _OF_DETAIL = {"/warehouses/{id}": 2, "/waves/{id}": 2, "/imports/{id}/error-repo
 import names its report, whose size tells how it is sent."""
 
 
-def _warm(erp: Erp, path: str, wire: Wire) -> Recording:
+def _warm(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:
     assert erp.get(path).status == 200
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert erp.get(path).status == 200
     return seen
 
 
 @pytest.mark.parametrize("name", _DETAILS)
-def test_a_detail_waits_once(name: str, stack: Stack, wire: Wire) -> None:
+def test_a_detail_waits_once(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
     path, erp = name.partition(" ")[2], stack.erp()
     resource = address_of(path, erp, stack.store())
 
-    assert _warm(erp, resource, wire).round_trips <= _OF_DETAIL.get(path, 1)
+    assert _warm(erp, resource, aws_faults).round_trips <= _OF_DETAIL.get(path, 1)
 
 
 @pytest.mark.parametrize("name", _LISTS)
-def test_a_list_waits_twice(name: str, stack: Stack, wire: Wire) -> None:
+def test_a_list_waits_twice(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
     path, erp = name.partition(" ")[2], stack.erp()
 
-    assert _warm(erp, address_of(path, erp, stack.store()), wire).round_trips <= 2
+    assert _warm(erp, address_of(path, erp, stack.store()), aws_faults).round_trips <= 2
 
 
 @pytest.mark.parametrize("route", ["POST /entry-documents", "POST /exit-documents"])
-def test_a_new_document_waits_four_times(route: str, erp: Erp, wire: Wire) -> None:
+def test_a_new_document_waits_four_times(route: str, erp: Erp, aws_faults: AwsFaults) -> None:
     example = EXAMPLES[route]
     example.prepared(erp)
     path = route.partition(" ")[2]
@@ -54,13 +54,13 @@ def test_a_new_document_waits_four_times(route: str, erp: Erp, wire: Wire) -> No
 
     for turn in range(2):
         body = {**example.body, "external_ref": f"ref-{turn}"}
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             assert erp.post(path, body, key=f"key-{turn}").status == 201
 
     assert seen.round_trips <= 4
 
 
-def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, wire: Wire) -> None:
+def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
     authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
     event = {
         "headers": {"authorization": f"Bearer {stack.token()}", "host": "api.stowage.test"},
@@ -68,21 +68,21 @@ def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, wire: Wire) -> N
     }
     assert erp.get("/products").status == 200
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert authorizer(event, None)["context"]["tenant"] == "acme"
 
     assert seen.calls == []
 
 
 def test_the_first_request_of_a_minute_leases_and_the_next_ones_do_not(
-    erp: Erp, wire: Wire
+    erp: Erp, aws_faults: AwsFaults
 ) -> None:
     assert erp.delete("/products").status == 405
-    with wire.recorded() as warm:
+    with aws_faults.recorded() as warm:
         assert erp.delete("/products").status == 405
     limiter.forget()
 
-    with wire.recorded() as first:
+    with aws_faults.recorded() as first:
         assert erp.delete("/products").status == 405
 
     assert warm.calls == []

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from tests.faults import Call, Wire, refusal
+from tests.faults import AwsFaults, Call, refusal
 from tests.gateway import Erp
 from tests.integration.write_routes import BOLT
 
 
 def test_a_claim_that_meets_the_commit_of_the_first_is_told_to_come_again(
-    erp: Erp, wire: Wire
+    erp: Erp, aws_faults: AwsFaults
 ) -> None:
     first = erp.post("/products", BOLT, key="k1")
 
@@ -17,7 +17,7 @@ def test_a_claim_that_meets_the_commit_of_the_first_is_told_to_come_again(
             return refusal("TransactionConflictException")
         return forward()
 
-    with wire.faulty(meets_transaction):
+    with aws_faults.faulty(meets_transaction):
         meanwhile = erp.post("/products", BOLT, key="k1")
 
     assert (meanwhile.status, meanwhile.code) == (409, "duplicate_in_flight")

@@ -1,9 +1,9 @@
 import pytest
 
 from tests.clock import Clock
-from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +21,6 @@ def desk(stack: Stack, clock: Clock) -> ImportDesk:
 
 
 @pytest.fixture
-def yard(desk: ImportDesk) -> Floor:
+def yard(desk: ImportDesk) -> WarehouseScenario:
     """The floor of acme, furnished: the warehouses YARD and SHOP."""
-    return Floor.furnished(desk.erp, "YARD", "SHOP")
+    return WarehouseScenario.furnished(desk.erp, "YARD", "SHOP")

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Killed, Wire, kill_before
-from tests.floor import Floor
+from tests.faults import AwsFaults, Killed, kill_before
 from tests.gateway import Form
 from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import CARGOES, Cargo
 from tests.integration.imports.outcome import complained, imports, made
 from tests.integration.imports.sheets import as_csv, table
+from tests.warehouse_scenario import WarehouseScenario
 
 CREATED = [cargo for cargo in CARGOES if cargo.kind not in {"products", "pick_faces"}]
 CHANGED = [cargo for cargo in CARGOES if cargo not in CREATED]
@@ -39,7 +39,7 @@ def each(desk: ImportDesk, cargoes: Sequence[Cargo]) -> Iterator[Cargo]:
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "skip"}], ids=str)
 def test_documents_that_exist_are_skipped(
-    options: dict[str, str], desk: ImportDesk, yard: Floor
+    options: dict[str, str], desk: ImportDesk, yard: WarehouseScenario
 ) -> None:
     del yard
     for cargo in each(desk, CREATED):
@@ -51,7 +51,7 @@ def test_documents_that_exist_are_skipped(
         assert set(made(desk) - before) == {("import", (cargo.kind, "committed"))}
 
 
-def test_what_exists_fails_where_that_is_asked(desk: ImportDesk, yard: Floor) -> None:
+def test_what_exists_fails_where_that_is_asked(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     for cargo in each(desk, CARGOES):
         one = again(desk, cargo, on_duplicate="fail")
@@ -64,7 +64,9 @@ def test_what_exists_fails_where_that_is_asked(desk: ImportDesk, yard: Floor) ->
         assert all("exists already" in reason or "is already taken" in reason for reason in reasons)
 
 
-def test_what_can_be_changed_is_left_where_that_is_asked(desk: ImportDesk, yard: Floor) -> None:
+def test_what_can_be_changed_is_left_where_that_is_asked(
+    desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     del yard
     for cargo in each(desk, CHANGED):
         content = as_csv(table(cargo.kind, cargo.records()))
@@ -81,7 +83,7 @@ def test_what_can_be_changed_is_left_where_that_is_asked(desk: ImportDesk, yard:
         assert set(made(desk) - before) == {("import", (cargo.kind, "committed"))}
 
 
-def test_the_same_again_changes_nothing(desk: ImportDesk, yard: Floor) -> None:
+def test_the_same_again_changes_nothing(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     for cargo in each(desk, CHANGED):
         one = again(desk, cargo)
@@ -94,7 +96,7 @@ def test_the_same_again_changes_nothing(desk: ImportDesk, yard: Floor) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "fail"}], ids=str)
 def test_what_appears_between_validation_and_commit_is_seen(
-    options: dict[str, str], desk: ImportDesk, yard: Floor
+    options: dict[str, str], desk: ImportDesk, yard: WarehouseScenario
 ) -> None:
     for cargo in each(desk, CARGOES):
         first, *others = cargo.bodies
@@ -113,7 +115,9 @@ def test_what_appears_between_validation_and_commit_is_seen(
         assert bool(done["error_report_url"]) == bool(failed)
 
 
-def test_what_goes_between_validation_and_commit_is_told(desk: ImportDesk, yard: Floor) -> None:
+def test_what_goes_between_validation_and_commit_is_told(
+    desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     header = [
         "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
     ]  # fmt: skip
@@ -140,7 +144,9 @@ def test_what_goes_between_validation_and_commit_is_told(desk: ImportDesk, yard:
     }
 
 
-def test_an_order_that_is_there_may_name_what_is_gone(desk: ImportDesk, yard: Floor) -> None:
+def test_an_order_that_is_there_may_name_what_is_gone(
+    desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     header = [
         "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
     ]  # fmt: skip
@@ -199,14 +205,14 @@ def test_a_request_that_is_repeated_makes_one_import(desk: ImportDesk) -> None:
 
 
 def test_a_key_is_no_other_requests_after_a_death(
-    desk: ImportDesk, wire: Wire, clock: Clock
+    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = desk.erp
     erp.post("/imports", FILE, key="1")
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         erp.post("/imports", FILE, key="2")
     desk.take()
-    with pytest.raises(Killed), wire.faulty(kill_before(len(seen.calls) - 1)):
+    with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
         erp.post("/imports", OTHER, key="k")
     clock.advance(61)
     refused = desk.erp.post("/imports", FILE, key="k")

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Killed, Wire, kill_before
-from tests.floor import Floor
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained, ensure_settled, imports, made
 from tests.integration.imports.sheets import as_csv
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 _ROUNDS = 30
 _WAYS = 3
@@ -31,7 +31,7 @@ type Act = Callable[[], Any]
 
 
 @pytest.fixture
-def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Several chunks and transactions for a few rows; nobody waits for another to be done."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
@@ -39,7 +39,7 @@ def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 5)
     for module in ("validating", "applying", "allocating", "running", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
-    return Scheduler(wire, monkeypatch)
+    return Scheduler(aws_faults, monkeypatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def test_a_drop_that_commits_itself_is_committed_by_hand(
     desk = ImportDesk(stack)
     desk.put("drop/products/goods.csv", GOODS)
     desk.drain()
-    Floor(desk.erp).settle(commit_drops=True)
+    WarehouseScenario(desk.erp).settle(commit_drops=True)
     as_dropped = stack.keep()
     for seed in seeds(_WAYS):
         with replayable(seed):
@@ -209,7 +209,9 @@ def test_a_drop_that_commits_itself_is_committed_by_hand(
 # Between any two calls
 
 
-def between(wire: Wire, at: int, act: Act, told: list[Any]) -> AbstractContextManager[None]:
+def between(
+    aws_faults: AwsFaults, at: int, act: Act, told: list[Any]
+) -> AbstractContextManager[None]:
     """Have something done just before the `at`-th call from now on, counted from 0."""
     calls = iter(range(1_000))
 
@@ -219,7 +221,7 @@ def between(wire: Wire, at: int, act: Act, told: list[Any]) -> AbstractContextMa
             told[0] = act()
         return forward()
 
-    return wire.faulty(fault)
+    return aws_faults.faulty(fault)
 
 
 @pytest.fixture
@@ -232,21 +234,21 @@ def desk_of_small_steps(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch) -> Im
 
 
 def test_cancelled_between_any_two_calls_of_a_validation(
-    desk_of_small_steps: ImportDesk, wire: Wire
+    desk_of_small_steps: ImportDesk, aws_faults: AwsFaults
 ) -> None:
     desk = desk_of_small_steps
     number = desk.upload("products", "goods.csv", GOODS).data["id"]
     body = desk.take()[-1]
     as_uploaded = desk.stack.keep()
     erp = desk.erp
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert not desk.work(body)
     assert len(seen.calls) > 10
     for at in range(len(seen.calls)):
         as_uploaded()
         desk.take()
         told: list[Any] = []
-        with between(wire, at, lambda: erp.post(f"/imports/{number}/cancel"), told):
+        with between(aws_faults, at, lambda: erp.post(f"/imports/{number}/cancel"), told):
             assert not desk.work(body)
         assert told[0].status == 200, at
         desk.drain()
@@ -255,20 +257,20 @@ def test_cancelled_between_any_two_calls_of_a_validation(
 
 
 def test_committed_again_between_any_two_calls_of_a_commit(
-    desk_of_small_steps: ImportDesk, wire: Wire
+    desk_of_small_steps: ImportDesk, aws_faults: AwsFaults
 ) -> None:
     desk = desk_of_small_steps
     number = desk.imported("products", "goods.csv", GOODS)["id"]
     as_validated = desk.stack.keep()
     erp = desk.erp
     commit = f"/imports/{number}/commit"
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert erp.post(commit, key="a").status == 202
     for at in range(1, len(seen.calls)):
         as_validated()
         desk.take()
         told: list[Any] = []
-        with between(wire, at, lambda: erp.post(commit, key="b"), told):
+        with between(aws_faults, at, lambda: erp.post(commit, key="b"), told):
             answer = erp.post(commit, key="a")
         assert sorted((answer.status, told[0].status)) == [202, 409], at
         desk.drain()
@@ -276,16 +278,16 @@ def test_committed_again_between_any_two_calls_of_a_commit(
 
 
 def test_whoever_comes_while_another_is_at_it_comes_again(
-    desk: ImportDesk, wire: Wire, clock: Clock
+    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = desk.erp
     fields = {"kind": "products"}
     erp.upload("/imports", fields, ("goods.csv", GOODS))  # what an environment reads once
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         erp.upload("/imports", fields, ("goods.csv", GOODS))
     desk.stack.empty()
     desk.take()
-    with pytest.raises(Killed), wire.faulty(kill_before(len(seen.calls) - 1)):
+    with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
         erp.upload("/imports", fields, ("goods.csv", GOODS))
     [message] = desk.take()
 
@@ -300,7 +302,7 @@ def test_whoever_comes_while_another_is_at_it_comes_again(
 
 
 def test_two_workers_at_one_dropped_file_between_any_two_calls(
-    desk: ImportDesk, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    desk: ImportDesk, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("validating", "applying", "running", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
@@ -309,13 +311,13 @@ def test_two_workers_at_one_dropped_file_between_any_two_calls(
     assert not desk.work(notice)
     [body] = desk.take()
     as_arrived = desk.stack.keep()
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert not desk.work(body)
     assert len(seen.calls) > 10
     for at in range(len(seen.calls)):
         as_arrived()
         told: list[Any] = []
-        with between(wire, at, lambda: desk.work(body), told):
+        with between(aws_faults, at, lambda: desk.work(body), told):
             assert not desk.work(body)
         assert told == [[]]
         desk.drain()

@@ -10,11 +10,11 @@ from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from shared.integration.imports.models import MAX_FILE
-from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import CARGOES
 from tests.integration.imports.outcome import complained, imports
 from tests.integration.imports.sheets import as_csv, as_xlsx, complaints, table
+from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"], ["B", ""]])
 COMPLAINTS = {(3, "name", "is required")}
@@ -33,7 +33,7 @@ def result(files: dict[str, bytes], name: str) -> dict[str, Any]:
     return shown
 
 
-def test_every_kind_is_taken(desk: ImportDesk, yard: Floor) -> None:
+def test_every_kind_is_taken(desk: ImportDesk, yard: WarehouseScenario) -> None:
     for cargo in CARGOES:
         name = f"{cargo.kind}/file.xlsx"
         files = drop(desk, name, as_xlsx(table(cargo.kind, cargo.records())))
@@ -151,7 +151,7 @@ def test_an_announced_file_of_who_is_not_served_fails(desk: ImportDesk) -> None:
 
 
 def test_drops_commit_themselves_where_that_is_set(desk: ImportDesk) -> None:
-    Floor(desk.erp).settle(commit_drops=True)
+    WarehouseScenario(desk.erp).settle(commit_drops=True)
     files = drop(desk, "products/goods.csv")
     [one] = imports(desk)
     assert (one["status"], one["documents"]["committed"]) == ("committed", 1)
@@ -161,12 +161,12 @@ def test_drops_commit_themselves_where_that_is_set(desk: ImportDesk) -> None:
 
 
 def test_only_drops_commit_themselves(desk: ImportDesk) -> None:
-    Floor(desk.erp).settle(commit_drops=True)
+    WarehouseScenario(desk.erp).settle(commit_drops=True)
     assert desk.imported("products", "goods.csv", GOODS)["status"] == "validated"
 
 
 def test_an_invalid_drop_says_so(desk: ImportDesk) -> None:
-    Floor(desk.erp).settle(commit_drops=True)
+    WarehouseScenario(desk.erp).settle(commit_drops=True)
     files = drop(desk, "products/goods.csv", b"nothing,here\n1,2\n")
     [one] = imports(desk)
     assert one["status"] == "invalid"

@@ -9,13 +9,13 @@ from openpyxl import load_workbook
 
 from shared.integration.imports.columns import LANGUAGES, Language
 from shared.integration.imports.templates import template
-from tests.floor import Floor
 from tests.gateway import Erp
 from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import CARGOES, ENTRIES, EXITS, PICK_FACES, PRODUCTS, Cargo
 from tests.integration.imports.sheets import as_csv, as_xlsx, saved, table
 from tests.stack import Stack
 from tests.stock_proof import prove
+from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[[Sequence[Sequence[object]]], bytes]
 
@@ -56,8 +56,8 @@ def imported(desk: ImportDesk, cargo: Cargo, name: str, content: bytes) -> dict[
 def test_a_file_makes_what_single_requests_make(
     cargo: Cargo, stack: Stack, desk: ImportDesk, beta: Erp
 ) -> None:
-    Floor.furnished(desk.erp, "YARD", "SHOP")
-    Floor.furnished(beta, "YARD", "SHOP")
+    WarehouseScenario.furnished(desk.erp, "YARD", "SHOP")
+    WarehouseScenario.furnished(beta, "YARD", "SHOP")
     before = len(stack.events("beta"))
     for number, body in enumerate(cargo.bodies):
         answer = beta.post(cargo.path, body, key=f"k-{number}")
@@ -95,7 +95,7 @@ def test_a_file_makes_what_single_requests_make(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_templates_are_filled_in_below_their_sample_row(
-    language: Language, desk: ImportDesk, yard: Floor
+    language: Language, desk: ImportDesk, yard: WarehouseScenario
 ) -> None:
     for cargo in CARGOES:
         before = yard.erp.get(cargo.path).json()["meta"]["total"]
@@ -119,7 +119,7 @@ def filled_in(cargo: Cargo, language: Language) -> bytes:
     return saved(book)
 
 
-def test_a_template_as_it_is_has_no_rows(desk: ImportDesk, yard: Floor) -> None:
+def test_a_template_as_it_is_has_no_rows(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     for cargo in CARGOES:
         one = desk.imported(cargo.kind, "template.xlsx", template(cargo.kind, "es"))
@@ -153,7 +153,9 @@ def test_blank_cells_leave_what_a_product_has(desk: ImportDesk, stack: Stack) ->
     assert sorted(events) == ["product.created", "product.updated", "product.updated"]
 
 
-def test_a_product_that_changes_how_it_is_managed(desk: ImportDesk, yard: Floor) -> None:
+def test_a_product_that_changes_how_it_is_managed(
+    desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     yard.stock("BRICK", 1)
     rows = [["sku", "name", "man_btch_num"], ["BRICK", "Brick", "yes"], ["CEMENT", "Cement", "no"]]
 
@@ -166,7 +168,7 @@ def test_a_product_that_changes_how_it_is_managed(desk: ImportDesk, yard: Floor)
     assert (found["BRICK"], found["CEMENT"]) == (False, False)
 
 
-def test_pick_faces_are_assigned_or_changed(desk: ImportDesk, yard: Floor) -> None:
+def test_pick_faces_are_assigned_or_changed(desk: ImportDesk, yard: WarehouseScenario) -> None:
     first = PICK_FACES.bodies[0]
     answer = desk.erp.post("/pick-faces", {**first, "minimum": 1, "maximum": 99})
     assert answer.status == 201, answer.text
@@ -185,7 +187,7 @@ def test_pick_faces_are_assigned_or_changed(desk: ImportDesk, yard: Floor) -> No
 
 
 def test_exit_documents_that_allocate_are_picked(
-    desk: ImportDesk, stack: Stack, yard: Floor
+    desk: ImportDesk, stack: Stack, yard: WarehouseScenario
 ) -> None:
     yard.stock("BRICK", 6)
     yard.stock("CEMENT", 2, batch="L-1")
@@ -205,7 +207,7 @@ def test_exit_documents_that_allocate_are_picked(
     prove(stack.store())
 
 
-def test_documents_of_others_are_not_allocated(desk: ImportDesk, yard: Floor) -> None:
+def test_documents_of_others_are_not_allocated(desk: ImportDesk, yard: WarehouseScenario) -> None:
     yard.stock("BRICK", 20)
     first, _ = EXITS.bodies
     assert yard.erp.post("/exit-documents", first, key="k").status == 201
@@ -218,7 +220,7 @@ def test_documents_of_others_are_not_allocated(desk: ImportDesk, yard: Floor) ->
     assert picking["document"]["external_ref"] == "SO-2"
 
 
-def test_entry_documents_never_allocate(desk: ImportDesk, yard: Floor) -> None:
+def test_entry_documents_never_allocate(desk: ImportDesk, yard: WarehouseScenario) -> None:
     content = as_csv(table("entry_documents", ENTRIES.records()))
     one = desk.imported("entry_documents", "in.csv", content, auto_allocate="true")
     assert desk.commit(one["id"])["status"] == "committed"

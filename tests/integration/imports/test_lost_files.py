@@ -15,7 +15,7 @@ from shared.integration.imports.validating import FILE_GONE
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Wire, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained, imports, made
 from tests.integration.imports.sheets import as_csv
@@ -78,10 +78,12 @@ def test_a_source_that_is_gone(desk: ImportDesk) -> None:
     assert "not validated to the end" in refused(desk, number)
 
 
-def test_a_rejected_part_that_is_gone_before_the_report(desk: ImportDesk, wire: Wire) -> None:
+def test_a_rejected_part_that_is_gone_before_the_report(
+    desk: ImportDesk, aws_faults: AwsFaults
+) -> None:
     number = uploaded(desk)
     for body in desk.take():
-        with wire.faulty(after_the_last_chunk(desk)):
+        with aws_faults.faulty(after_the_last_chunk(desk)):
             assert not desk.work(body)
     one = desk.show(number)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
@@ -244,20 +246,22 @@ def broken(operation: str) -> Any:
     return fault
 
 
-def deliveries(desk: ImportDesk, clock: Clock, wire: Wire, operation: str) -> Iterator[bool]:
+def deliveries(
+    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults, operation: str
+) -> Iterator[bool]:
     """Deliver the newest message as often as the queue does; whether it failed."""
     body = desk.take()[-1]
     for receives in range(1, MOST_STALLS + 1):
         clock.advance(720)
-        with wire.faulty(broken(operation)):
+        with aws_faults.faulty(broken(operation)):
             yield bool(desk.work(body, receives=receives))
 
 
 def test_a_validation_that_fails_each_time_is_given_up(
-    desk: ImportDesk, clock: Clock, wire: Wire
+    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     number = uploaded(desk)
-    outcomes = list(deliveries(desk, clock, wire, "GetObject"))
+    outcomes = list(deliveries(desk, clock, aws_faults, "GetObject"))
     assert outcomes == [True, True, True, True, False]
     one = desk.show(number)
     assert one["status"] == "failed"
@@ -271,10 +275,10 @@ def test_a_validation_that_fails_each_time_is_given_up(
 
 
 def test_a_commit_that_was_given_up_goes_on_where_it_stopped(
-    desk: ImportDesk, clock: Clock, wire: Wire
+    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     number = committing(desk)
-    outcomes = list(deliveries(desk, clock, wire, "GetObject"))
+    outcomes = list(deliveries(desk, clock, aws_faults, "GetObject"))
     assert outcomes == [True, True, True, True, False]
     one = desk.show(number)
     assert (one["status"], one["structure_errors"]) == (
@@ -287,12 +291,14 @@ def test_a_commit_that_was_given_up_goes_on_where_it_stopped(
     assert products == GOOD
 
 
-def test_who_gets_ahead_is_not_given_up(desk: ImportDesk, clock: Clock, wire: Wire) -> None:
+def test_who_gets_ahead_is_not_given_up(
+    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
+) -> None:
     number = committing(desk)
     body = desk.take()[-1]
     for receives in range(1, MOST_STALLS + 1):
         clock.advance(720)
-        with wire.faulty(stops_after_a_step()):
+        with aws_faults.faulty(stops_after_a_step()):
             failed = desk.work(body, receives=receives)
         assert bool(failed) == (desk.show(number)["status"] == "committing")
         if not failed:
@@ -318,12 +324,12 @@ def stops_after_a_step() -> Any:
 
 
 def test_the_last_delivery_leaves_a_message_behind(
-    desk: ImportDesk, clock: Clock, wire: Wire
+    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     number = committing(desk)
     body = desk.take()[-1]
     clock.advance(720)
-    with wire.faulty(stops_after_a_step()):
+    with aws_faults.faulty(stops_after_a_step()):
         assert desk.work(body, receives=MOST_STALLS) == [body]
     clock.advance(720)
     desk.drain()

@@ -13,12 +13,12 @@ import pytest
 
 from shared.integration.imports.document_handling import EntryDocuments
 from tests.clock import Clock
-from tests.faults import Answer, Call, Fault, Forward, Killed, Wire
-from tests.floor import Floor
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained, entities, made
 from tests.integration.imports.sheets import as_csv
 from tests.stock_proof import check, read_books
+from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "60"))
@@ -79,7 +79,9 @@ def dies_sometimes(chance: random.Random, stalled: int) -> Fault:
     return fault
 
 
-def work_off(desk: ImportDesk, wire: Wire, clock: Clock, chance: random.Random, kills: int) -> int:
+def work_off(
+    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock, chance: random.Random, kills: int
+) -> int:
     """Let the worker die so many times, then work off what is left; how often it died."""
     queue = Queue(desk, chance)
     for message in queue.messages():
@@ -88,7 +90,7 @@ def work_off(desk: ImportDesk, wire: Wire, clock: Clock, chance: random.Random, 
         try:
             if queue.deaths < kills:
                 [stalled] = [one.stalled for kind, one in entities(desk) if kind == "import"]
-                with wire.faulty(dies_sometimes(chance, stalled)):
+                with aws_faults.faulty(dies_sometimes(chance, stalled)):
                     assert not desk.work(body, receives=receives)
             else:
                 assert not desk.work(body, receives=receives)
@@ -142,13 +144,13 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_through(
-    desk: ImportDesk, wire: Wire, clock: Clock, *, documents: int, kills: int, seed: int
+    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock, *, documents: int, kills: int, seed: int
 ) -> None:
     """Validate and commit orders while the worker dies, as often as told, in each."""
     chance = random.Random(seed)  # noqa: S311 - order, no secret
-    Floor.furnished(desk.erp, "YARD")
+    WarehouseScenario.furnished(desk.erp, "YARD")
     number = desk.upload("entry_documents", "orders.csv", orders(documents)).data["id"]
-    deaths = work_off(desk, wire, clock, chance, kills // 2)
+    deaths = work_off(desk, aws_faults, clock, chance, kills // 2)
     one = desk.show(number)
     bad = len(range(0, documents, _BAD))
     assert one["status"] == "validated", one
@@ -163,7 +165,7 @@ def run_through(
     ]
 
     assert desk.erp.post(f"/imports/{number}/commit").status == 202
-    deaths += work_off(desk, wire, clock, chance, kills - kills // 2)
+    deaths += work_off(desk, aws_faults, clock, chance, kills - kills // 2)
 
     one = desk.show(number)
     assert one["status"] == "committed", one
@@ -177,10 +179,10 @@ def run_through(
 
 
 def test_every_document_is_made_once_by_workers_that_die(
-    desk: ImportDesk, wire: Wire, clock: Clock
+    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     try:
-        run_through(desk, wire, clock, documents=DOCUMENTS, kills=_KILLS, seed=SEED)
+        run_through(desk, aws_faults, clock, documents=DOCUMENTS, kills=_KILLS, seed=SEED)
     except BaseException as error:
         error.add_note(f"again: make soak SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k die'")
         raise

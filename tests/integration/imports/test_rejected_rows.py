@@ -7,10 +7,10 @@ import pytest
 from openpyxl import load_workbook
 
 from shared.integration.imports.columns import ImportKind
-from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained
 from tests.integration.imports.sheets import Complaint, as_csv, as_xlsx, report_rows
+from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = list[list[object]]
 
@@ -217,7 +217,9 @@ EACH = pytest.mark.parametrize(
 
 
 @EACH
-def test_every_reason_is_told_at_once(case: Case, desk: ImportDesk, yard: Floor) -> None:
+def test_every_reason_is_told_at_once(
+    case: Case, desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     del yard
     one = desk.imported(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")
 
@@ -234,7 +236,7 @@ def test_every_reason_is_told_at_once(case: Case, desk: ImportDesk, yard: Floor)
     assert complained(desk, done) == case.bad
 
 
-def test_no_good_row_is_an_invalid_import(desk: ImportDesk, yard: Floor) -> None:
+def test_no_good_row_is_an_invalid_import(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
     one = desk.imported("entry_documents", "bad.csv", as_csv(rows))
@@ -247,7 +249,9 @@ def test_no_good_row_is_an_invalid_import(desk: ImportDesk, yard: Floor) -> None
     }
 
 
-def test_rows_of_a_document_need_not_lie_together(desk: ImportDesk, yard: Floor) -> None:
+def test_rows_of_a_document_need_not_lie_together(
+    desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("B", type="Orden de compra"), line("A", qty=" 2,5 ")]
     rows += [line("B", type="PURCHASE ORDER", qty="3"), line("A", type="goods_receipt")]
     one = desk.imported("entry_documents", "mixed.csv", as_csv(rows, separator=";"))
@@ -263,7 +267,7 @@ def test_rows_of_a_document_need_not_lie_together(desk: ImportDesk, yard: Floor)
     }
 
 
-def test_what_differs_by_blanks_only_is_the_same(desk: ImportDesk, yard: Floor) -> None:
+def test_what_differs_by_blanks_only_is_the_same(desk: ImportDesk, yard: WarehouseScenario) -> None:
     rows: Rows = [DOCUMENT, line("A"), line(" A"), line("A\u00a0")]
     rows += [line("7"), line("X")]
     rows[-1][0] = 7
@@ -281,7 +285,9 @@ def test_rows_that_hold_nothing_are_no_rows(desk: ImportDesk) -> None:
 
 
 @EACH
-def test_a_corrected_report_is_a_good_file(case: Case, desk: ImportDesk, yard: Floor) -> None:
+def test_a_corrected_report_is_a_good_file(
+    case: Case, desk: ImportDesk, yard: WarehouseScenario
+) -> None:
     del yard
     number = desk.imported(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")["id"]
     report = desk.erp.get(f"/imports/{number}/error-report").content
@@ -316,7 +322,7 @@ def test_formulas_of_strangers_stay_text(desk: ImportDesk) -> None:
     assert sheet["E2"].quotePrefix
 
 
-def test_a_document_of_a_megabyte_is_rejected(desk: ImportDesk, yard: Floor) -> None:
+def test_a_document_of_a_megabyte_is_rejected(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     rows: Rows = [[*DOCUMENT, "comments"], [*line("A"), "x"]]
     for at in range(30):
@@ -327,7 +333,7 @@ def test_a_document_of_a_megabyte_is_rejected(desk: ImportDesk, yard: Floor) -> 
     assert (3, "lines", "has more than 800000 characters in all its rows") in complained(desk, one)
 
 
-def test_of_very_many_reasons_some_are_told(desk: ImportDesk, yard: Floor) -> None:
+def test_of_very_many_reasons_some_are_told(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     serials = "S-1," * 900
     rows: Rows = [DOCUMENT, line("A", item_code="DRILL", qty="900", serials=serials)]

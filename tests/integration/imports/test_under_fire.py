@@ -16,22 +16,22 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import (
+    AwsFaults,
     Fault,
     Killed,
-    Wire,
     conflict,
     kill_after,
     kill_before,
     lose_answer,
     throttle,
 )
-from tests.floor import Floor
 from tests.gateway import Erp, Form, Response
 from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import EXITS
 from tests.integration.imports.outcome import ensure_settled, imports, outcome
 from tests.integration.imports.sheets import as_csv, table
 from tests.stock_proof import check, read_books
+from tests.warehouse_scenario import WarehouseScenario
 
 _AFTER_A_DEATH = 61
 """Seconds; whatever a dead process had claimed or marked has run out by then."""
@@ -143,7 +143,7 @@ def _commit_by_worker(desk: ImportDesk) -> Act:
 
 
 def _commit_orders(desk: ImportDesk) -> Act:
-    yard = Floor(desk.erp)
+    yard = WarehouseScenario(desk.erp)
     yard.stock("BRICK", 6)
     yard.stock("CEMENT", 2, batch="L-1")
     one = desk.imported("exit_documents", "orders.csv", ORDERS, auto_allocate="true")
@@ -213,8 +213,8 @@ def _set(desk: ImportDesk, scene: Scene, monkeypatch: pytest.MonkeyPatch, clock:
     if scene.large:
         monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
         monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
-    floor = Floor.furnished(desk.erp, "YARD")
-    floor.settle(commit_drops=scene.commits_drops)
+    yard = WarehouseScenario.furnished(desk.erp, "YARD")
+    yard.settle(commit_drops=scene.commits_drops)
     act = scene.prepare(desk)
     desk.take()
     tables, files = desk.stack.keep(), desk.files()
@@ -256,26 +256,30 @@ def _faults(scene: str, calls: int) -> Iterator[tuple[str, Fault]]:
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_an_import_is_done_once_whatever_happens(
-    scene: Scene, desk: ImportDesk, wire: Wire, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    scene: Scene,
+    desk: ImportDesk,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stage = _set(desk, scene, monkeypatch, clock)
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         stage.act()
     settle(desk, clock)
     wanted = outcome(desk)
     for number, (name, fault) in enumerate(_faults(scene.name, len(seen.calls))):
         stage.reset()
         try:
-            _suffer(stage, fault, wire, heals_first=number % 2 == 0)
+            _suffer(stage, fault, aws_faults, heals_first=number % 2 == 0)
             assert stage.finish() == wanted
         except BaseException as error:
             error.add_note(f"{scene.name}: {name} of {len(seen.calls)}: {seen.operations}")
             raise
 
 
-def _suffer(stage: Stage, fault: Fault, wire: Wire, *, heals_first: bool) -> None:
+def _suffer(stage: Stage, fault: Fault, aws_faults: AwsFaults, *, heals_first: bool) -> None:
     """Let a fault strike; `heals_first`: the queue comes before whoever repeats the act."""
-    with wire.faulty(fault):
+    with aws_faults.faulty(fault):
         try:
             stage.act()
         except Killed:

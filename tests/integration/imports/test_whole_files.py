@@ -9,9 +9,9 @@ from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import PLANS, Plan
 from shared.integration.imports.columns import ImportKind
-from tests.floor import Floor
 from tests.import_desk import ImportDesk
 from tests.integration.imports.sheets import as_csv, as_xlsx
+from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = Sequence[Sequence[object]]
 
@@ -134,7 +134,7 @@ def test_a_header_of_stories_is_cut(desk: ImportDesk) -> None:
     assert desk.commit(one["id"])["status"] == "committed"
 
 
-def test_exit_documents_are_no_entry_documents(desk: ImportDesk, yard: Floor) -> None:
+def test_exit_documents_are_no_entry_documents(desk: ImportDesk, yard: WarehouseScenario) -> None:
     del yard
     rows = [ENTRY, ["A", "sale_order", *GOOD[2:]]]
     assert desk.imported("entry_documents", "out.csv", as_csv(rows))["status"] == "invalid"

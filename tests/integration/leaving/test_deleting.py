@@ -14,7 +14,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
-from tests.faults import Fault, Killed, Wire, kill_after, kill_before
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.integration.leaving.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
@@ -66,7 +66,7 @@ def test_it_waits_until_those_who_knew_the_tenant_have_ended(
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
 def test_a_deletion_that_died_is_finished_by_the_next_run(
-    company: Company, wire: Wire, fault: Any
+    company: Company, aws_faults: AwsFaults, fault: Any
 ) -> None:
     company.cancel()
     as_it_was = company.stack.keep()
@@ -75,26 +75,28 @@ def test_a_deletion_that_died_is_finished_by_the_next_run(
         company.leave_files()
         company.open_domain()
         directory.forget()
-        with wire.faulty(fault(call)), pytest.raises(Killed):
+        with aws_faults.faulty(fault(call)), pytest.raises(Killed):
             delete_tenant("acme")
         assert tenant_overview.show("acme").state in {"cancelled", "deleting", "deleted"}
         delete_tenant("acme")
         assert_deleted(company)
 
 
-def test_those_are_all_the_calls(company: Company, wire: Wire) -> None:
+def test_those_are_all_the_calls(company: Company, aws_faults: AwsFaults) -> None:
     company.cancel()
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         delete_tenant("acme")
     assert len(seen.calls) == CALLS
 
 
-def test_a_run_that_dies_again_and_again_gets_there(company: Company, wire: Wire) -> None:
+def test_a_run_that_dies_again_and_again_gets_there(
+    company: Company, aws_faults: AwsFaults
+) -> None:
     company.cancel()
     for call in range(CALLS):
         fault: Fault = kill_after(call)
         try:
-            with wire.faulty(fault):
+            with aws_faults.faulty(fault):
                 delete_tenant("acme")
         except Killed:
             continue
@@ -102,7 +104,7 @@ def test_a_run_that_dies_again_and_again_gets_there(company: Company, wire: Wire
     assert_deleted(company)
 
 
-def test_two_at_once_delete_one_tenant(company: Company, wire: Wire) -> None:
+def test_two_at_once_delete_one_tenant(company: Company, aws_faults: AwsFaults) -> None:
     """A second run goes from start to end before each call of the first."""
     company.cancel()
     inside = False
@@ -115,7 +117,7 @@ def test_two_at_once_delete_one_tenant(company: Company, wire: Wire) -> None:
             inside = False
         return forward()
 
-    with wire.faulty(interleave):
+    with aws_faults.faulty(interleave):
         delete_tenant("acme")
     assert_deleted(company)
 
@@ -199,13 +201,13 @@ def test_the_name_is_never_given_again(company: Company) -> None:
 )
 @pytest.mark.parametrize("finished", [False, True])
 def test_a_deleted_tenant_cannot_be_changed(
-    company: Company, wire: Wire, change: Any, finished: Any
+    company: Company, aws_faults: AwsFaults, change: Any, finished: Any
 ) -> None:
     company.cancel()
     if finished:
         delete_tenant("acme")
     else:
-        with wire.faulty(kill_after(1)), pytest.raises(Killed):
+        with aws_faults.faulty(kill_after(1)), pytest.raises(Killed):
             delete_tenant("acme")
     before = company.gravestone()
     with pytest.raises(NotFound, match="delet"):
@@ -234,11 +236,13 @@ def test_the_list_shows_it_only_when_asked(company: Company) -> None:
 # Requests while it is deleted
 
 
-def test_its_tokens_are_refused_from_the_first_step_on(company: Company, wire: Wire) -> None:
+def test_its_tokens_are_refused_from_the_first_step_on(
+    company: Company, aws_faults: AwsFaults
+) -> None:
     erp = company.stack.erp()
     company.cancel()
     assert erp.get("/products").code == "tenant_cancelled"
-    with wire.faulty(kill_after(0)), pytest.raises(Killed):
+    with aws_faults.faulty(kill_after(0)), pytest.raises(Killed):
         delete_tenant("acme")
     directory.forget()
     assert erp.get("/products").status == 401

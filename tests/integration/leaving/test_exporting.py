@@ -16,7 +16,7 @@ from shared.kernel.db import items
 from shared.kernel.db.collection import Collection
 from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Killed, Wire, kill_after
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
 from tests.integration.doors import doors
 from tests.integration.leaving.company import FILES as KEYS
@@ -127,7 +127,7 @@ def test_a_large_entity_is_put_together(company: Company, tmp_path: Path) -> Non
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("name", ["Cable", "C" + "abcdefghij" * 15])
 def test_what_changes_while_it_is_read_is_read_again(
-    company: Company, wire: Wire, tmp_path: Path, name: str
+    company: Company, aws_faults: AwsFaults, tmp_path: Path, name: str
 ) -> None:
     """A product is replaced, and another deleted, between the scan and the reading of parts."""
     erp = company.stack.erp()
@@ -145,7 +145,7 @@ def test_what_changes_while_it_is_read_is_read_again(
             assert erp.delete("/products/3").status == 200
         return answer
 
-    with wire.faulty(change_after_the_scan):
+    with aws_faults.faulty(change_after_the_scan):
         export_tenant("acme", tmp_path)
     exported = {line["id"]: line["name"] for line in lines(tmp_path / "products.jsonl")}
     assert exported == {1: "Cable", 2: name}
@@ -195,15 +195,15 @@ def test_each_is_in_the_audit_log(company: Company, tmp_path: Path) -> None:
 
 
 def test_one_that_was_cut_off_is_known_and_repeated(
-    company: Company, wire: Wire, tmp_path: Path
+    company: Company, aws_faults: AwsFaults, tmp_path: Path
 ) -> None:
     whole = tmp_path / "whole"
     export_tenant("acme", whole)
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         export_tenant("acme", tmp_path / "counted")
     for call in range(len(seen.calls) - 1):
         to = tmp_path / str(call)
-        with wire.faulty(kill_after(call)), pytest.raises(Killed):
+        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             export_tenant("acme", to)
         if (to / "manifest.json").exists():
             assert json.loads((to / "manifest.json").read_text())["complete"] is False

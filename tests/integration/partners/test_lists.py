@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.partners.answers import ids, problems
 
@@ -147,9 +147,9 @@ def test_what_is_no_document_id_is_refused(erp: Erp, number: str) -> None:
     assert set(problems(answer)) == {"document_id"}
 
 
-def test_round_trips(partners: Erp, wire: Wire) -> None:
+def test_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:
     partners.get("/clients")  # the tenant is known from here on
-    wire.latency = 0.03
+    aws_faults.latency = 0.03
 
     trips, examined = {}, {}
     for path in (
@@ -166,7 +166,7 @@ def test_round_trips(partners: Erp, wire: Wire) -> None:
         "/providers?email=p1@a.example",
         "/providers?search=arb",
     ):
-        with wire.recorded() as recording:
+        with aws_faults.recorded() as recording:
             assert partners.get(path).status == 200
         trips[path], examined[path] = recording.round_trips, recording.entries_examined
 

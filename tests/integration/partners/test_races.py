@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.partners.answers import ids, problems
@@ -31,9 +31,9 @@ def at_once(send: Callable[[int], Response]) -> list[Response]:
 
 
 @pytest.fixture(autouse=True)
-def calls_that_overlap(wire: Wire) -> None:
+def calls_that_overlap(aws_faults: AwsFaults) -> None:
     """Each AWS call lasts, so that the requests really meet."""
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
 
 
 def test_one_document_id_makes_one_client(stack: Stack, erp: Erp) -> None:

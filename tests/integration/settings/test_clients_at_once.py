@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from operations.provisioning import set_plan
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.desk import counted, created, works
 from tests.integration.write_settings import ERP
@@ -15,10 +15,10 @@ from tests.stack import Stack
 
 
 def test_twenty_at_once_are_as_many_as_the_plan_allows(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_plan("acme", "essentials")
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL // 2):
         back()
         acts = [
@@ -35,11 +35,11 @@ def test_twenty_at_once_are_as_many_as_the_plan_allows(
 
 
 def test_rotations_at_once_leave_the_secret_that_is_in_use(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = created(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
         back()
         with replayable(seed):
@@ -56,11 +56,11 @@ def test_rotations_at_once_leave_the_secret_that_is_in_use(
 
 
 def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = created(erp)
     path = f"/api-clients/{made['id']}"
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
         back()
         acts = [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
+from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp, Response
 from tests.integration.settings.desk import counted, created, works
 from tests.integration.write_settings import ERP
@@ -34,16 +34,16 @@ def _true_count(stack: Stack, erp: Erp) -> int:
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("kind", [kill_before, kill_after])
 def test_who_dies_is_repeated_under_the_same_key(
-    act: str, kind: Callable[[int], Fault], stack: Stack, wire: Wire, clock: Clock
+    act: str, kind: Callable[[int], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = stack.erp()
     made = created(erp)
     as_prepared = stack.keep()
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         _ACTS[act](erp, made)
     for at in range(len(seen.calls)):
         as_prepared()
-        with pytest.raises(Killed), wire.faulty(kind(at)):
+        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
             _ACTS[act](erp, made)
         assert _true_count(stack, erp) in {"create": {1, 2}, "rotate": {1}, "revoke": {0, 1}}[act]
         clock.advance(_AFTER_A_DEATH)
@@ -62,11 +62,11 @@ def test_who_dies_is_repeated_under_the_same_key(
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(3)])
 def test_what_is_tried_again_is_done_once(
-    act: str, fault: Callable[[], Fault], stack: Stack, wire: Wire, clock: Clock
+    act: str, fault: Callable[[], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     erp = stack.erp()
     made = created(erp)
-    with wire.faulty(fault()):
+    with aws_faults.faulty(fault()):
         assert _ACTS[act](erp, made).status in {200, 201}
     assert _true_count(stack, erp) == {"create": 2, "rotate": 1, "revoke": 0}[act]

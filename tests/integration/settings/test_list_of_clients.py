@@ -3,7 +3,7 @@
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 
 _SCOPES = ["stocks:read"]
@@ -73,11 +73,13 @@ def test_a_walk_goes_on_behind_a_client_that_is_revoked(
     assert sorted(rows) == sorted(ids)
 
 
-def test_a_page_reads_none_that_were_revoked(erp: Erp, ids: list[str], wire: Wire) -> None:
+def test_a_page_reads_none_that_were_revoked(
+    erp: Erp, ids: list[str], aws_faults: AwsFaults
+) -> None:
     for gone in ids[:4]:
         assert erp.delete(f"/api-clients/{gone}").status == 200
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert shown(erp) == ids[4:]
 
     assert seen.entries_examined == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operations.provisioning import set_plan, set_settings, show_tenant
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.desk import problems, ten_seconds_later
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
@@ -176,9 +176,9 @@ def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
 
 
 def test_of_two_that_saw_the_same_one_may_change_it(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
         back()
         seen = {"If-Match": erp.get("/settings").headers["ETag"]}
@@ -196,9 +196,9 @@ def test_of_two_that_saw_the_same_one_may_change_it(
 
 
 def test_changes_at_once_of_different_settings_all_count(
-    stack: Stack, erp: Erp, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back, scheduler = stack.keep(), Scheduler(wire, monkeypatch)
+    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
         back()
         bodies: list[dict[str, Any]] = [

@@ -20,7 +20,7 @@ from shared.identity.users.roles import create_role
 from shared.identity.users.service import create_user
 from shared.kernel.caller import Caller
 from shared.kernel.clock import now_ms
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Unauthenticated
 
 FORM = "application/x-www-form-urlencoded"
@@ -145,25 +145,25 @@ def hire(
 ) -> Person:
     """Create a user with a role."""
     store = store_for(tenant)
-    role = perform(
+    role = run_transaction(
         store,
         lambda tx: create_role(
             tx, RoleCreate(name=f"Role of {username}", permissions=list(permissions))
         ),
     ).id
     draft = UserCreate(username=username, name="Anna", roles=[role], password=PASSWORD)
-    made, _ = perform(store, lambda tx: create_user(tx, draft))
+    made, _ = run_transaction(store, lambda tx: create_user(tx, draft))
     return Person(made.id, username, tenant, PASSWORD, (role,))
 
 
 def enrol(person: Person) -> None:
     """Switch two-step verification on; the code of this moment is not spent by it."""
     store = store_for(person.tenant)
-    enrolled = perform(store, lambda tx: credentials.enrol_totp(tx, person.id))
+    enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
     person.secret = base64.b32decode(enrolled.secret)
     person.recovery_codes = enrolled.recovery_codes
     code = TotpConfirmation(code=person.code(periods=-1))
-    perform(store, lambda tx: credentials.confirm_totp(tx, person.id, code))
+    run_transaction(store, lambda tx: credentials.confirm_totp(tx, person.id, code))
 
 
 def caller_of(token: str, host: str = HOST) -> Caller:

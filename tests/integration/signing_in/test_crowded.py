@@ -14,9 +14,9 @@ from shared.identity.tenancy.directory import read, tenant_key
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
 from shared.kernel import aws
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from tests.faults import Answer as AwsAnswer
-from tests.faults import Call, Forward, Wire
+from tests.faults import AwsFaults, Call, Forward
 from tests.integration.signing_in.desk import (
     Answer,
     Person,
@@ -60,12 +60,12 @@ def token_for(client: Credentials) -> Answer:
 
 
 def end(mark: str) -> None:
-    perform(store_for("acme"), lambda tx: revocations.stage(tx, mark))
+    run_transaction(store_for("acme"), lambda tx: revocations.stage(tx, mark))
 
 
 def disable(number: int) -> None:
     change = UserChange(is_active=False)
-    perform(store_for("acme"), lambda tx: change_user(tx, number, change))
+    run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
 
 
 def test_a_user_alone_signs_nobody_else_out(anna: Person) -> None:
@@ -82,7 +82,9 @@ def test_a_user_alone_signs_nobody_else_out(anna: Person) -> None:
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("seen", range(CAPACITY + 1))
-def test_a_mark_that_came_meanwhile_counts(anna: Person, wire: Wire, seen: int, token: str) -> None:
+def test_a_mark_that_came_meanwhile_counts(
+    anna: Person, aws_faults: AwsFaults, seen: int, token: str
+) -> None:
     """Between the look at how many there are and the write, others fill the place up."""
     last, done = in_an_hour(), list[str]()
     fill(seen, last)
@@ -94,7 +96,7 @@ def test_a_mark_that_came_meanwhile_counts(anna: Person, wire: Wire, seen: int, 
             fill(CAPACITY, last)
         return forward()
 
-    with wire.faulty(meanwhile):
+    with aws_faults.faulty(meanwhile):
         assert give_back(given).status == 200
     assert done
     assert set(marks()) == {f"user:{anna.id}"} | {f"role:9{n}" for n in range(CAPACITY)}

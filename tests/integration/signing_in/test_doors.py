@@ -8,7 +8,7 @@ import pytest
 from operations.api_clients import create_mobile_client
 from shared.identity.tenancy.directory import directory
 from tests import faults
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.signing_in.desk import Person, give_back, renew
 from tests.stack import Stack
@@ -98,14 +98,16 @@ def test_no_line_of_the_log_carries_a_secret(
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("kind", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR"])
 def test_whoever_the_authorizer_cannot_judge_is_told_to_come_again(
-    kind: str, stack: Stack, anna: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    kind: str, stack: Stack, anna: Person, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first is the gateway's word for a function that fails, the other for none at all."""
     caller = Erp(stack.gateway, anna.sign_in().access_token)
     directory.forget()
     own_answer = stack.gateway._own_answer
     monkeypatch.setattr(stack.gateway, "_own_answer", lambda _, *more: own_answer(kind, *more))
-    with wire.faulty(lambda _call, _forward: faults.refusal("InternalServerError", status=500)):
+    with aws_faults.faulty(
+        lambda _call, _forward: faults.refusal("InternalServerError", status=500)
+    ):
         answer = caller.get("/products")
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
     error = answer.json()["error"]

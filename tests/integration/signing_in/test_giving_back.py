@@ -6,7 +6,7 @@ from operations.api_clients import create_client, create_mobile_client
 from operations.provisioning import set_address, set_state
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.directory import directory
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.integration.signing_in.desk import Person, ask, give_back, is_good, renew, send
 from tests.integration.signing_in.test_refresh import WRONG, marks, reuses
 from tests.stack import Stack
@@ -109,8 +109,8 @@ def test_a_session_ends_however_many_marks_there_are(
     assert set(marks()) == {f"user:{anna.id}"}
 
 
-def test_without_a_token_nothing_is_asked(stack: Stack, wire: Wire) -> None:
+def test_without_a_token_nothing_is_asked(stack: Stack, aws_faults: AwsFaults) -> None:
     assert stack
-    with wire.recorded() as made:
+    with aws_faults.recorded() as made:
         assert send("revoke", "token_type_hint=x").outcome == (400, "invalid_request")
     assert made.operations == []

@@ -17,7 +17,7 @@ from shared.identity.auth.failures import (
 from shared.identity.users import passwords, signing_in
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.integration.signing_in.desk import ADDRESS, Person, ask, hire, renew
 from tests.integration.signing_in.test_refresh import NO_TOKENS
 from tests.stack import Stack
@@ -139,7 +139,7 @@ def test_codes_are_limited_with_passwords(two_step_anna: Person, clock: Clock) -
 
 
 def test_twenty_at_once_judge_no_more_than_the_limit(
-    anna: Person, clock: Clock, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    anna: Person, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
     judged = list[str]()
@@ -149,12 +149,12 @@ def test_twenty_at_once_judge_no_more_than_the_limit(
         return password == stored
 
     monkeypatch.setattr(passwords, "verify", verify)
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
         outcomes = list(crowd.map(lambda _: guess(anna), range(20)))
     assert set(outcomes) <= {WRONG, TOO_MANY}
     assert len(judged) == outcomes.count(WRONG) <= PER_USER
-    wire.latency = 0.0
+    aws_faults.latency = 0.0
     # what was refused is not counted: as many as were not judged are left
     left = PER_USER - len(judged)
     assert [guess(anna) for _ in range(left + 1)] == [WRONG] * left + [TOO_MANY]

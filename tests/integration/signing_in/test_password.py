@@ -14,10 +14,10 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from tests.aws_calls import Watch
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.roles import Roles
 from tests.integration.signing_in.desk import (
@@ -99,14 +99,14 @@ def strangers(anna: Person) -> dict[str, dict[str, str]]:
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(anna: Person, wire: Wire) -> None:
+def test_strangers_get_one_answer_after_the_same_calls(anna: Person, aws_faults: AwsFaults) -> None:
     disabled = hire("dora")
     store = store_for("acme")
-    perform(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
+    run_transaction(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
     anna.sign_in()
     seen = {}
     for name, form in {**strangers(anna), "disabled user": disabled.form()}.items():
-        with wire.recorded() as made:
+        with aws_faults.recorded() as made:
             answer = ask(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     # counted before it is judged, and as a failure afterwards, by four counters
@@ -115,7 +115,7 @@ def test_strangers_get_one_answer_after_the_same_calls(anna: Person, wire: Wire)
 
 
 def test_with_a_code_they_get_it_after_the_same_calls_too(
-    two_step_anna: Person, wire: Wire
+    two_step_anna: Person, aws_faults: AwsFaults
 ) -> None:
     anna, berta = two_step_anna, hire("berta")
     anna.sign_in(otp=anna.code())
@@ -129,7 +129,7 @@ def test_with_a_code_they_get_it_after_the_same_calls_too(
         "wrong password of one without": berta.form(password="wrong", otp="000000"),
         "unknown user": anna.form(username="nobody@acme", otp="000000"),
     }.items():
-        with wire.recorded() as made:
+        with aws_faults.recorded() as made:
             answer = ask(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     assert len(set(seen.values())) == 1, seen
@@ -209,10 +209,12 @@ BAD_TEXTS: dict[str, tuple[str, str, tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_TEXTS)
-def test_a_body_that_cannot_be_read_costs_no_call(name: str, stack: Stack, wire: Wire) -> None:
+def test_a_body_that_cannot_be_read_costs_no_call(
+    name: str, stack: Stack, aws_faults: AwsFaults
+) -> None:
     assert stack
     body, content_type, outcome = BAD_TEXTS[name]
-    with wire.recorded() as made:
+    with aws_faults.recorded() as made:
         assert send("token", body, content_type=content_type).outcome == outcome
     assert made.operations == []
 
@@ -312,9 +314,9 @@ def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
 # What it costs
 
 
-def test_a_sign_in_costs_seven_round_trips_warm(anna: Person, wire: Wire) -> None:
+def test_a_sign_in_costs_seven_round_trips_warm(anna: Person, aws_faults: AwsFaults) -> None:
     anna.sign_in()
-    with wire.recorded() as made:
+    with aws_faults.recorded() as made:
         assert anna.sign_in().status == 200
     assert sorted(made.operations) == sorted(
         [

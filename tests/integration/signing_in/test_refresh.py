@@ -15,9 +15,9 @@ from shared.identity.users import credentials, service
 from shared.identity.users.models import PasswordReset, RoleChange, UserChange
 from shared.identity.users.roles import change_role
 from shared.identity.users.sessions import LIFETIME, session_key, session_of
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.integration.signing_in.desk import Person, caller_of, enrol, hire, is_good, renew
 from tests.stack import Stack
 
@@ -185,7 +185,7 @@ def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: Person) -> None:
     first = anna.sign_in()
     store = store_for("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
-        perform(store, partial(service.change_user, number=anna.id, change=change))
+        run_transaction(store, partial(service.change_user, number=anna.id, change=change))
         assert renew(first.refresh_token).outcome == WRONG
         assert not is_good(first.access_token)
     # what is issued in the same second as the mark is good
@@ -195,7 +195,7 @@ def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: Person) -> None:
 def test_a_new_password_ends_the_sessions_of_the_old_one(anna: Person) -> None:
     first = anna.sign_in()
     new = PasswordReset(password="another horse battery staple")
-    perform(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
+    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
     assert renew(first.refresh_token).outcome == WRONG
     assert not is_good(first.access_token)
     assert anna.sign_in().outcome == WRONG
@@ -207,7 +207,7 @@ def test_a_new_password_ends_the_sessions_of_the_old_one(anna: Person) -> None:
 
 def test_a_deleted_user_is_out(anna: Person) -> None:
     first = anna.sign_in()
-    perform(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
+    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
     assert renew(first.refresh_token).outcome == WRONG
     assert anna.sign_in().outcome == WRONG
     assert not is_good(first.access_token)
@@ -216,7 +216,7 @@ def test_a_deleted_user_is_out(anna: Person) -> None:
 def test_rights_are_those_of_the_moment(anna: Person) -> None:
     first = anna.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
-    perform(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
+    run_transaction(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
     assert not is_good(first.access_token)
     second = renew(first.refresh_token)
     assert caller_of(second.access_token).permissions == {"entries.manage"}
@@ -229,7 +229,7 @@ def test_the_second_factor_follows_the_session_and_the_user(anna: Person) -> Non
     again, proven = renew(without.refresh_token), renew(with_code.refresh_token)
     assert not caller_of(again.access_token).second_factor
     assert caller_of(proven.access_token).second_factor
-    perform(store_for("acme"), lambda tx: credentials.remove_totp(tx, anna.id))
+    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, anna.id))
     assert caller_of(renew(again.refresh_token).access_token).second_factor
 
 
@@ -249,9 +249,9 @@ def test_a_crowd_of_reuses_leaves_one_mark_per_user(
 # What it costs
 
 
-def test_a_refresh_costs_five_round_trips_warm(anna: Person, wire: Wire) -> None:
+def test_a_refresh_costs_five_round_trips_warm(anna: Person, aws_faults: AwsFaults) -> None:
     token = renew(anna.sign_in().refresh_token).refresh_token
-    with wire.recorded() as made:
+    with aws_faults.recorded() as made:
         assert renew(token).status == 200
     assert made.operations == [
         "BatchGetItem",  # keys, the tenant and failures

@@ -9,7 +9,7 @@ import pytest
 from shared.identity.users import passwords
 from tests import faults
 from tests.clock import Clock
-from tests.faults import Answer, Call, Fault, Forward, Killed, Wire
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.integration.signing_in.desk import (
     Person,
     caller_of,
@@ -34,10 +34,10 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
-def cut_off(wire: Wire, fault: Fault, deed: Callable[[], Any]) -> bool:
+def cut_off(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
     """Do it under the fault; tell whether it was cut off."""
     try:
-        with wire.faulty(fault):
+        with aws_faults.faulty(fault):
             deed()
     except Killed:
         return True
@@ -47,10 +47,10 @@ def cut_off(wire: Wire, fault: Fault, deed: Callable[[], Any]) -> bool:
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("at", CALLS)
 def test_a_sign_in_that_was_cut_off_can_be_repeated(
-    at: int, cut: str, two_step_anna: Person, wire: Wire
+    at: int, cut: str, two_step_anna: Person, aws_faults: AwsFaults
 ) -> None:
     anna = two_step_anna
-    was_cut = cut_off(wire, CUTS[cut](at), lambda: anna.sign_in(otp=anna.code()))
+    was_cut = cut_off(aws_faults, CUTS[cut](at), lambda: anna.sign_in(otp=anna.code()))
     # its code may be spent, and then the next one is good
     again = anna.sign_in(otp=anna.code(periods=1))
     assert again.status == 200
@@ -62,10 +62,10 @@ def test_a_sign_in_that_was_cut_off_can_be_repeated(
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("at", range(6))
 def test_a_refresh_that_was_cut_off_leaves_the_old_token_or_a_new_one_alone(
-    at: int, cut: str, anna: Person, wire: Wire
+    at: int, cut: str, anna: Person, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
-    was_cut = cut_off(wire, CUTS[cut](at), lambda: renew(first.refresh_token))
+    was_cut = cut_off(aws_faults, CUTS[cut](at), lambda: renew(first.refresh_token))
     again = renew(first.refresh_token)
     if again.status == 200:
         assert is_good(first.access_token)
@@ -83,11 +83,11 @@ def test_a_refresh_that_was_cut_off_leaves_the_old_token_or_a_new_one_alone(
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("at", range(9))
 def test_a_reuse_that_was_cut_off_is_found_again(
-    at: int, cut: str, anna: Person, wire: Wire
+    at: int, cut: str, anna: Person, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
-    cut_off(wire, CUTS[cut](at), lambda: renew(first.refresh_token))
+    cut_off(aws_faults, CUTS[cut](at), lambda: renew(first.refresh_token))
     assert renew(first.refresh_token).outcome == WRONG
     assert renew(second.refresh_token).outcome == WRONG
     assert not is_good(second.access_token)
@@ -97,10 +97,10 @@ def test_a_reuse_that_was_cut_off_is_found_again(
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("at", range(7))
 def test_giving_back_that_was_cut_off_can_be_repeated(
-    at: int, cut: str, anna: Person, wire: Wire
+    at: int, cut: str, anna: Person, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
-    cut_off(wire, CUTS[cut](at), lambda: give_back(first.refresh_token))
+    cut_off(aws_faults, CUTS[cut](at), lambda: give_back(first.refresh_token))
     assert give_back(first.refresh_token).status == 200
     assert renew(first.refresh_token).outcome == WRONG
     assert not is_good(first.access_token)
@@ -108,13 +108,15 @@ def test_giving_back_that_was_cut_off_can_be_repeated(
 
 
 @pytest.mark.parametrize("at", CALLS)
-def test_a_lost_answer_is_asked_for_again(at: int, anna: Person, wire: Wire, clock: Clock) -> None:
+def test_a_lost_answer_is_asked_for_again(
+    at: int, anna: Person, aws_faults: AwsFaults, clock: Clock
+) -> None:
     """botocore sends a call again; what was done already is not taken for somebody else's deed."""
     assert clock
-    with wire.faulty(faults.lose_answer(at)):
+    with aws_faults.faulty(faults.lose_answer(at)):
         first = anna.sign_in()
     assert first.status == 200
-    with wire.faulty(faults.lose_answer(at)):
+    with aws_faults.faulty(faults.lose_answer(at)):
         second = renew(first.refresh_token)
     assert second.status == 200
     assert renew(second.refresh_token).status == 200
@@ -123,14 +125,14 @@ def test_a_lost_answer_is_asked_for_again(at: int, anna: Person, wire: Wire, clo
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_conflicts_and_throttling_are_waited_for(
-    times: int, anna: Person, wire: Wire, clock: Clock
+    times: int, anna: Person, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
-    with wire.faulty(faults.conflict(times)):
+    with aws_faults.faulty(faults.conflict(times)):
         first = anna.sign_in()
-    with wire.faulty(faults.conflict(times)):
+    with aws_faults.faulty(faults.conflict(times)):
         second = renew(first.refresh_token)
-    with wire.faulty(faults.throttle(4)):
+    with aws_faults.faulty(faults.throttle(4)):
         third = renew(second.refresh_token)
     assert third.status == 200
 
@@ -144,21 +146,23 @@ def _only(operation: str, code: str) -> Fault:
     return fault
 
 
-def test_without_kms_nothing_is_lost(anna: Person, wire: Wire, clock: Clock) -> None:
+def test_without_kms_nothing_is_lost(anna: Person, aws_faults: AwsFaults, clock: Clock) -> None:
     assert clock
     token = anna.sign_in().refresh_token
-    with wire.faulty(_only("Sign", "KMSInternalException")):
+    with aws_faults.faulty(_only("Sign", "KMSInternalException")):
         assert anna.sign_in().outcome == (503, "service_unavailable")
         assert renew(token).outcome == (503, "service_unavailable")
     assert renew(token).status == 200
 
 
-def test_of_twenty_with_one_token_one_wins_and_the_session_ends(anna: Person, wire: Wire) -> None:
+def test_of_twenty_with_one_token_one_wins_and_the_session_ends(
+    anna: Person, aws_faults: AwsFaults
+) -> None:
     first = anna.sign_in()
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
         answers = list(crowd.map(lambda _: renew(first.refresh_token), range(20)))
-    wire.latency = 0.0
+    aws_faults.latency = 0.0
     won = [answer for answer in answers if answer.status == 200]
     assert len(won) == 1
     assert {answer.outcome for answer in answers if answer.status != 200} == {WRONG}
@@ -167,17 +171,19 @@ def test_of_twenty_with_one_token_one_wins_and_the_session_ends(anna: Person, wi
     assert len(reuses()) == len(marks()) == 1
 
 
-def test_of_twenty_with_one_code_one_gets_in(two_step_anna: Person, wire: Wire) -> None:
+def test_of_twenty_with_one_code_one_gets_in(two_step_anna: Person, aws_faults: AwsFaults) -> None:
     anna, code = two_step_anna, two_step_anna.code()
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
         answers = list(crowd.map(lambda _: anna.sign_in(otp=code), range(20)))
     assert [answer.status for answer in answers].count(200) == 1
     assert {answer.status for answer in answers} <= {200, 400, 429}
 
 
-def test_twenty_sign_ins_without_a_code_do_not_disturb_each_other(anna: Person, wire: Wire) -> None:
-    wire.latency = 0.005
+def test_twenty_sign_ins_without_a_code_do_not_disturb_each_other(
+    anna: Person, aws_faults: AwsFaults
+) -> None:
+    aws_faults.latency = 0.005
     with ThreadPoolExecutor(20) as crowd:
         answers = list(crowd.map(lambda _: anna.sign_in(), range(20)))
     assert {answer.status for answer in answers} == {200}

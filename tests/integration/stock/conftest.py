@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.floor import PRODUCTS
 from tests.gateway import Erp
 from tests.stack import once
+from tests.warehouse_scenario import PRODUCTS
 
 
 @pytest.fixture

@@ -5,187 +5,195 @@ Each prepares a floor and returns the acts, which may be done in any order and a
 
 from collections.abc import Callable
 
-from tests.dock import Dock
-from tests.floor import Floor
 from tests.gateway import Response
-from tests.haul import Haul
 from tests.interleaving import Act
+from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.swell import Swell
+from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
 
 type Acts = list[Act[Response]]
 
 
-def _dock(stack: Stack) -> Dock:
-    return Dock(stack.erp())
+def _dock(stack: Stack) -> ReceivingScenario:
+    return ReceivingScenario(stack.erp())
 
 
-def _floor(stack: Stack) -> Floor:
-    return Floor.furnished(stack.erp(), "YARD", "SHOP")
+def _floor(stack: Stack) -> WarehouseScenario:
+    return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
 
 
 def two_receipts_of_one_line(stack: Stack) -> Acts:
-    dock = _dock(stack)
-    order = dock.order({"qty": 10})
-    first, second = dock.started(order), dock.started(order)
-    return [lambda: dock.receive(first, 6), lambda: dock.receive(second, 6)]
+    receiving_scenario = _dock(stack)
+    order = receiving_scenario.order({"qty": 10})
+    first, second = receiving_scenario.started(order), receiving_scenario.started(order)
+    return [
+        lambda: receiving_scenario.receive(first, 6),
+        lambda: receiving_scenario.receive(second, 6),
+    ]
 
 
 def one_serial_on_two_receipts(stack: Stack) -> Acts:
-    dock = _dock(stack)
+    receiving_scenario = _dock(stack)
     goods = {"item_code": "DRILL", "qty": 1}
-    first, second = dock.started(dock.order(goods)), dock.started(dock.order(goods))
+    first, second = (
+        receiving_scenario.started(receiving_scenario.order(goods)),
+        receiving_scenario.started(receiving_scenario.order(goods)),
+    )
     return [
-        lambda: dock.receive(first, 1, item_code="DRILL", serials=["S"]),
-        lambda: dock.receive(second, 1, item_code="DRILL", serials=["S"], bin_code="B-01"),
+        lambda: receiving_scenario.receive(first, 1, item_code="DRILL", serials=["S"]),
+        lambda: receiving_scenario.receive(
+            second, 1, item_code="DRILL", serials=["S"], bin_code="B-01"
+        ),
     ]
 
 
 def goods_that_arrive_on_a_receipt_that_is_cancelled(stack: Stack) -> Acts:
-    dock = _dock(stack)
-    receipt = dock.started(dock.order({"qty": 10}))
-    dock.receive(receipt, 2)
+    receiving_scenario = _dock(stack)
+    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
+    receiving_scenario.receive(receipt, 2)
     return [
-        lambda: dock.receive(receipt, 3),
-        lambda: dock.act(receipt, "cancel"),
-        lambda: dock.act(receipt, "finalize"),
+        lambda: receiving_scenario.receive(receipt, 3),
+        lambda: receiving_scenario.act(receipt, "cancel"),
+        lambda: receiving_scenario.act(receipt, "finalize"),
     ]
 
 
 def goods_that_are_promised_while_their_receipt_is_reverted(stack: Stack) -> Acts:
-    dock = _dock(stack)
-    receipt = dock.started(dock.order({"qty": 5}))
-    dock.receive(receipt, 5)
-    dock.act(receipt, "finalize")
-    order = dock.floor.order(("BRICK", 3))
+    receiving_scenario = _dock(stack)
+    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 5}))
+    receiving_scenario.receive(receipt, 5)
+    receiving_scenario.act(receipt, "finalize")
+    order = receiving_scenario.yard.order(("BRICK", 3))
     return [
-        lambda: dock.act(receipt, "revert"),
-        lambda: dock.erp.post("/pickings", {"document_id": order}),
+        lambda: receiving_scenario.act(receipt, "revert"),
+        lambda: receiving_scenario.erp.post("/pickings", {"document_id": order}),
     ]
 
 
 def goods_that_arrive_while_their_document_is_closed(stack: Stack) -> Acts:
-    dock = _dock(stack)
-    order = dock.order({"qty": 10})
-    receipt = dock.started(order)
+    receiving_scenario = _dock(stack)
+    order = receiving_scenario.order({"qty": 10})
+    receipt = receiving_scenario.started(order)
     return [
-        lambda: dock.receive(receipt, 4),
-        lambda: dock.erp.post(f"/entry-documents/{order}/close"),
+        lambda: receiving_scenario.receive(receipt, 4),
+        lambda: receiving_scenario.erp.post(f"/entry-documents/{order}/close"),
     ]
 
 
 def two_counts_of_one_shelf(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 10)
-    return [lambda: _adjust(floor, counted_qty=7), lambda: _adjust(floor, counted_qty=4)]
+    yard = _floor(stack)
+    yard.stock("BRICK", 10)
+    return [lambda: _adjust(yard, counted_qty=7), lambda: _adjust(yard, counted_qty=4)]
 
 
 def two_who_take_the_last(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 10)
-    return [lambda: _adjust(floor, decrease=6), lambda: _adjust(floor, decrease=7)]
+    yard = _floor(stack)
+    yard.stock("BRICK", 10)
+    return [lambda: _adjust(yard, decrease=6), lambda: _adjust(yard, decrease=7)]
 
 
 def the_first_finds_on_one_shelf(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    return [lambda: _adjust(floor, increase=2), lambda: _adjust(floor, increase=3)]
+    yard = _floor(stack)
+    return [lambda: _adjust(yard, increase=2), lambda: _adjust(yard, increase=3)]
 
 
 def the_first_finds_in_two_warehouses(stack: Stack) -> Acts:
-    floor = _floor(stack)
+    yard = _floor(stack)
     return [
-        lambda: _adjust(floor, increase=2),
-        lambda: _adjust(floor, increase=3, warehouse="SHOP"),
+        lambda: _adjust(yard, increase=2),
+        lambda: _adjust(yard, increase=3, warehouse="SHOP"),
     ]
 
 
 def corrections_in_two_warehouses(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    floor.stock("BRICK", 5, warehouse="SHOP")
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    yard.stock("BRICK", 5, warehouse="SHOP")
     return [
-        lambda: _adjust(floor, increase=2),
-        lambda: _adjust(floor, decrease=3, warehouse="SHOP"),
+        lambda: _adjust(yard, increase=2),
+        lambda: _adjust(yard, decrease=3, warehouse="SHOP"),
     ]
 
 
 def stock_that_is_corrected_while_it_is_promised(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    order = floor.order(("BRICK", 3))
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 3))
     return [
-        lambda: floor.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(floor, decrease=4),
-        lambda: _adjust(floor, to_status="damaged", qty=1),
+        lambda: yard.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(yard, decrease=4),
+        lambda: _adjust(yard, to_status="damaged", qty=1),
     ]
 
 
 def one_order_on_two_pickings(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    order = floor.order(("BRICK", 3))
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 3))
     body = {"document_id": order}
-    return [lambda: floor.erp.post("/pickings", body), lambda: floor.erp.post("/pickings", body)]
+    return [lambda: yard.erp.post("/pickings", body), lambda: yard.erp.post("/pickings", body)]
 
 
 def two_pickings_from_one_shelf(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    first, second = (floor.started(floor.order(("BRICK", qty))) for qty in (2, 3))
-    return [lambda: floor.pick(first, "BRICK", 2), lambda: floor.pick(second, "BRICK", 3)]
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    first, second = (yard.started(yard.order(("BRICK", qty))) for qty in (2, 3))
+    return [lambda: yard.pick(first, "BRICK", 2), lambda: yard.pick(second, "BRICK", 3)]
 
 
 def allocation_of_a_picking_that_is_cancelled(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 2)
-    number = floor.started(floor.order(("BRICK", 5)))
-    floor.stock("BRICK", 9, "B-01")
-    return [lambda: floor.act(number, "allocate"), lambda: floor.act(number, "cancel")]
+    yard = _floor(stack)
+    yard.stock("BRICK", 2)
+    number = yard.started(yard.order(("BRICK", 5)))
+    yard.stock("BRICK", 9, "B-01")
+    return [lambda: yard.act(number, "allocate"), lambda: yard.act(number, "cancel")]
 
 
 def stock_that_is_released_while_another_wants_it(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    holder, order = floor.started(floor.order(("BRICK", 5))), floor.order(("BRICK", 4))
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    holder, order = yard.started(yard.order(("BRICK", 5))), yard.order(("BRICK", 4))
     return [
-        lambda: floor.act(holder, "cancel"),
-        lambda: floor.erp.post("/pickings", {"document_id": order}),
+        lambda: yard.act(holder, "cancel"),
+        lambda: yard.erp.post("/pickings", {"document_id": order}),
     ]
 
 
 def picks_while_the_picking_ends(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    number = floor.started(floor.order(("BRICK", 5)))
-    floor.pick(number, "BRICK", 1)
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    number = yard.started(yard.order(("BRICK", 5)))
+    yard.pick(number, "BRICK", 1)
     return [
-        lambda: floor.pick(number, "BRICK", 4),
-        lambda: floor.act(number, "finalize", shortage_reason="damaged"),
-        lambda: floor.act(number, "cancel"),
+        lambda: yard.pick(number, "BRICK", 4),
+        lambda: yard.act(number, "finalize", shortage_reason="damaged"),
+        lambda: yard.act(number, "cancel"),
     ]
 
 
 def a_serial_that_two_pickings_take(stack: Stack) -> Acts:
-    floor = _floor(stack)
+    yard = _floor(stack)
     for serial in ("S-1", "S-2", "S-3"):
-        floor.stock("DRILL", 1, serial=serial)
-    first, second = (floor.started(floor.order(("DRILL", 1))) for _ in range(2))
+        yard.stock("DRILL", 1, serial=serial)
+    first, second = (yard.started(yard.order(("DRILL", 1))) for _ in range(2))
     return [
-        lambda: floor.pick(first, "DRILL", 1, serials=["S-3"]),
-        lambda: floor.pick(second, "DRILL", 1, serials=["S-3"]),
+        lambda: yard.pick(first, "DRILL", 1, serials=["S-3"]),
+        lambda: yard.pick(second, "DRILL", 1, serials=["S-3"]),
     ]
 
 
 def a_document_that_leaves_while_its_picking_is_reverted(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    order = floor.order(("BRICK", 4))
-    number = floor.started(order)
-    floor.pick(number, "BRICK", 4)
-    floor.act(number, "finalize")
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 4))
+    number = yard.started(order)
+    yard.pick(number, "BRICK", 4)
+    yard.act(number, "finalize")
     return [
-        lambda: floor.erp.post(f"/exit-documents/{order}/dispatch"),
-        lambda: floor.act(number, "revert"),
+        lambda: yard.erp.post(f"/exit-documents/{order}/dispatch"),
+        lambda: yard.act(number, "revert"),
     ]
 
 
@@ -195,169 +203,178 @@ def a_document_that_leaves_twice(stack: Stack) -> Acts:
 
 
 def two_documents_of_one_picking_that_leave(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    orders = [floor.order(("BRICK", 2)), floor.order(("BRICK", 3))]
-    number = floor.started(*orders)
-    floor.pick(number, "BRICK", 5)
-    floor.act(number, "finalize")
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    orders = [yard.order(("BRICK", 2)), yard.order(("BRICK", 3))]
+    number = yard.started(*orders)
+    yard.pick(number, "BRICK", 5)
+    yard.act(number, "finalize")
     return [
-        lambda: floor.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
-        lambda: floor.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
-        lambda: floor.act(number, "revert"),
+        lambda: yard.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
+        lambda: yard.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
+        lambda: yard.act(number, "revert"),
     ]
 
 
 def a_product_that_is_deleted_while_it_is_found(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    [product] = floor.erp.get("/products", query={"item_code": "BRICK"}).data
+    yard = _floor(stack)
+    [product] = yard.erp.get("/products", query={"item_code": "BRICK"}).data
     return [
-        lambda: _adjust(floor, increase=2),
-        lambda: floor.erp.delete(f"/products/{product['id']}"),
+        lambda: _adjust(yard, increase=2),
+        lambda: yard.erp.delete(f"/products/{product['id']}"),
     ]
 
 
 def a_position_that_is_deleted_while_goods_arrive(stack: Stack) -> Acts:
-    dock = _dock(stack)
-    receipt = dock.started(dock.order({"qty": 10}))
+    receiving_scenario = _dock(stack)
+    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
     query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = dock.erp.get("/warehouse-positions", query=query).data
+    [position] = receiving_scenario.erp.get("/warehouse-positions", query=query).data
     return [
-        lambda: dock.receive(receipt, 2, bin_code="B-01"),
-        lambda: dock.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: receiving_scenario.receive(receipt, 2, bin_code="B-01"),
+        lambda: receiving_scenario.erp.delete(f"/warehouse-positions/{position['id']}"),
     ]
 
 
 def two_transfers_to_an_empty_shelf(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5, "A-01")
-    floor.stock("BRICK", 5, "F-01")
-    return [lambda: _transfer(floor, 2, "A-01"), lambda: _transfer(floor, 3, "F-01")]
+    yard = _floor(stack)
+    yard.stock("BRICK", 5, "A-01")
+    yard.stock("BRICK", 5, "F-01")
+    return [lambda: _transfer(yard, 2, "A-01"), lambda: _transfer(yard, 3, "F-01")]
 
 
 def a_transfer_of_what_is_promised_meanwhile(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    order = floor.order(("BRICK", 3))
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 3))
     return [
-        lambda: _transfer(floor, 4, "A-01"),
-        lambda: floor.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(floor, decrease=2),
+        lambda: _transfer(yard, 4, "A-01"),
+        lambda: yard.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(yard, decrease=2),
     ]
 
 
 def a_transfer_that_is_executed_twice(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
-    number = _transfer(floor, 2, "A-01", execute=False).data["id"]
-    execute = lambda: floor.erp.post(f"/transfers/{number}/execute")  # noqa: E731
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
+    number = _transfer(yard, 2, "A-01", execute=False).data["id"]
+    execute = lambda: yard.erp.post(f"/transfers/{number}/execute")  # noqa: E731
     return [execute, execute]
 
 
 def a_position_that_is_deleted_while_goods_are_moved_to_it(stack: Stack) -> Acts:
-    floor = _floor(stack)
-    floor.stock("BRICK", 5)
+    yard = _floor(stack)
+    yard.stock("BRICK", 5)
     query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = floor.erp.get("/warehouse-positions", query=query).data
+    [position] = yard.erp.get("/warehouse-positions", query=query).data
     return [
-        lambda: _transfer(floor, 2, "A-01"),
-        lambda: floor.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: _transfer(yard, 2, "A-01"),
+        lambda: yard.erp.delete(f"/warehouse-positions/{position['id']}"),
     ]
 
 
 def a_haul_that_is_picked_and_cancelled(stack: Stack) -> Acts:
-    haul = Haul(stack.erp())
-    haul.floor.stock("BRICK", 5)
-    number = haul.order(("BRICK", 3))
+    transfer_scenario = TransferScenario(stack.erp())
+    transfer_scenario.yard.stock("BRICK", 5)
+    number = transfer_scenario.order(("BRICK", 3))
     picked = {"item_code": "BRICK", "qty": 3, "bin_code": "A-01"}
     return [
-        lambda: haul.act(number, "picks", **picked),
-        lambda: haul.act(number, "cancel"),
-        lambda: haul.act(number, "dispatch"),
+        lambda: transfer_scenario.act(number, "picks", **picked),
+        lambda: transfer_scenario.act(number, "cancel"),
+        lambda: transfer_scenario.act(number, "dispatch"),
     ]
 
 
 def a_haul_that_is_released_twice(stack: Stack) -> Acts:
-    haul = Haul(stack.erp())
-    haul.floor.stock("BRICK", 5)
-    number = haul.draft(("BRICK", 3)).data["id"]
+    transfer_scenario = TransferScenario(stack.erp())
+    transfer_scenario.yard.stock("BRICK", 5)
+    number = transfer_scenario.draft(("BRICK", 3)).data["id"]
     return [
-        lambda: haul.act(number, "release", picker_id=7),
-        lambda: haul.act(number, "release", picker_id=7),
-        lambda: haul.act(number, "cancel"),
+        lambda: transfer_scenario.act(number, "release", picker_id=7),
+        lambda: transfer_scenario.act(number, "release", picker_id=7),
+        lambda: transfer_scenario.act(number, "cancel"),
     ]
 
 
 def goods_of_two_hauls_that_arrive(stack: Stack) -> Acts:
-    haul = Haul(stack.erp())
-    haul.floor.stock("BRICK", 9)
-    first, second = haul.underway(("BRICK", 4)), haul.underway(("BRICK", 5))
+    transfer_scenario = TransferScenario(stack.erp())
+    transfer_scenario.yard.stock("BRICK", 9)
+    first, second = (
+        transfer_scenario.underway(("BRICK", 4)),
+        transfer_scenario.underway(("BRICK", 5)),
+    )
     return [
-        lambda: haul.receive(first, {"item_code": "BRICK", "qty": 4}),
-        lambda: haul.receive(second, {"item_code": "BRICK", "qty": 5}),
+        lambda: transfer_scenario.receive(first, {"item_code": "BRICK", "qty": 4}),
+        lambda: transfer_scenario.receive(second, {"item_code": "BRICK", "qty": 5}),
     ]
 
 
 def goods_of_a_haul_that_arrive_twice(stack: Stack) -> Acts:
-    haul = Haul(stack.erp())
-    haul.floor.stock("BRICK", 9)
-    number, _ = haul.underway(("BRICK", 4)), haul.underway(("BRICK", 5))
+    transfer_scenario = TransferScenario(stack.erp())
+    transfer_scenario.yard.stock("BRICK", 9)
+    number, _ = transfer_scenario.underway(("BRICK", 4)), transfer_scenario.underway(("BRICK", 5))
     return [
-        lambda: haul.receive(number, {"item_code": "BRICK", "qty": 3}),
-        lambda: haul.receive(number, {"item_code": "BRICK", "qty": 3}),
-        lambda: haul.receive(number, {"item_code": "BRICK", "qty": 1}, final=True),
+        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, final=True),
     ]
 
 
 def a_haul_that_is_closed_twice(stack: Stack) -> Acts:
-    haul = Haul(stack.erp())
-    haul.floor.stock("BRICK", 4)
-    number = haul.underway(("BRICK", 4))
-    haul.receive(number, {"item_code": "BRICK", "qty": 1}, final=True)
+    transfer_scenario = TransferScenario(stack.erp())
+    transfer_scenario.yard.stock("BRICK", 4)
+    number = transfer_scenario.underway(("BRICK", 4))
+    transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, final=True)
     return [
-        lambda: haul.act(number, "close", reason="Lost"),
-        lambda: haul.act(number, "close", reason="Stolen"),
+        lambda: transfer_scenario.act(number, "close", reason="Lost"),
+        lambda: transfer_scenario.act(number, "close", reason="Stolen"),
     ]
 
 
 def two_waves_and_one_picking(stack: Stack) -> Acts:
-    swell = Swell(_floor(stack))
-    first, both, third = swell.pickings(3)
-    return [lambda: swell.create([first, both]), lambda: swell.create([both, third])]
-
-
-def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
-    swell = Swell(_floor(stack))
-    swell.floor.stock("BRICK", 1)
-    first, second = swell.pickings(2)
-    number = swell.wave([first, second], "plan")
-    return [lambda: swell.act(number, "release"), lambda: swell.floor.act(first, "cancel")]
-
-
-def a_wave_that_is_cancelled_while_its_last_picking_ends(stack: Stack) -> Acts:
-    swell = Swell(_floor(stack))
-    swell.floor.stock("BRICK", 1)
-    [picking] = swell.pickings(1)
-    number = swell.wave([picking], "plan", "release")
-    swell.floor.act(picking, "start")
-    swell.floor.pick(picking, "BRICK", 1)
+    wave_scenario = WaveScenario(_floor(stack))
+    first, both, third = wave_scenario.pickings(3)
     return [
-        lambda: swell.floor.act(picking, "finalize"),
-        lambda: swell.act(number, "cancel"),
-        lambda: swell.act(number, "complete"),
+        lambda: wave_scenario.create([first, both]),
+        lambda: wave_scenario.create([both, third]),
     ]
 
 
-def _transfer(floor: Floor, qty: int, from_bin: str, **more: object) -> Response:
+def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
+    wave_scenario = WaveScenario(_floor(stack))
+    wave_scenario.yard.stock("BRICK", 1)
+    first, second = wave_scenario.pickings(2)
+    number = wave_scenario.wave([first, second], "plan")
+    return [
+        lambda: wave_scenario.act(number, "release"),
+        lambda: wave_scenario.yard.act(first, "cancel"),
+    ]
+
+
+def a_wave_that_is_cancelled_while_its_last_picking_ends(stack: Stack) -> Acts:
+    wave_scenario = WaveScenario(_floor(stack))
+    wave_scenario.yard.stock("BRICK", 1)
+    [picking] = wave_scenario.pickings(1)
+    number = wave_scenario.wave([picking], "plan", "release")
+    wave_scenario.yard.act(picking, "start")
+    wave_scenario.yard.pick(picking, "BRICK", 1)
+    return [
+        lambda: wave_scenario.yard.act(picking, "finalize"),
+        lambda: wave_scenario.act(number, "cancel"),
+        lambda: wave_scenario.act(number, "complete"),
+    ]
+
+
+def _transfer(yard: WarehouseScenario, qty: int, from_bin: str, **more: object) -> Response:
     """Move BRICK to B-01."""
     line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01"}
     body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line], **more}
-    return floor.erp.post("/transfers", body)
+    return yard.erp.post("/transfers", body)
 
 
-def _adjust(floor: Floor, **changes: object) -> Response:
+def _adjust(yard: WarehouseScenario, **changes: object) -> Response:
     body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted"}
-    return floor.erp.post("/stock-adjustments", body | changes)
+    return yard.erp.post("/stock-adjustments", body | changes)
 
 
 SCENES: list[Callable[[Stack], Acts]] = [

@@ -6,10 +6,10 @@ import pytest
 
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
-from tests.faults import Wire
-from tests.floor import Floor
+from tests.faults import AwsFaults
 from tests.stack import Stack
 from tests.stock_proof import prove
+from tests.warehouse_scenario import WarehouseScenario
 
 _FREE = {"held", "open", "count", "acme", "transfer_order_request"}
 """Sums, marks, the events of acme in the outbox: what is written without looking."""
@@ -47,8 +47,8 @@ _MORE: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture
-def floor(stack: Stack) -> Floor:
-    return Floor.furnished(stack.erp(), "YARD", "SHOP")
+def yard(stack: Stack) -> WarehouseScenario:
+    return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
 
 
 def _kind(action: dict[str, Any]) -> tuple[str, bool]:
@@ -59,16 +59,16 @@ def _kind(action: dict[str, Any]) -> tuple[str, bool]:
 
 
 def test_every_write_of_stock_and_its_work_depends_on_what_was_read(
-    floor: Floor, wire: Wire
+    yard: WarehouseScenario, aws_faults: AwsFaults
 ) -> None:
-    with wire.recorded() as seen:
-        floor.stock("BRICK", 5)
-        order = floor.order(("BRICK", 2))
-        number = floor.started(order)
-        floor.pick(number, "BRICK", 2)
-        floor.act(number, "finalize")
-        answers = [floor.erp.post(f"/exit-documents/{order}/dispatch")]
-        answers += [floor.erp.post(path, body, key=path) for path, body in _MORE]
+    with aws_faults.recorded() as seen:
+        yard.stock("BRICK", 5)
+        order = yard.order(("BRICK", 2))
+        number = yard.started(order)
+        yard.pick(number, "BRICK", 2)
+        yard.act(number, "finalize")
+        answers = [yard.erp.post(f"/exit-documents/{order}/dispatch")]
+        answers += [yard.erp.post(path, body, key=path) for path, body in _MORE]
     assert {answer.status for answer in answers} == {200, 201}
 
     written = [
@@ -87,10 +87,10 @@ def test_every_write_of_stock_and_its_work_depends_on_what_was_read(
 
 @pytest.mark.parametrize("sequence", [MOVEMENTS.kind, STOCK.kind])
 def test_a_lost_sequence_overwrites_nothing(
-    sequence: str, floor: Floor, stack: Stack, clock: Clock
+    sequence: str, yard: WarehouseScenario, stack: Stack, clock: Clock
 ) -> None:
     assert clock
-    floor.stock("BRICK", 5)
+    yard.stock("BRICK", 5)
     store = stack.store()
     key = {"PK": {"S": "sequence"}, "SK": {"S": sequence}}
     store.client.delete_item(TableName=store.table, Key=key)
@@ -100,7 +100,7 @@ def test_a_lost_sequence_overwrites_nothing(
         "reason": "Found",
     }  # fmt: skip
 
-    answer = floor.erp.post("/stock-adjustments", body)
+    answer = yard.erp.post("/stock-adjustments", body)
 
     assert answer.status == 503
     assert _without_sequences(stack) == before

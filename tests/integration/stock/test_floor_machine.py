@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.clock import Clock
-from tests.floor import Floor
 from tests.floor_machine import WAREHOUSES, FloorMachine
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 _RUN = 50
 """Steps of one run, each of which begins on the same floor."""
@@ -28,7 +28,7 @@ def test_whatever_happens_the_books_are_right(
     steps = int(os.environ.get("SOAK_STEPS", "300")) // _PARTS
     first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
     erp = stack.erp()
-    Floor.furnished(erp, *WAREHOUSES)
+    WarehouseScenario.furnished(erp, *WAREHOUSES)
     FloorMachine.furnish(stack, erp)
 
     run_state_machine_as_test(

@@ -13,23 +13,23 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Wire
-from tests.floor import Floor
+from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stock.scenes import SCENES, Acts
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.stock_proof import Books, check, read_books
+from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]
 
 
 @pytest.fixture
-def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Few shards of counters, since moto is slow and deletions write them all."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    return Scheduler(wire, monkeypatch)
+    return Scheduler(aws_faults, monkeypatch)
 
 
 # What came of it
@@ -121,19 +121,19 @@ def test_at_once_is_as_one_after_the_other(
 class _Picker:
     """Somebody who has an order to pick, and picks what he is sent to."""
 
-    floor: Floor
+    yard: WarehouseScenario
     order: int
 
     def work(self) -> float:
         """Pick all that can be had; how much that was."""
-        made = self.floor.erp.post("/pickings", {"document_id": self.order})
+        made = self.yard.erp.post("/pickings", {"document_id": self.order})
         assert made.status == 201, made.text
         number = made.data["id"]
-        assert self.floor.act(number, "start").status == 200
+        assert self.yard.act(number, "start").status == 200
         picked = 0.0
         for line in made.data["lines"]:
             if line["bin_code"]:
-                taken = self.floor.pick(number, "BRICK", line["qty"], line["bin_code"])
+                taken = self.yard.pick(number, "BRICK", line["qty"], line["bin_code"])
                 assert taken.status == 200, taken.text
                 picked += line["qty"]
         return picked
@@ -143,10 +143,10 @@ class _Picker:
 def test_pickers_and_the_last_units(
     pickers: int, units: int, runs: int, stack: Stack, scheduler: Scheduler
 ) -> None:
-    floor = Floor.furnished(stack.erp(), "YARD")
-    floor.stock("BRICK", units // 2, "A-01")
-    floor.stock("BRICK", units - units // 2, "F-01")
-    everyone = [_Picker(floor, floor.order(("BRICK", 1))) for _ in range(pickers)]
+    yard = WarehouseScenario.furnished(stack.erp(), "YARD")
+    yard.stock("BRICK", units // 2, "A-01")
+    yard.stock("BRICK", units - units // 2, "F-01")
+    everyone = [_Picker(yard, yard.order(("BRICK", 1))) for _ in range(pickers)]
     restore = stack.keep()
     scheduler.watch = lambda: check(read_books(stack.stored()))
 
@@ -155,4 +155,4 @@ def test_pickers_and_the_last_units(
         with replayable(seed):
             got = scheduler.run([picker.work for picker in everyone], seed)
             assert Counter(got) == {1: units, 0: pickers - units}
-            assert floor.level("BRICK") == (units, units, 0)
+            assert yard.level("BRICK") == (units, units, 0)

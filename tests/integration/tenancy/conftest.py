@@ -6,7 +6,7 @@ from tests.integration.control_plane import Wire, deployed
 
 
 @pytest.fixture
-def wire() -> Iterator[Wire]:
+def aws_faults() -> Iterator[Wire]:
     """A deployed stack without tenants."""
-    with deployed() as wire:
-        yield wire
+    with deployed() as aws_faults:
+        yield aws_faults

@@ -20,8 +20,8 @@ DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
 
 @pytest.fixture(autouse=True)
-def _bucket(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wire
+def _bucket(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_faults
     monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
     config.cache_clear()
 
@@ -98,8 +98,8 @@ def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) 
     assert len(session_policy("t" * 32, longest)) <= 2048
 
 
-def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(wire: Wire) -> None:
-    with wire.recorded() as calls:
+def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(aws_faults: Wire) -> None:
+    with aws_faults.recorded() as calls:
         acme = dynamodb_for("acme")
         assert dynamodb_for("acme") is acme
         beta = dynamodb_for("beta")
@@ -109,8 +109,8 @@ def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(wire: Wi
     assert len(used) == 3
 
 
-def test_assume_role_is_asked_for_the_tenants_policy(wire: Wire) -> None:
-    assert wire
+def test_assume_role_is_asked_for_the_tenants_policy(aws_faults: Wire) -> None:
+    assert aws_faults
     seen: list[dict[str, Any]] = []
     sts = aws.client("sts")
     sts.meta.events.register(
@@ -123,38 +123,40 @@ def test_assume_role_is_asked_for_the_tenants_policy(wire: Wire) -> None:
     assert request["DurationSeconds"] == 3600
 
 
-def test_credentials_are_renewed_before_they_expire(wire: Wire) -> None:
+def test_credentials_are_renewed_before_they_expire(aws_faults: Wire) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme")
     now[0] += 2500
     assert access.client("dynamodb", "acme") is first
     now[0] += 110
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert access.client("dynamodb", "acme") is not first
     assert calls == ["AssumeRole"]
 
 
-def test_only_the_latest_tenants_are_kept(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_latest_tenants_are_kept(
+    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
         access.client("dynamodb", slug)
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         access.client("dynamodb", "acme")
         access.client("dynamodb", "gamma")
     assert calls == []
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         access.client("dynamodb", "beta")
     assert calls == ["AssumeRole"]
 
 
 def test_without_a_role_the_ambient_client_serves_all(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
     assert calls == []
 

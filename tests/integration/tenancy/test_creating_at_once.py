@@ -16,7 +16,7 @@ from tests.integration.control_plane import Wire
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 
 
-def test_two_at_once_create_one_tenant(wire: Wire) -> None:
+def test_two_at_once_create_one_tenant(aws_faults: Wire) -> None:
     """A second run goes from start to end before each call of the first."""
     calls = 0
     inside = False
@@ -29,14 +29,14 @@ def test_two_at_once_create_one_tenant(wire: Wire) -> None:
             inside = False
             calls += 1
 
-    with wire.hooked(interleave):
+    with aws_faults.hooked(interleave):
         create_tenant(ACME)
     assert calls > 5
     assert_complete()
 
 
 @pytest.mark.parametrize("at", range(STEPS))
-def test_of_two_at_once_with_other_settings_one_is_refused(at: int, wire: Wire) -> None:
+def test_of_two_at_once_with_other_settings_one_is_refused(at: int, aws_faults: Wire) -> None:
     """The other one goes from start to end before call `at` of the first."""
     other = replace(ACME, plan="enterprise", host="other.acme.test")
     outcomes: list[Any] = []
@@ -55,7 +55,7 @@ def test_of_two_at_once_with_other_settings_one_is_refused(at: int, wire: Wire) 
             if calls == at + 1:
                 attempt(other)
 
-    with wire.hooked(interleave):
+    with aws_faults.hooked(interleave):
         attempt(ACME)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
     (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))
@@ -64,8 +64,8 @@ def test_of_two_at_once_with_other_settings_one_is_refused(at: int, wire: Wire) 
     assert sorted(hosts, key=str) == [None, "acme"]
 
 
-def test_many_threads_create_one_tenant(wire: Wire) -> None:
-    assert wire
+def test_many_threads_create_one_tenant(aws_faults: Wire) -> None:
+    assert aws_faults
     results: list[Any] = []
 
     def run() -> None:
@@ -83,7 +83,7 @@ def test_many_threads_create_one_tenant(wire: Wire) -> None:
     assert_complete()
 
 
-def test_a_transaction_that_meets_another_is_tried_again(wire: Wire) -> None:
+def test_a_transaction_that_meets_another_is_tried_again(aws_faults: Wire) -> None:
     """DynamoDB refuses one of two transactions on an item; moto never does."""
     met: list[str] = []
 
@@ -99,6 +99,6 @@ def test_a_transaction_that_meets_another_is_tried_again(wire: Wire) -> None:
                 operation,
             )
 
-    with wire.hooked(conflict):
+    with aws_faults.hooked(conflict):
         assert create_tenant(ACME).slug == "acme"
     assert met == ["TransactWriteItems"]

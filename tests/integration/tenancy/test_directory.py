@@ -23,11 +23,11 @@ def state(directory: Directory, max_age: float = module.FRESH) -> str:
     return tenant.state
 
 
-def test_a_change_is_seen_within_ten_seconds(wire: Wire) -> None:
+def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert state(directory) == "active"
         clock.now += 9.99
         assert state(directory) == "active"
@@ -38,23 +38,23 @@ def test_a_change_is_seen_within_ten_seconds(wire: Wire) -> None:
     assert state(directory) == "suspended"
 
 
-def test_a_caller_may_accept_older_answers(wire: Wire) -> None:
+def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
     state(directory)
     set_state("acme", "suspended")
     clock.now += 200
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert state(directory, max_age=300) == "active"
     assert calls == []
     assert state(directory) == "suspended"
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_what_is_not_there_is_remembered_too(wire: Wire) -> None:
+def test_what_is_not_there_is_remembered_too(aws_faults: Wire) -> None:
     directory = Directory(Clock())
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         for _ in range(3):
             assert directory.tenant("nobody") is None
             assert directory.tenant_for_host("nowhere.test") is None
@@ -62,22 +62,22 @@ def test_what_is_not_there_is_remembered_too(wire: Wire) -> None:
 
 
 def test_a_flood_of_hosts_does_not_fill_the_memory(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wire
+    assert aws_faults
     monkeypatch.setattr(module, "_CAPACITY", 5)
     directory = Directory(Clock())
     for number in range(20):
         directory.tenant_for_host(f"host-{number}.test")
     assert len(directory._kept) == 5
-    with wire.recorded() as calls:
+    with aws_faults.recorded() as calls:
         directory.tenant_for_host("host-19.test")
         directory.tenant_for_host("host-0.test")
     assert calls == ["GetItem"]
 
 
-def test_the_shared_address_is_no_host_of_a_tenant(wire: Wire) -> None:
-    assert wire
+def test_the_shared_address_is_no_host_of_a_tenant(aws_faults: Wire) -> None:
+    assert aws_faults
     share_address(ADDRESS)
     create_tenant(TenantSettings("acme", base_url="https://partner.test/api/v1"))
     directory = Directory(Clock())

@@ -71,8 +71,8 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_a_tenant_gets_its_table_and_its_address(wire: Wire) -> None:
-    assert wire
+def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
+    assert aws_faults
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
     assert tenant == show_tenant("acme")
@@ -81,8 +81,8 @@ def test_a_tenant_gets_its_table_and_its_address(wire: Wire) -> None:
     assert steps[-1] == "ready"
 
 
-def test_creating_it_again_changes_nothing(wire: Wire) -> None:
-    assert wire
+def test_creating_it_again_changes_nothing(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     before = read(tenant_key("acme"))
     create_tenant(ACME)
@@ -98,8 +98,8 @@ MOMENTS = 2 * STEPS
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
-def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, wire: Wire) -> None:
-    with wire.hooked(killer(moment)), pytest.raises(Killed):
+def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, aws_faults: Wire) -> None:
+    with aws_faults.hooked(killer(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.forget()
     if moment < MOMENTS - 3:
@@ -108,16 +108,16 @@ def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, wire: Wir
     assert_complete()
 
 
-def test_those_are_all_the_moments(wire: Wire) -> None:
-    with wire.hooked(killer(MOMENTS)), wire.recorded() as calls:
+def test_those_are_all_the_moments(aws_faults: Wire) -> None:
+    with aws_faults.hooked(killer(MOMENTS)), aws_faults.recorded() as calls:
         create_tenant(ACME)
     assert len(calls) == STEPS
 
 
-def test_a_run_that_dies_again_and_again_gets_there(wire: Wire) -> None:
+def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
     for moment in range(MOMENTS):
         try:
-            with wire.hooked(killer(moment)):
+            with aws_faults.hooked(killer(moment)):
                 create_tenant(ACME)
         except Killed:
             continue
@@ -134,16 +134,16 @@ def test_a_run_that_dies_again_and_again_gets_there(wire: Wire) -> None:
         replace(ACME, host="other.acme.test"),
     ],
 )
-def test_a_slug_is_taken_once(other: TenantSettings, wire: Wire) -> None:
-    assert wire
+def test_a_slug_is_taken_once(other: TenantSettings, aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
         create_tenant(other)
     assert_complete()
 
 
-def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(wire: Wire) -> None:
-    assert wire
+def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
         create_tenant(TenantSettings("beta", host="wms.acme.test"))
@@ -151,21 +151,21 @@ def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(wire: Wire) ->
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_settings_that_cannot_be_cost_no_call(wire: Wire) -> None:
-    with wire.recorded() as calls, pytest.raises(ValidationFailed):
+def test_settings_that_cannot_be_cost_no_call(aws_faults: Wire) -> None:
+    with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
         create_tenant(TenantSettings("Admin", host="localhost"))
     assert calls == []
 
 
-def test_creating_a_suspended_tenant_again_does_not_resume_it(wire: Wire) -> None:
-    assert wire
+def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     set_state("acme", "suspended")
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_the_wait_for_the_table_ends(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wire
+def test_the_wait_for_the_table_ends(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_faults
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
     monkeypatch.setattr(tenant_tables, "_PATIENCE", 0.02)
     monkeypatch.setattr(tenant_tables, "_INTERVAL", 0.005)
@@ -175,8 +175,8 @@ def test_the_wait_for_the_table_ends(wire: Wire, monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
 
 
-def test_states_come_and_go(wire: Wire) -> None:
-    assert wire
+def test_states_come_and_go(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     for _ in range(2):
         assert set_state("acme", "suspended").state == "suspended"
@@ -186,8 +186,8 @@ def test_states_come_and_go(wire: Wire) -> None:
     assert (resumed.state, resumed.moved_to) == ("active", None)
 
 
-def test_plan_and_modules_change(wire: Wire) -> None:
-    assert wire
+def test_plan_and_modules_change(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
     assert set_modules("acme", ["transfer_orders"]).modules == {"transfer_orders"}
@@ -198,8 +198,8 @@ def test_plan_and_modules_change(wire: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
-def test_settings_are_set_one_by_one_and_kept_exactly(wire: Wire) -> None:
-    assert wire
+def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
+    assert aws_faults
     assert create_tenant(ACME).settings == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
@@ -219,8 +219,8 @@ def test_settings_are_set_one_by_one_and_kept_exactly(wire: Wire) -> None:
     assert show_tenant("acme").settings == changed
 
 
-def test_a_tenant_moves_to_a_host_of_its_own(wire: Wire) -> None:
-    assert wire
+def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
     create_tenant(TenantSettings("beta", host="wms.beta.test"))
     assert set_address("acme", host="wms.acme.test").base_url == "https://wms.acme.test/api/v1"
@@ -245,10 +245,10 @@ def test_a_tenant_moves_to_a_host_of_its_own(wire: Wire) -> None:
 )
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_a_tenant_that_is_not_there_cannot_be_changed(
-    change: Any, unfinished: Any, wire: Wire
+    change: Any, unfinished: Any, aws_faults: Wire
 ) -> None:
     if unfinished:
-        with wire.hooked(killer(4)), pytest.raises(Killed):
+        with aws_faults.hooked(killer(4)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
@@ -257,9 +257,9 @@ def test_a_tenant_that_is_not_there_cannot_be_changed(
 
 
 def test_tenants_are_listed_by_slug_over_all_pages(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert wire
+    assert aws_faults
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
@@ -267,8 +267,8 @@ def test_tenants_are_listed_by_slug_over_all_pages(
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_clients_are_counted_exactly_against_the_plan(wire: Wire) -> None:
-    assert wire
+def test_clients_are_counted_exactly_against_the_plan(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
     with pytest.raises(ServiceError) as refusal:
@@ -284,8 +284,8 @@ def test_clients_are_counted_exactly_against_the_plan(wire: Wire) -> None:
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_a_secret_is_stored_nowhere(wire: Wire) -> None:
-    assert wire
+def test_a_secret_is_stored_nowhere(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
     rotated = rotate_client(created.client_id)
@@ -301,15 +301,15 @@ def test_a_secret_is_stored_nowhere(wire: Wire) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_a_client_that_cannot_be_is_refused(name: str, scopes: list[str], wire: Wire) -> None:
-    assert wire
+def test_a_client_that_cannot_be_is_refused(name: str, scopes: list[str], aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
         create_client("acme", name, scopes)
     assert list_clients("acme") == []
 
 
-def test_two_rotations_at_once_do_not_undo_each_other(wire: Wire) -> None:
+def test_two_rotations_at_once_do_not_undo_each_other(aws_faults: Wire) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
@@ -319,12 +319,12 @@ def test_two_rotations_at_once_do_not_undo_each_other(wire: Wire) -> None:
             rotated.append(None)
             rotate_client(created.client_id)
 
-    with wire.hooked(interleave), pytest.raises(Conflict):
+    with aws_faults.hooked(interleave), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 
-def test_unknown_and_revoked_clients_cannot_be_rotated(wire: Wire) -> None:
-    assert wire
+def test_unknown_and_revoked_clients_cannot_be_rotated(aws_faults: Wire) -> None:
+    assert aws_faults
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.haul import Haul
 from tests.stack import once
+from tests.transfer_scenario import TransferScenario
 
 
 @pytest.fixture
@@ -45,6 +45,6 @@ def order() -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def haul(erp: Erp) -> Haul:
+def transfer_scenario(erp: Erp) -> TransferScenario:
     """YARD and SHOP, furnished and empty."""
-    return Haul(erp)
+    return TransferScenario(erp)

@@ -147,7 +147,7 @@ def test_the_same_reference_answers_the_first_order(yards: Erp, order: Write) ->
     assert len(yards.walk(PATH)) == 4
 
 
-@pytest.mark.usefixtures("wire")  # moto is not thread-safe: one call at a time
+@pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
 def test_at_the_same_instant_one_order_is_made(yards: Erp, order: Write) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: yards.post(PATH, order()), range(8)))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.haul import PATH, Haul
 from tests.stack import Stack
 from tests.stock_proof import prove
+from tests.transfer_scenario import PATH, TransferScenario
 
 ACTS: dict[str, dict[str, Any]] = {
     "release": {"picker_id": 7},
@@ -59,74 +59,87 @@ def problems(answer: Response) -> dict[str, str]:
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
-def _ensure_refused(haul: Haul, number: int, state: str) -> None:
+def _ensure_refused(transfer_scenario: TransferScenario, number: int, state: str) -> None:
     """Every act that the state does not allow is refused, with the state in its message."""
     for act, allowed in NEEDS.items():
         if state in allowed:
             continue
-        answer = haul.act(number, act, **ACTS[act])
+        answer = transfer_scenario.act(number, act, **ACTS[act])
         further = state == "cancelled" or WAY.index(state) > max(map(WAY.index, allowed))
         assert (answer.status, answer.code) == (409, "stale_state" if further else "conflict"), act
         assert f"TO-{number} is {state};" in answer.json()["message"]
 
 
-def test_every_state_allows_what_leads_on_and_no_more(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
-    number = haul.draft(("BRICK", 4)).data["id"]
+def test_every_state_allows_what_leads_on_and_no_more(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
+    number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
     for state in WAY:
         before, events = stored(stack), len(stack.events())
-        _ensure_refused(haul, number, state)
+        _ensure_refused(transfer_scenario, number, state)
         assert (stored(stack), len(stack.events())) == (before, events)
         if state in STEPS:
             act, body = STEPS[state]
-            haul.done(number, act, **body)
-    assert haul.shown(number)["status"] == "closed"
+            transfer_scenario.done(number, act, **body)
+    assert transfer_scenario.shown(number)["status"] == "closed"
     prove(stack.store())
 
 
-def test_a_cancelled_order_allows_nothing(haul: Haul, stack: Stack) -> None:
-    number = haul.draft(("BRICK", 4)).data["id"]
-    haul.done(number, "cancel")
+def test_a_cancelled_order_allows_nothing(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    number = transfer_scenario.draft(("BRICK", 4)).data["id"]
+    transfer_scenario.done(number, "cancel")
 
-    _ensure_refused(haul, number, "cancelled")
+    _ensure_refused(transfer_scenario, number, "cancelled")
     prove(stack.store())
 
 
-def test_its_picking_is_not_worked_on_by_itself(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
-    picking = haul.shown(haul.order(("BRICK", 4)))["picking_id"]
+def test_its_picking_is_not_worked_on_by_itself(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
+    picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
     before = stored(stack)
 
     for act, body in (
         ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
         ("revert", None),
     ):  # fmt: skip
-        answer = haul.erp.post(f"/pickings/{picking}/{act}", body)
+        answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
         assert (answer.status, answer.code) == (409, "conflict")
     assert stored(stack) == before
 
 
-def test_only_a_client_that_releases_must_name_the_picker(haul: Haul, stack: Stack) -> None:
-    first, second = haul.draft(("BRICK", 1)).data["id"], haul.draft(("BRICK", 1)).data["id"]
+def test_only_a_client_that_releases_must_name_the_picker(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    first, second = (
+        transfer_scenario.draft(("BRICK", 1)).data["id"],
+        transfer_scenario.draft(("BRICK", 1)).data["id"],
+    )
     token = stack.user_token(permissions="transfer-orders.manage", sub="31")
     ana = Erp(stack.gateway, token)
 
-    refused = haul.act(first, "release")
+    refused = transfer_scenario.act(first, "release")
     released = ana.post(f"{PATH}/{first}/release")
-    named = haul.done(second, "release", picker_id=9)
+    named = transfer_scenario.done(second, "release", picker_id=9)
 
     assert list(problems(refused)) == ["picker_id"]
     assert released.status == 200
     operators = [
-        haul.erp.get(f"/pickings/{order['picking_id']}").data["operator"]
+        transfer_scenario.erp.get(f"/pickings/{order['picking_id']}").data["operator"]
         for order in (released.data, named)
     ]
     assert operators == [{"id": 31, "name": None}, {"id": 9, "name": None}]
 
 
-def test_acts_need_their_permission_and_their_module(haul: Haul, stack: Stack) -> None:
-    number = haul.draft(("BRICK", 1)).data["id"]
+def test_acts_need_their_permission_and_their_module(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    number = transfer_scenario.draft(("BRICK", 1)).data["id"]
     clerk = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
     reader = stack.erp(scopes=["transfers:read"])
 
@@ -137,12 +150,14 @@ def test_acts_need_their_permission_and_their_module(haul: Haul, stack: Stack) -
         assert (unscoped.status, unscoped.code) == (403, "missing_scope")
 
 
-def test_the_orders_of_others_are_not_there(haul: Haul, beta: Erp, stack: Stack) -> None:
-    number = haul.draft(("BRICK", 1)).data["id"]
+def test_the_orders_of_others_are_not_there(
+    transfer_scenario: TransferScenario, beta: Erp, stack: Stack
+) -> None:
+    number = transfer_scenario.draft(("BRICK", 1)).data["id"]
     before = stored(stack)
 
     for act, body in ACTS.items():
-        for caller, wanted in ((beta, number), (haul.erp, number + 1)):
+        for caller, wanted in ((beta, number), (transfer_scenario.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{act}", body)
             assert (answer.status, answer.code) == (404, "not_found")
     assert stored(stack) == before
@@ -172,31 +187,31 @@ WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.fixture
-def underway(haul: Haul) -> tuple[Haul, int]:
+def underway(transfer_scenario: TransferScenario) -> tuple[TransferScenario, int]:
     """An order of 4 bricks, 3 of the cement L1 and 2 drills, S1 and S2, on its way."""
-    haul.erp.post("/products", {"item_code": "NAIL", "name": "Nail"})
-    haul.erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "Y-ONLY"})
-    haul.floor.stock("BRICK", 9)
-    haul.floor.stock("CEMENT", 9, batch="L1")
+    transfer_scenario.erp.post("/products", {"item_code": "NAIL", "name": "Nail"})
+    transfer_scenario.erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "Y-ONLY"})
+    transfer_scenario.yard.stock("BRICK", 9)
+    transfer_scenario.yard.stock("CEMENT", 9, batch="L1")
     for serial in ("S1", "S2", "S9"):
-        haul.floor.stock("DRILL", 1, serial=serial)
-    number = haul.order(("BRICK", 4), ("CEMENT", 3), ("DRILL", 2))
-    haul.pick(number, "BRICK", 4)
-    haul.pick(number, "CEMENT", 3, batch="L1")
-    haul.pick(number, "DRILL", 2, serials=["S1", "S2"])
-    haul.done(number, "dispatch")
-    return haul, number
+        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
+    number = transfer_scenario.order(("BRICK", 4), ("CEMENT", 3), ("DRILL", 2))
+    transfer_scenario.pick(number, "BRICK", 4)
+    transfer_scenario.pick(number, "CEMENT", 3, batch="L1")
+    transfer_scenario.pick(number, "DRILL", 2, serials=["S1", "S2"])
+    transfer_scenario.done(number, "dispatch")
+    return transfer_scenario, number
 
 
 def test_a_wrong_arrival_is_named_and_nothing_comes_in(
-    underway: tuple[Haul, int], stack: Stack
+    underway: tuple[TransferScenario, int], stack: Stack
 ) -> None:
-    haul, number = underway
+    transfer_scenario, number = underway
     before = stored(stack)
 
     for line, field in WRONG_ARRIVALS:
         wrong = {"item_code": "BRICK", "qty": 1, **line}
-        told = problems(haul.receive(number, {"item_code": "BRICK", "qty": 1}, wrong))
+        told = problems(transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong))
         assert f"lines.1.{field}" in told, line
         assert all(name.startswith("lines.1.") for name in told), line
     for body, fields in (
@@ -208,13 +223,15 @@ def test_a_wrong_arrival_is_named_and_nothing_comes_in(
             {"final", "lines.0.item_code", "lines.0.qty", "lines.0.bin_code"},
         ),
     ):
-        assert set(problems(haul.act(number, "receive", **body))) == fields
+        assert set(problems(transfer_scenario.act(number, "receive", **body))) == fields
     assert stored(stack) == before
 
 
-def test_more_than_was_dispatched_never_comes_in(underway: tuple[Haul, int], stack: Stack) -> None:
-    haul, number = underway
-    haul.receive(number, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
+def test_more_than_was_dispatched_never_comes_in(
+    underway: tuple[TransferScenario, int], stack: Stack
+) -> None:
+    transfer_scenario, number = underway
+    transfer_scenario.receive(number, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
     before = stored(stack)
 
     for lines, told in (
@@ -232,15 +249,17 @@ def test_more_than_was_dispatched_never_comes_in(underway: tuple[Haul, int], sta
             "serial S1 of DRILL has arrived already",
         ),
     ):
-        answer = haul.receive(number, *lines)
+        answer = transfer_scenario.receive(number, *lines)
         assert (answer.status, answer.code) == (409, "conflict")
         assert told in answer.json()["message"]
     assert stored(stack) == before
     prove(stack.store())
 
 
-def test_wrong_fields_of_the_other_acts_are_named(haul: Haul, stack: Stack) -> None:
-    number = haul.draft(("BRICK", 1)).data["id"]
+def test_wrong_fields_of_the_other_acts_are_named(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    number = transfer_scenario.draft(("BRICK", 1)).data["id"]
     before = stored(stack)
 
     for act, body, field in (
@@ -253,16 +272,18 @@ def test_wrong_fields_of_the_other_acts_are_named(haul: Haul, stack: Stack) -> N
         ("dispatch", {"carrier_id": 1.5}, "carrier_id"),
         ("close", {"reason": " "}, "reason"),
     ):
-        assert list(problems(haul.act(number, act, **body))) == [field]
+        assert list(problems(transfer_scenario.act(number, act, **body))) == [field]
     assert stored(stack) == before
 
 
-def test_picks_that_were_not_allocated_change_nothing(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 9)
-    haul.floor.stock("BRICK", 9, "B-01")
+def test_picks_that_were_not_allocated_change_nothing(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 9)
+    transfer_scenario.yard.stock("BRICK", 9, "B-01")
     for serial in ("S1", "S2"):
-        haul.floor.stock("DRILL", 1, serial=serial)
-    number = haul.order(("BRICK", 4), ("DRILL", 1))
+        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
+    number = transfer_scenario.order(("BRICK", 4), ("DRILL", 1))
     before = stored(stack)
 
     for body, field in (
@@ -272,7 +293,7 @@ def test_picks_that_were_not_allocated_change_nothing(haul: Haul, stack: Stack) 
         ({"item_code": "DRILL"}, "serials"),
         ({"item_code": "DRILL", "serials": ["S9"]}, "serials"),
     ):
-        answer = haul.act(number, "picks", **{**ACTS["picks"], **body})
+        answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
         assert list(problems(answer)) == [field]
     assert stored(stack) == before
 
@@ -296,70 +317,81 @@ def _codes(answers: list[Response]) -> list[str]:
 
 
 @pytest.fixture
-def overlapping(wire: Wire) -> None:
+def overlapping(aws_faults: AwsFaults) -> None:
     """Each AWS call lasts, so that the requests really meet."""
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_an_order_is_released_once_however_many_release_it(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
-    number = haul.draft(("BRICK", 4)).data["id"]
+def test_an_order_is_released_once_however_many_release_it(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
+    number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
-    answers = _at_once(*[lambda: haul.act(number, "release", picker_id=7)] * 4)
+    answers = _at_once(*[lambda: transfer_scenario.act(number, "release", picker_id=7)] * 4)
 
     assert _codes(answers) == ["ok", *["stale_state"] * 3]
-    assert haul.level("BRICK", "YARD") == (10, 4, 6, 0)
-    assert len(haul.erp.walk("/pickings")) == 1
+    assert transfer_scenario.level("BRICK", "YARD") == (10, 4, 6, 0)
+    assert len(transfer_scenario.erp.walk("/pickings")) == 1
     prove(stack.store())
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_release_against_cancel_ends_cancelled(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
+def test_release_against_cancel_ends_cancelled(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
     for _ in range(3):
-        number = haul.draft(("BRICK", 4)).data["id"]
+        number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
         release, cancel = _at_once(
-            lambda number=number: haul.act(number, "release", picker_id=7),  # type: ignore[misc]
-            lambda number=number: haul.act(number, "cancel"),  # type: ignore[misc]
+            lambda number=number: transfer_scenario.act(number, "release", picker_id=7),  # type: ignore[misc]
+            lambda number=number: transfer_scenario.act(number, "cancel"),  # type: ignore[misc]
         )
 
         assert cancel.status == 200
         assert release.status == 200 or release.code == "stale_state"
-        assert haul.shown(number)["status"] == "cancelled"
-        assert haul.level("BRICK", "YARD") == (10, 0, 10, 0)
+        assert transfer_scenario.shown(number)["status"] == "cancelled"
+        assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
     prove(stack.store())
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_goods_arrive_once_however_many_receive_them(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
-    number = haul.underway(("BRICK", 3))
+def test_goods_arrive_once_however_many_receive_them(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
+    number = transfer_scenario.underway(("BRICK", 3))
 
-    answers = _at_once(*[lambda: haul.receive(number, {"item_code": "BRICK", "qty": 1})] * 5)
+    answers = _at_once(
+        *[lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1})] * 5
+    )
 
     codes = _codes(answers)
     assert codes[-3:] == ["ok"] * 3 or codes.count("ok") == 3
     assert set(codes) <= {"ok", "stale_state", "conflict"}
-    assert haul.shown(number)["status"] == "received"
-    assert haul.level("BRICK", "SHOP") == (3, 0, 3, 0)
+    assert transfer_scenario.shown(number)["status"] == "received"
+    assert transfer_scenario.level("BRICK", "SHOP") == (3, 0, 3, 0)
     told = [event for event in stack.events() if event["type"]["S"] == "transfer.received"]
     assert len(told) == 1
     prove(stack.store())
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_a_pick_against_cancel_leaves_nothing_behind(haul: Haul, stack: Stack) -> None:
-    haul.floor.stock("BRICK", 10)
-    number = haul.order(("BRICK", 4))
+def test_a_pick_against_cancel_leaves_nothing_behind(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    transfer_scenario.yard.stock("BRICK", 10)
+    number = transfer_scenario.order(("BRICK", 4))
 
     pick, cancel = _at_once(
-        lambda: haul.act(number, "picks", **ACTS["picks"]), lambda: haul.act(number, "cancel")
+        lambda: transfer_scenario.act(number, "picks", **ACTS["picks"]),
+        lambda: transfer_scenario.act(number, "cancel"),
     )
 
     assert cancel.status == 200
     assert pick.status == 200 or pick.code == "stale_state"
-    assert haul.shown(number)["status"] == "cancelled"
-    assert haul.level("BRICK", "YARD") == (10, 0, 10, 0)
+    assert transfer_scenario.shown(number)["status"] == "cancelled"
+    assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
     prove(stack.store())

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from threading import Barrier
 from typing import Any
 
-from tests.faults import Answer, Call, Forward, Wire
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.gateway import Erp
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -26,7 +26,9 @@ def at_once[R](act: Callable[[int], R]) -> list[R]:
         return list(workers.map(worker, range(AT_ONCE)))
 
 
-def at_the_last_moment(wire: Wire, act: Callable[[], object]) -> AbstractContextManager[None]:
+def at_the_last_moment(
+    aws_faults: AwsFaults, act: Callable[[], object]
+) -> AbstractContextManager[None]:
     """Let something happen just before the next transaction is committed."""
     left = [act]
 
@@ -35,7 +37,7 @@ def at_the_last_moment(wire: Wire, act: Callable[[], object]) -> AbstractContext
             left.pop()()
         return forward()
 
-    return wire.faulty(meanwhile)
+    return aws_faults.faulty(meanwhile)
 
 
 def new_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:

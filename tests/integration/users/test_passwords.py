@@ -9,7 +9,7 @@ import pytest
 from shared.identity.users import attempts, passwords
 from shared.identity.users.repository import read_account
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.signing_in.desk import Person, hire, is_good, renew
 from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
@@ -146,11 +146,13 @@ def test_the_current_password_cannot_be_tried_for_long(
     assert she.post("/users/me/password", _CHANGE).status == 200
 
 
-def test_of_twenty_changes_at_once_one_is_the_first(stack: Stack, erp: Erp, wire: Wire) -> None:
+def test_of_twenty_changes_at_once_one_is_the_first(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
     """The others are told that the current password is another one by now."""
     user = new_user(erp)
     she = as_user(stack, user)
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
     attempts_left = attempts.PER_MINUTE
     chosen = [f"{number} green bottles hanging" for number in range(AT_ONCE)]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from shared.identity.users.repository import role_count
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
@@ -67,8 +67,8 @@ def test_names_are_unique_without_regard_to_case_and_accents(erp: Erp) -> None:
     new_role(erp, "team")
 
 
-def test_twenty_at_once_create_one_role(stack: Stack, erp: Erp, wire: Wire) -> None:
-    wire.latency = 0.01
+def test_twenty_at_once_create_one_role(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
+    aws_faults.latency = 0.01
     answers = at_once(lambda number: erp.post("/roles", PACKERS, key=f"r-{number}"))
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: AT_ONCE - 1}
@@ -120,9 +120,9 @@ def test_a_role_that_users_have_stays(erp: Erp) -> None:
     ]
 
 
-def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, wire: Wire) -> None:
+def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
     role = new_role(erp)
-    wire.latency = 0.005
+    aws_faults.latency = 0.005
 
     users = at_once(lambda number: new_user(erp, f"user-{number}", roles=[role]))
     assert role_count(stack.store(), role) == AT_ONCE
@@ -140,31 +140,35 @@ def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, wire: Wire) -
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_a_role_that_somebody_gets_at_the_last_moment_stays(erp: Erp, wire: Wire) -> None:
+def test_a_role_that_somebody_gets_at_the_last_moment_stays(
+    erp: Erp, aws_faults: AwsFaults
+) -> None:
     role = new_role(erp)
 
-    with at_the_last_moment(wire, lambda: new_user(erp, roles=[role])):
+    with at_the_last_moment(aws_faults, lambda: new_user(erp, roles=[role])):
         refused = erp.delete(f"/roles/{role}")
 
     assert "1 user has the role Packers" in refused.text
     assert erp.get(f"/roles/{role}").status == 200
 
 
-def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, wire: Wire) -> None:
+def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, aws_faults: AwsFaults) -> None:
     role, kept = new_role(erp), new_role(erp, "Kept")
     user = new_user(erp, roles=[kept])
 
-    with at_the_last_moment(wire, lambda: erp.delete(f"/roles/{role}")):
+    with at_the_last_moment(aws_faults, lambda: erp.delete(f"/roles/{role}")):
         refused = erp.patch(f"/users/{user}", {"roles": [kept, role]})
 
     assert _problems(refused) == ["roles.1"]
     assert erp.get(f"/users/{user}").data["roles"] == [kept]
 
 
-def test_a_role_never_goes_while_somebody_gets_it(stack: Stack, erp: Erp, wire: Wire) -> None:
+def test_a_role_never_goes_while_somebody_gets_it(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
     """Either the deletion is first, and nobody gets the role, or somebody is, and it stays."""
     role = new_role(erp)
-    wire.latency = 0.005
+    aws_faults.latency = 0.005
 
     def act(number: int) -> Any:
         if number == AT_ONCE // 2:

@@ -12,10 +12,10 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.users import repository, second_factor, totp
 from shared.identity.users.logins import Login
 from shared.kernel.clock import now_ms
-from shared.kernel.db.transaction import Overtaken, Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.signing_in.desk import Person, enrol, hire, is_good, renew
 from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
@@ -113,12 +113,12 @@ def test_tokens_that_were_got_without_a_code_end() -> None:
 
 
 def test_of_twenty_confirmations_with_one_code_one_counts(
-    erp: Erp, wire: Wire, clock: Clock
+    erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     clock.freeze()
     user = new_user(erp)
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
 
     answers = at_once(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
 
@@ -143,7 +143,7 @@ def _spend(user: int, code: str) -> bool:
         repository.bind(tx, account, after)
         return True
 
-    return perform(store, use_case)
+    return run_transaction(store, use_case)
 
 
 @pytest.fixture
@@ -166,10 +166,10 @@ def _recovery_code(person: Person) -> str:
 
 @pytest.mark.parametrize("choose", [_app_code, _recovery_code])
 def test_a_code_is_spent_once_by_twenty_at_once(
-    anna: Person, wire: Wire, choose: Callable[[Person], str]
+    anna: Person, aws_faults: AwsFaults, choose: Callable[[Person], str]
 ) -> None:
     code = choose(anna)
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
 
     assert sorted(at_once(lambda _: _spend(anna.id, code))) == [False] * (AT_ONCE - 1) + [True]
     assert not _spend(anna.id, code)
@@ -226,7 +226,7 @@ def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp:
         assert account is not None
         repository.bind(tx, account, account.login)
         assert erp.send(method, f"/users/{anna.id}{path}", body).status == 200
-        with pytest.raises(Overtaken):
+        with pytest.raises(StaleRead):
             tx.commit()
 
 

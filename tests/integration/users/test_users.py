@@ -8,7 +8,7 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
@@ -88,9 +88,9 @@ def test_a_bad_password_is_refused(erp: Erp, password: object) -> None:
     ]
 
 
-def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, wire: Wire) -> None:
+def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
     role = new_role(erp)
-    wire.latency = 0.01
+    aws_faults.latency = 0.01
     body = {**MARIA, "roles": [role], "password": PASSWORD}
 
     answers = at_once(lambda number: erp.post("/users", body, key=f"maria-{number}"))
@@ -198,12 +198,12 @@ def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
 
 @pytest.mark.parametrize("grant", ["password", "refresh_token"])
 def test_what_is_lost_at_the_last_moment_is_not_in_the_token(
-    erp: Erp, wire: Wire, grant: str
+    erp: Erp, aws_faults: AwsFaults, grant: str
 ) -> None:
     anna = hire()
     refresh_token = anna.sign_in().refresh_token
     lose = at_the_last_moment(
-        wire, lambda: erp.patch(f"/users/{anna.id}", {"roles": []}).status == 200
+        aws_faults, lambda: erp.patch(f"/users/{anna.id}", {"roles": []}).status == 200
     )
 
     with lose:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.references import register
+from shared.kernel.db.references import register_references
 from shared.kernel.db.transaction import Transaction
 from tests.gateway import Erp
 from tests.stack import Stack
@@ -44,7 +44,7 @@ def open_document(stack: Stack) -> Callable[..., None]:
 
     def name(**ids: int) -> None:
         tx = Transaction(stack.store())
-        register(tx, "entry#1", {facet: [number] for facet, number in ids.items()})
+        register_references(tx, "entry#1", {facet: [number] for facet, number in ids.items()})
         tx.commit()
 
     return name

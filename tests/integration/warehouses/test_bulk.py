@@ -7,7 +7,7 @@ import pytest
 
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.warehouses import bulk as subject
-from tests.faults import Fault, Killed, Wire, conflict, kill_after, kill_before, lose_answer
+from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems
 from tests.stack import Stack
@@ -95,13 +95,13 @@ def test_sending_it_again_changes_nothing(
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("kill", [kill_before, kill_after])
 def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
-    stack: Stack, erp: Erp, wire: Wire, kill: Callable[[int], Fault]
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, kill: Callable[[int], Fault]
 ) -> None:
     def begin() -> None:
         erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"})
 
     begin()
-    with wire.recorded() as calm:
+    with aws_faults.recorded() as calm:
         erp.post(BULK, RACKS)
     steps = [at for at, name in enumerate(calm.operations) if name == "TransactWriteItems"]
     assert len(steps) == 3
@@ -109,7 +109,7 @@ def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
     for at in steps:
         stack.empty()
         begin()
-        with wire.faulty(kill(at)), pytest.raises(Killed, match="TransactWriteItems"):
+        with aws_faults.faulty(kill(at)), pytest.raises(Killed, match="TransactWriteItems"):
             erp.post(BULK, RACKS)
         left.append(len(erp.walk("/warehouse-positions")))
         assert erp.get("/warehouses/1").data["positions_count"] == left[-1]
@@ -122,11 +122,11 @@ def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
     assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
 
 
-def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, wire: Wire) -> None:
+def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaults) -> None:
     warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
 
-    with wire.recorded() as recording:
+    with aws_faults.recorded() as recording:
         assert len(erp.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
@@ -136,11 +136,11 @@ def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, wire: Wire) -> No
 @pytest.mark.usefixtures("small_steps", "clock")
 @pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
 def test_conflicts_and_lost_answers_do_not_show(
-    erp: Erp, warehouse: Make, wire: Wire, fault: Fault
+    erp: Erp, warehouse: Make, aws_faults: AwsFaults, fault: Fault
 ) -> None:
     warehouse("CEN")
 
-    with wire.faulty(fault):
+    with aws_faults.faulty(fault):
         answer = erp.post(BULK, RACKS)
 
     assert codes(answer.data) == NAMES

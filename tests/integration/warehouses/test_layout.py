@@ -10,7 +10,7 @@ import pytest
 
 from local.sample import ACME, read
 from shared.kernel.json_text import loads
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.warehouses.answers import problems
@@ -138,13 +138,13 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
 
 @pytest.mark.parametrize("path", [LAYOUT, f"{LAYOUT}.svg"])
 def test_a_map_waits_once_for_the_database(
-    erp: Erp, warehouse: Make, wire: Wire, path: str
+    erp: Erp, warehouse: Make, aws_faults: AwsFaults, path: str
 ) -> None:
     warehouse("CEN")
     erp.put(LAYOUT, MAP)
     assert erp.get(path).status == 200
 
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         assert erp.get(path).status == 200
 
     assert seen.round_trips == 1

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Answer, Call, Forward, Wire
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.gateway import Erp, Response
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
 from tests.interleaving import USUAL, Act, Scheduler, replayable, seeds
@@ -17,11 +17,11 @@ type Outcome = tuple[int, ...]
 
 
 @pytest.fixture
-def scheduler(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Few shards of counters, since moto is slow and deletions write them all."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    return Scheduler(wire, monkeypatch)
+    return Scheduler(aws_faults, monkeypatch)
 
 
 def _a_product_is_deleted(erp: Erp) -> Acts:
@@ -109,7 +109,7 @@ class _SlipsIn:
 @pytest.mark.parametrize("going", _GOING, ids=str)
 @pytest.mark.parametrize("assigning_first", [True, False])
 def test_wherever_one_slips_in_they_do_not_both_succeed(
-    going: Deed, *, assigning_first: bool, stack: Stack, wire: Wire, clock: Clock
+    going: Deed, *, assigning_first: bool, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock.monotonic() > 0  # waits pass at once
     erp = stack.erp()
@@ -120,7 +120,7 @@ def test_wherever_one_slips_in_they_do_not_both_succeed(
     for behind in range(1, _MOST_CALLS):
         restore()
         slips_in = _SlipsIn(erp, second, behind)
-        with wire.faulty(slips_in):
+        with aws_faults.faulty(slips_in):
             outer = erp.send(*first)
         if slips_in.answer is None:
             break

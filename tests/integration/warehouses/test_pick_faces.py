@@ -3,11 +3,11 @@
 import pytest
 
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import check
 from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFaceDraft
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import problems
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
@@ -169,7 +169,7 @@ def many(depot: Erp) -> list[PickFaceDraft]:
 
 
 def test_many_are_read_in_two_calls_and_assigned_in_one_transaction(
-    stack: Stack, wire: Wire, many: list[PickFaceDraft]
+    stack: Stack, aws_faults: AwsFaults, many: list[PickFaceDraft]
 ) -> None:
     new: list[bool] = []
 
@@ -180,11 +180,11 @@ def test_many_are_read_in_two_calls_and_assigned_in_one_transaction(
             key for one in many for key in service.existing_pick_face_keys(one, found)
         )
         assert [service.examine_pick_face(tx, one) for one in many] == [[]] * 4
-        tx.reserve("pick_face", 3)
+        tx.reserve_ids("pick_face", 3)
         new.extend(service.assign_pick_face(tx, one).new for one in many)
 
-    with wire.recorded() as recording:
-        perform(stack.store(), use_case)
+    with aws_faults.recorded() as recording:
+        run_transaction(stack.store(), use_case)
 
     assert new == [True, True, True, False]
     assert recording.operations == [
@@ -202,18 +202,18 @@ def test_examining_writes_nothing(depot: Erp, stack: Stack) -> None:
         wrong = service.examine_pick_face(tx, draft(bin_code="Z", minimum=2, maximum=1))
         found.extend(problem.field for problem in wrong)
 
-    perform(stack.store(), use_case)
+    run_transaction(stack.store(), use_case)
 
     assert found == ["bin_code", "maximum"]
     assert depot.walk("/pick-faces") == []
 
 
-def test_round_trips(depot: Erp, wire: Wire) -> None:
+def test_round_trips(depot: Erp, aws_faults: AwsFaults) -> None:
     assign(depot)
-    wire.latency = 0.03
+    aws_faults.latency = 0.03
     trips = {}
     for path in ("/pick-faces", "/pick-faces?warehouse=CEN", "/pick-faces?product_id=1"):
-        with wire.recorded() as recording:
+        with aws_faults.recorded() as recording:
             assert depot.get(path).status == 200
         trips[path] = recording.round_trips
 

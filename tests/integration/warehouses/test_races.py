@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.references import retire
-from shared.kernel.db.transaction import Overtaken, Transaction
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
@@ -146,9 +146,9 @@ def test_work_decides_again_while_what_it_names_goes(
     tx = Transaction(stack.store())
     found = tx.store.get_many(keys)
 
-    with pytest.raises(Overtaken):
+    with pytest.raises(StaleRead):
         service.known_warehouses(tx, ["CEN"], found)
-    with pytest.raises(Overtaken):
+    with pytest.raises(StaleRead):
         service.known_positions(tx, [("CEN", "A-01")], found)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems
 from tests.stack import Stack
@@ -235,11 +235,11 @@ def test_the_detail_holds_the_first_2000_positions(
     assert detail["positions"][0] == erp.get("/warehouse-positions/3").data
 
 
-def test_round_trips(erp: Erp, warehouse: Make, position: Make, wire: Wire) -> None:
+def test_round_trips(erp: Erp, warehouse: Make, position: Make, aws_faults: AwsFaults) -> None:
     warehouse("CEN")
     position("A-01")
     erp.get("/warehouses")  # the tenant is known from here on
-    wire.latency = 0.03
+    aws_faults.latency = 0.03
 
     trips = {}
     for path in (
@@ -252,7 +252,7 @@ def test_round_trips(erp: Erp, warehouse: Make, position: Make, wire: Wire) -> N
         "/warehouse-positions?warehouse_id=1&sort=-pick_sequence",
         "/warehouse-positions?search=a",
     ):
-        with wire.recorded() as recording:
+        with aws_faults.recorded() as recording:
             assert erp.get(path).status == 200
         trips[path] = recording.round_trips
 

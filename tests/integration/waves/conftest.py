@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.floor import Floor
 from tests.gateway import Erp
+from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture
-def floor(erp: Erp) -> Floor:
+def yard(erp: Erp) -> WarehouseScenario:
     """The warehouses YARD and SHOP, furnished and empty."""
-    return Floor.furnished(erp, "YARD", "SHOP")
+    return WarehouseScenario.furnished(erp, "YARD", "SHOP")

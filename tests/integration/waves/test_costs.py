@@ -4,14 +4,14 @@ from collections import Counter
 from functools import partial
 
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from tests.faults import Recording, Wire
-from tests.floor import Floor
+from tests.faults import AwsFaults, Recording
 from tests.integration.planted import PICKING
 from tests.stack import Stack
-from tests.swell import Swell
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
 
 _PRODUCTS = 10
 _MOST = 200
@@ -21,44 +21,46 @@ def _transactions(seen: Recording) -> int:
     return Counter(seen.operations)["TransactWriteItems"]
 
 
-def test_a_wave_of_ten(floor: Floor, wire: Wire) -> None:
-    floor.stock("BRICK", 10)
-    swell = Swell(floor)
-    ids = swell.pickings(10)
+def test_a_wave_of_ten(yard: WarehouseScenario, aws_faults: AwsFaults) -> None:
+    yard.stock("BRICK", 10)
+    wave_scenario = WaveScenario(yard)
+    ids = wave_scenario.pickings(10)
     waits, transactions = {}, {}
-    with wire.recorded() as seen:
-        number = swell.wave(ids)
+    with aws_faults.recorded() as seen:
+        number = wave_scenario.wave(ids)
     waits["create"], transactions["create"] = seen.round_trips, _transactions(seen)
     for act in ("plan", "release"):
-        with wire.recorded() as seen:
-            assert swell.act(number, act).status == 200
+        with aws_faults.recorded() as seen:
+            assert wave_scenario.act(number, act).status == 200
         waits[act], transactions[act] = seen.round_trips, _transactions(seen)
-    with wire.recorded() as seen:
-        assert floor.act(ids[0], "start").status == 200
+    with aws_faults.recorded() as seen:
+        assert yard.act(ids[0], "start").status == 200
     waits["start"], transactions["start"] = seen.round_trips, _transactions(seen)
 
     assert waits == {"create": 3, "plan": 3, "release": 9, "start": 3}
     assert transactions == {"create": 1, "plan": 1, "release": 2, "start": 1}
 
 
-def test_a_wave_of_two_hundred(floor: Floor, stack: Stack, wire: Wire) -> None:
+def test_a_wave_of_two_hundred(
+    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
     for number in range(_PRODUCTS):
         code = f"P-{number}"
-        assert floor.erp.post("/products", {"item_code": code, "name": code}).status == 201
-        floor.stock(code, 10_000)
+        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        yard.stock(code, 10_000)
     ids = list(range(1, _MOST + 1))
     for at in range(0, _MOST, 50):
-        perform(stack.store(), partial(_plant, numbers=ids[at : at + 50]))
-    swell = Swell(floor)
+        run_transaction(stack.store(), partial(_plant, numbers=ids[at : at + 50]))
+    wave_scenario = WaveScenario(yard)
 
-    with wire.recorded() as seen:
-        number = swell.wave(ids)
+    with aws_faults.recorded() as seen:
+        number = wave_scenario.wave(ids)
     # One begins it, five take forty pickings each, one ends it; reads before and between.
     assert (_transactions(seen), seen.round_trips) == (7, 17)
 
-    assert swell.act(number, "plan").status == 200
-    with wire.recorded() as seen:
-        released = swell.act(number, "release").data
+    assert wave_scenario.act(number, "plan").status == 200
+    with aws_faults.recorded() as seen:
+        released = wave_scenario.act(number, "release").data
     # Ten steps of twenty pickings, and the release itself.
     assert _transactions(seen) == 11
     assert seen.round_trips <= 80

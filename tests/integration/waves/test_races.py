@@ -9,23 +9,23 @@ from threading import Barrier
 import pytest
 
 from shared.warehouse.waves import creating
-from tests.faults import Wire
-from tests.floor import Floor
+from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.stack import Stack
 from tests.stock_proof import prove
-from tests.swell import Swell
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
 
 
 @pytest.fixture
-def swell(floor: Floor, wire: Wire) -> Swell:
+def wave_scenario(yard: WarehouseScenario, aws_faults: AwsFaults) -> WaveScenario:
     """Eight pickings of bricks that are there; each AWS call lasts, so that requests meet."""
-    floor.stock("BRICK", 8)
-    swell = Swell(floor)
-    swell.pickings(8)
-    wire.latency = 0.005
-    return swell
+    yard.stock("BRICK", 8)
+    wave_scenario = WaveScenario(yard)
+    wave_scenario.pickings(8)
+    aws_faults.latency = 0.005
+    return wave_scenario
 
 
 def at_once(calls: Sequence[Callable[[], Response]]) -> list[Response]:
@@ -45,41 +45,43 @@ def _assert_sound(stack: Stack) -> None:
     prove(stack.store())
 
 
-def test_of_many_waves_one_gets_a_picking(swell: Swell, stack: Stack) -> None:
-    answers = at_once([partial(swell.create, [8, own]) for own in range(1, 8)])
+def test_of_many_waves_one_gets_a_picking(wave_scenario: WaveScenario, stack: Stack) -> None:
+    answers = at_once([partial(wave_scenario.create, [8, own]) for own in range(1, 8)])
 
     assert Counter(answer.status for answer in answers) == {201: 1, 409: 6}
     assert {answer.code for answer in answers if answer.status == 409} == {"order_in_wave"}
-    [wave] = swell.erp.walk("/waves")
+    [wave] = wave_scenario.erp.walk("/waves")
     [winner] = [answer.data for answer in answers if answer.status == 201]
     assert winner["id"] == wave["id"]
     in_wave = {order["picking_id"] for order in winner["orders"]}
-    assert swell.create([one for one in range(1, 9) if one not in in_wave]).status == 201
+    assert wave_scenario.create([one for one in range(1, 9) if one not in in_wave]).status == 201
     _assert_sound(stack)
 
 
 def test_of_large_waves_one_gets_them_all(
-    swell: Swell, stack: Stack, monkeypatch: pytest.MonkeyPatch
+    wave_scenario: WaveScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(creating, "_PER_STEP", 1)
 
     answers = at_once(
         [
-            lambda: swell.create([1, 2, 3, 4, 5]),
-            lambda: swell.create([8, 7, 6, 5, 4]),
-            lambda: swell.create([5, 8, 1]),
+            lambda: wave_scenario.create([1, 2, 3, 4, 5]),
+            lambda: wave_scenario.create([8, 7, 6, 5, 4]),
+            lambda: wave_scenario.create([5, 8, 1]),
         ]
     )
 
     states = Counter(answer.status for answer in answers)
     assert states[201] == 1
     assert states[409] + states[503] == 2
-    assert len(swell.erp.walk("/waves")) == 1
+    assert len(wave_scenario.erp.walk("/waves")) == 1
     _assert_sound(stack)
 
 
-def test_a_rule_leaves_to_the_next_what_another_took(swell: Swell, stack: Stack) -> None:
-    answers = at_once([lambda: swell.create(rule={"max_orders": 3})] * 3)
+def test_a_rule_leaves_to_the_next_what_another_took(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    answers = at_once([lambda: wave_scenario.create(rule={"max_orders": 3})] * 3)
 
     made = [answer.data for answer in answers if answer.status == 201]
     taken = [order["picking_id"] for wave in made for order in wave["orders"]]
@@ -88,52 +90,56 @@ def test_a_rule_leaves_to_the_next_what_another_took(swell: Swell, stack: Stack)
     _assert_sound(stack)
 
 
-def test_a_wave_misses_none_of_its_pickings(swell: Swell, stack: Stack) -> None:
-    number = swell.wave(range(1, 9), "plan", "release")
+def test_a_wave_misses_none_of_its_pickings(wave_scenario: WaveScenario, stack: Stack) -> None:
+    number = wave_scenario.wave(range(1, 9), "plan", "release")
 
-    started = at_once([partial(swell.floor.act, one, "start") for one in range(1, 9)])
+    started = at_once([partial(wave_scenario.yard.act, one, "start") for one in range(1, 9)])
     assert {answer.status for answer in started} == {200}
-    assert swell.status(number) == "in_progress"
-    ended = at_once([partial(swell.floor.act, one, "cancel") for one in range(1, 9)])
+    assert wave_scenario.status(number) == "in_progress"
+    ended = at_once([partial(wave_scenario.yard.act, one, "cancel") for one in range(1, 9)])
 
     assert {answer.status for answer in ended} == {200}
-    shown = swell.shown(number)
+    shown = wave_scenario.shown(number)
     assert (shown["status"], shown["metrics"]["ended_orders"]) == ("picked", 8)
     _assert_sound(stack)
 
 
-def test_a_release_and_what_its_pickings_do_meanwhile(swell: Swell, stack: Stack) -> None:
-    number = swell.wave(range(1, 9), "plan")
+def test_a_release_and_what_its_pickings_do_meanwhile(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    number = wave_scenario.wave(range(1, 9), "plan")
 
     answers = at_once(
         [
-            lambda: swell.act(number, "release"),
-            lambda: swell.act(number, "release"),
-            lambda: swell.floor.act(1, "start"),
-            lambda: swell.floor.act(2, "cancel"),
-            lambda: swell.floor.act(3, "allocate"),
+            lambda: wave_scenario.act(number, "release"),
+            lambda: wave_scenario.act(number, "release"),
+            lambda: wave_scenario.yard.act(1, "start"),
+            lambda: wave_scenario.yard.act(2, "cancel"),
+            lambda: wave_scenario.yard.act(3, "allocate"),
         ]
     )
 
     assert sorted(answer.status for answer in answers[:2]) == [200, 409]
     assert {answer.status for answer in answers[2:]} == {200}
-    shown = swell.shown(number)
+    shown = wave_scenario.shown(number)
     assert (shown["status"], shown["metrics"]["ended_orders"]) == ("in_progress", 1)
     events = Counter(event["type"]["S"] for event in stack.events())
     assert events["wave.released"] == 1
     _assert_sound(stack)
 
 
-def test_a_cancelled_wave_and_its_release_exclude_each_other(swell: Swell, stack: Stack) -> None:
-    number = swell.wave(range(1, 9), "plan")
+def test_a_cancelled_wave_and_its_release_exclude_each_other(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    number = wave_scenario.wave(range(1, 9), "plan")
 
     released, cancelled = at_once(
-        [lambda: swell.act(number, "release"), lambda: swell.act(number, "cancel")]
+        [lambda: wave_scenario.act(number, "release"), lambda: wave_scenario.act(number, "cancel")]
     )
 
     # Cancelled either before the release, which is then refused, or after it.
     assert cancelled.status == 200
     assert released.status in {200, 409}
-    assert swell.status(number) == "cancelled"
-    assert swell.create(range(1, 9)).status == 201
+    assert wave_scenario.status(number) == "cancelled"
+    assert wave_scenario.create(range(1, 9)).status == 201
     _assert_sound(stack)

@@ -7,19 +7,19 @@ import pytest
 from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
-from tests.floor import Floor
 from tests.gateway import Erp
 from tests.integration.planted import picking
 from tests.stack import Stack
-from tests.swell import Swell
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
 
 
 @pytest.fixture
-def swell(floor: Floor) -> Swell:
+def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
     """Pickings 1 to 3 of the warehouse YARD."""
-    swell = Swell(floor)
-    swell.pickings(3)
-    return swell
+    wave_scenario = WaveScenario(yard)
+    wave_scenario.pickings(3)
+    return wave_scenario
 
 
 def _lasting(stack: Stack) -> list[Any]:
@@ -63,68 +63,72 @@ GOOD = {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [1, 2]}
     ],
 )
 def test_a_wrong_field_is_named(
-    swell: Swell, stack: Stack, body: dict[str, object], fields: list[str]
+    wave_scenario: WaveScenario, stack: Stack, body: dict[str, object], fields: list[str]
 ) -> None:
     before = _lasting(stack)
 
-    answer = swell.erp.post("/waves", {"warehouse_code": "YARD", "strategy": "batch", **body})
+    answer = wave_scenario.erp.post(
+        "/waves", {"warehouse_code": "YARD", "strategy": "batch", **body}
+    )
 
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     assert sorted(problem["field"] for problem in answer.json()["errors"]) == fields
     assert _lasting(stack) == before
 
 
-def test_a_picking_named_twice_is_there_once(swell: Swell) -> None:
-    created = swell.create([2, 1, 2]).data
+def test_a_picking_named_twice_is_there_once(wave_scenario: WaveScenario) -> None:
+    created = wave_scenario.create([2, 1, 2]).data
     assert [order["picking_id"] for order in created["orders"]] == [2, 1]
     assert created["metrics"]["orders"] == 2
 
 
-def test_a_picking_is_in_one_active_wave(swell: Swell, stack: Stack) -> None:
-    first = swell.wave([1, 2])
+def test_a_picking_is_in_one_active_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+    first = wave_scenario.wave([1, 2])
     before = _lasting(stack)
 
-    second = swell.create([3, 2, 1])
+    second = wave_scenario.create([3, 2, 1])
 
     assert (second.status, second.code) == (409, "order_in_wave")
     for name in (f"PKG-2 belongs to WV-{first}", f"PKG-1 belongs to WV-{first}"):
         assert name in second.json()["message"]
     assert "PKG-3" not in second.json()["message"]
     assert _lasting(stack) == before
-    swell.act(first, "cancel")
-    again = swell.wave([3, 2, 1])
-    assert swell.create([1]).json()["message"].startswith(f"PKG-1 belongs to WV-{again}")
+    wave_scenario.act(first, "cancel")
+    again = wave_scenario.wave([3, 2, 1])
+    assert wave_scenario.create([1]).json()["message"].startswith(f"PKG-1 belongs to WV-{again}")
 
 
-def test_what_has_ended_is_in_no_new_wave(swell: Swell, stack: Stack) -> None:
-    swell.floor.act(2, "cancel")
+def test_what_has_ended_is_in_no_new_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+    wave_scenario.yard.act(2, "cancel")
     before = _lasting(stack)
 
-    answer = swell.create([1, 2])
+    answer = wave_scenario.create([1, 2])
 
     assert (answer.status, answer.code) == (409, "conflict")
     assert "PKG-2 is cancelled" in answer.json()["message"]
     assert _lasting(stack) == before
 
 
-def test_what_is_picked_for_a_transfer_order_is_in_no_wave(swell: Swell, stack: Stack) -> None:
+def test_what_is_picked_for_a_transfer_order_is_in_no_wave(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
     transfer = {
         "id": 5, "type": "transfer_order", "doc_num": "TO-5", "card_code": None,
         "external_ref": None,
     }  # fmt: skip
     number = picking(stack.store(), documents=[transfer], whs_code="YARD")
 
-    answer = swell.create([1, number])
+    answer = wave_scenario.create([1, number])
 
     assert (answer.status, answer.json()["error"]["field"]) == (422, "picking_ids.1")
     assert "TO-5" in answer.json()["message"]
-    taken = swell.create(rule={}).data["orders"]
+    taken = wave_scenario.create(rule={}).data["orders"]
     assert [order["picking_id"] for order in taken] == [1, 2, 3]
 
 
-def test_the_ids_of_a_neighbour_are_unknown(swell: Swell, beta: Erp) -> None:
-    number = swell.wave([1, 2])
-    Floor.furnished(beta, "YARD")
+def test_the_ids_of_a_neighbour_are_unknown(wave_scenario: WaveScenario, beta: Erp) -> None:
+    number = wave_scenario.wave([1, 2])
+    WarehouseScenario.furnished(beta, "YARD")
 
     answer = beta.post("/waves", GOOD)
 
@@ -134,10 +138,10 @@ def test_the_ids_of_a_neighbour_are_unknown(swell: Swell, beta: Erp) -> None:
         for path in (f"/waves/{number}/{act}", f"/waves/x/{act}", f"/waves/0/{act}"):
             refused = beta.post(path)
             assert (refused.status, refused.code) == (404, "not_found"), path
-    assert swell.status(number) == "draft"
+    assert wave_scenario.status(number) == "draft"
 
 
-@pytest.mark.usefixtures("swell")
+@pytest.mark.usefixtures("wave_scenario")
 def test_waves_are_led_by_those_who_may(stack: Stack) -> None:
     paths = ["/waves", *(f"/waves/1/{act}" for act in ("plan", "release", "cancel"))]
     others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
@@ -150,12 +154,12 @@ def test_waves_are_led_by_those_who_may(stack: Stack) -> None:
     assert allowed.post("/waves", GOOD).status == 201
 
 
-def test_without_the_module_nothing_is_done(swell: Swell) -> None:
-    number = swell.wave([1])
+def test_without_the_module_nothing_is_done(wave_scenario: WaveScenario) -> None:
+    number = wave_scenario.wave([1])
     set_modules("acme", MODULES - {"waves"})
     directory.forget()
 
     for path in ("/waves", *(f"/waves/{number}/{act}" for act in ("plan", "cancel"))):
-        answer = swell.erp.post(path, GOOD)
+        answer = wave_scenario.erp.post(path, GOOD)
         assert (answer.status, answer.code) == (404, "not_found")
-    assert swell.floor.act(1, "start").status == 200
+    assert wave_scenario.yard.act(1, "start").status == 200

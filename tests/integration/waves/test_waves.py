@@ -7,7 +7,7 @@ import pytest
 from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.planted import picking, wave
 from tests.stack import Stack
@@ -163,8 +163,8 @@ def test_a_wrong_parameter_is_named(erp: Erp) -> None:
         assert sorted(problem["field"] for problem in answer.json()["errors"]) == wrong
 
 
-def test_only_the_entries_of_the_status_are_looked_at(season: Erp, wire: Wire) -> None:
-    with wire.recorded() as seen:
+def test_only_the_entries_of_the_status_are_looked_at(season: Erp, aws_faults: AwsFaults) -> None:
+    with aws_faults.recorded() as seen:
         assert len(season.get(PATH, query={"status": "planned"}).data) == 2
 
     assert seen.entries_examined == 2

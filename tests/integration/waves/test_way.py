@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.floor import Floor
 from tests.stack import Stack
 from tests.stock_proof import prove
-from tests.swell import Swell
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
 
 
 @pytest.fixture
-def swell(floor: Floor) -> Swell:
+def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
     """Ten bricks on the shelf, and nobody wants them yet."""
-    floor.stock("BRICK", 10)
-    return Swell(floor)
+    yard.stock("BRICK", 10)
+    return WaveScenario(yard)
 
 
 def _told(stack: Stack) -> list[str]:
@@ -24,18 +24,18 @@ def _told(stack: Stack) -> list[str]:
     return [kind for kind in kinds if kind.startswith("wave.")]
 
 
-def test_ten_orders_go_in_one_wave(swell: Swell, stack: Stack) -> None:
-    swell.floor.settle(minutes_per_unit=Decimal("0.25"), minutes_per_trip=Decimal(6))
-    ids = swell.pickings(10)
+def test_ten_orders_go_in_one_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+    wave_scenario.yard.settle(minutes_per_unit=Decimal("0.25"), minutes_per_trip=Decimal(6))
+    ids = wave_scenario.pickings(10)
 
-    created = swell.create(
+    created = wave_scenario.create(
         ids, strategy="cluster", carrier_code="DHL", cutoff_at="2026-03-02T16:00:00+01:00"
     )
 
     number = created.data["id"]
     assert created.status == 201
     assert created.headers["Location"].endswith(f"/api/v1/waves/{number}")
-    assert created.data == swell.erp.get(f"/waves/{number}").data
+    assert created.data == wave_scenario.erp.get(f"/waves/{number}").data
     facts = ("code", "warehouse_code", "strategy", "status", "carrier_code", "cutoff_at")
     assert [created.data[name] for name in facts] == [
         f"WV-{number}", "YARD", "cluster", "draft", "DHL", "2026-03-02T15:00:00.000Z",
@@ -48,102 +48,106 @@ def test_ten_orders_go_in_one_wave(swell: Swell, stack: Stack) -> None:
     unknown = {"allocated_units": None, "short_units": None}
     assert created.data["metrics"] == size | unknown
     assert created.data["orders"] == [{"picking_id": one, "status": "pending"} for one in ids]
-    assert swell.act(number, "plan").data["status"] == "planned"
-    assert swell.floor.level("BRICK") == (10, 0, 10)
+    assert wave_scenario.act(number, "plan").data["status"] == "planned"
+    assert wave_scenario.yard.level("BRICK") == (10, 0, 10)
 
-    released = swell.act(number, "release").data
+    released = wave_scenario.act(number, "release").data
 
     assert (released["status"], released["released_at"]) == ("released", released["updated_at"])
     assert released["metrics"] == size | {"allocated_units": 10, "short_units": 0}
-    assert swell.floor.level("BRICK") == (10, 10, 0)
-    assert swell.floor.act(ids[3], "start").status == 200
-    begun = swell.shown(number)
+    assert wave_scenario.yard.level("BRICK") == (10, 10, 0)
+    assert wave_scenario.yard.act(ids[3], "start").status == 200
+    begun = wave_scenario.shown(number)
     assert begun["status"] == "in_progress"
     assert [order["status"] for order in begun["orders"]] == [
         "started" if one == ids[3] else "pending" for one in ids
     ]
-    swell.floor.act(ids[3], "cancel")
+    wave_scenario.yard.act(ids[3], "cancel")
     for one in ids[:3] + ids[4:9]:
-        swell.work(one)
-    almost = swell.shown(number)
+        wave_scenario.work(one)
+    almost = wave_scenario.shown(number)
     assert (almost["status"], almost["metrics"]["ended_orders"]) == ("in_progress", 9)
-    assert swell.act(number, "complete").code == "conflict"
-    swell.work(ids[9])
-    assert swell.status(number) == "picked"
-    swell.floor.act(ids[0], "synchronize")
-    swell.floor.act(ids[1], "revert")
-    states = [order["status"] for order in swell.shown(number)["orders"]]
+    assert wave_scenario.act(number, "complete").code == "conflict"
+    wave_scenario.work(ids[9])
+    assert wave_scenario.status(number) == "picked"
+    wave_scenario.yard.act(ids[0], "synchronize")
+    wave_scenario.yard.act(ids[1], "revert")
+    states = [order["status"] for order in wave_scenario.shown(number)["orders"]]
     assert states == ["synchronized", "reverted", "finalized", "cancelled"] + ["finalized"] * 6
-    assert swell.act(number, "complete").data["status"] == "completed"
-    assert swell.status(number) == "completed"
-    assert swell.act(number, "close").data["status"] == "closed"
-    assert swell.status(number) == "closed"
+    assert wave_scenario.act(number, "complete").data["status"] == "completed"
+    assert wave_scenario.status(number) == "completed"
+    assert wave_scenario.act(number, "close").data["status"] == "closed"
+    assert wave_scenario.status(number) == "closed"
     assert _told(stack) == ["wave.planned", "wave.released", "wave.completed"]
     prove(stack.store())
 
 
-def test_stock_goes_to_the_most_urgent_and_the_rest_is_told(swell: Swell, stack: Stack) -> None:
-    late, soon = swell.pickings(6, priority=3), swell.pickings(6, priority=1)
-    number = swell.wave(late + soon, "plan")
+def test_stock_goes_to_the_most_urgent_and_the_rest_is_told(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    late, soon = wave_scenario.pickings(6, priority=3), wave_scenario.pickings(6, priority=1)
+    number = wave_scenario.wave(late + soon, "plan")
 
-    metrics = swell.act(number, "release").data["metrics"]
+    metrics = wave_scenario.act(number, "release").data["metrics"]
 
     assert (metrics["allocated_units"], metrics["short_units"]) == (10, 2)
-    places = {one: swell.erp.get(f"/pickings/{one}").data["lines"][0]["bin_code"] for one in late}
+    places = {
+        one: wave_scenario.erp.get(f"/pickings/{one}").data["lines"][0]["bin_code"] for one in late
+    }
     assert places == {one: "A-01" if at < 4 else None for at, one in enumerate(late)}
     prove(stack.store())
 
 
-def test_a_release_leaves_what_is_allocated(swell: Swell, stack: Stack) -> None:
-    ids = swell.pickings(3, allocate=True)
-    number = swell.wave(ids, "plan")
+def test_a_release_leaves_what_is_allocated(wave_scenario: WaveScenario, stack: Stack) -> None:
+    ids = wave_scenario.pickings(3, allocate=True)
+    number = wave_scenario.wave(ids, "plan")
     seen = len(stack.events())
 
-    metrics = swell.act(number, "release").data["metrics"]
+    metrics = wave_scenario.act(number, "release").data["metrics"]
 
     assert (metrics["allocated_units"], metrics["short_units"]) == (3, 0)
     assert [event["type"]["S"] for event in stack.events()[seen:]] == ["wave.released"]
 
 
-def test_what_was_begun_or_ended_before_the_release_counts(swell: Swell) -> None:
-    ids = swell.pickings(4)
-    swell.floor.act(ids[0], "start")
-    begun = swell.wave(ids[:2])
-    assert swell.status(begun) == "draft"
-    swell.act(begun, "plan")
-    assert swell.act(begun, "release").data["status"] == "in_progress"
+def test_what_was_begun_or_ended_before_the_release_counts(wave_scenario: WaveScenario) -> None:
+    ids = wave_scenario.pickings(4)
+    wave_scenario.yard.act(ids[0], "start")
+    begun = wave_scenario.wave(ids[:2])
+    assert wave_scenario.status(begun) == "draft"
+    wave_scenario.act(begun, "plan")
+    assert wave_scenario.act(begun, "release").data["status"] == "in_progress"
 
-    ended = swell.wave(ids[2:], "plan")
+    ended = wave_scenario.wave(ids[2:], "plan")
     for one in ids[2:]:
-        swell.floor.act(one, "cancel")
-    assert swell.shown(ended)["metrics"]["ended_orders"] == 2
-    assert swell.act(ended, "release").data["status"] == "picked"
-    assert swell.status(ended) == "picked"
+        wave_scenario.yard.act(one, "cancel")
+    assert wave_scenario.shown(ended)["metrics"]["ended_orders"] == 2
+    assert wave_scenario.act(ended, "release").data["status"] == "picked"
+    assert wave_scenario.status(ended) == "picked"
 
 
 @pytest.mark.parametrize("acts", [(), ("plan",), ("plan", "release"), ("plan", "release", "start")])
 def test_a_cancelled_wave_frees_its_pickings(
-    swell: Swell, stack: Stack, acts: tuple[str, ...]
+    wave_scenario: WaveScenario, stack: Stack, acts: tuple[str, ...]
 ) -> None:
-    ids = swell.pickings(3)
-    number = swell.wave(ids, *(act for act in acts if act != "start"))
+    ids = wave_scenario.pickings(3)
+    number = wave_scenario.wave(ids, *(act for act in acts if act != "start"))
     if "start" in acts:
-        swell.floor.act(ids[0], "start")
+        wave_scenario.yard.act(ids[0], "start")
 
-    cancelled = swell.act(number, "cancel")
+    cancelled = wave_scenario.act(number, "cancel")
 
     assert (cancelled.status, cancelled.data["status"]) == (200, "cancelled")
     assert _told(stack)[-1] == "wave.cancelled"
-    named = swell.wave(ids)
-    assert swell.erp.get(f"/waves/{named}").data["metrics"]["orders"] == 3
-    swell.act(named, "cancel")
-    by_rule = swell.create(rule={})
+    named = wave_scenario.wave(ids)
+    assert wave_scenario.erp.get(f"/waves/{named}").data["metrics"]["orders"] == 3
+    wave_scenario.act(named, "cancel")
+    by_rule = wave_scenario.create(rule={})
     expected = ids[1:] if "start" in acts else ids
     assert [order["picking_id"] for order in by_rule.data["orders"]] == expected
     for one in ids:
-        assert swell.floor.act(one, "cancel").status == 200
-    assert swell.status(number) == "cancelled"
-    assert swell.shown(number)["metrics"]["ended_orders"] == 0
+        assert wave_scenario.yard.act(one, "cancel").status == 200
+    assert wave_scenario.status(number) == "cancelled"
+    assert wave_scenario.shown(number)["metrics"]["ended_orders"] == 0
     prove(stack.store())
 
 
@@ -159,64 +163,68 @@ ALLOWED: Mapping[str, set[str]] = {
 }
 
 
-def test_acts_that_the_state_does_not_allow_say_so(swell: Swell, stack: Stack) -> None:
-    ids = swell.pickings(2)
-    number = swell.wave(ids)
+def test_acts_that_the_state_does_not_allow_say_so(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    ids = wave_scenario.pickings(2)
+    number = wave_scenario.wave(ids)
 
     def refused(status: str) -> None:
-        assert swell.status(number) == status
+        assert wave_scenario.status(number) == status
         before = stack.items()
         for act in {"plan", "release", "cancel", "complete", "close"} - ALLOWED[status]:
-            answer = swell.act(number, act)
+            answer = wave_scenario.act(number, act)
             assert (answer.status, answer.code) == (409, "conflict"), act
             assert f"is {status};" in answer.json()["message"]
         assert stack.items() == before
 
     refused("draft")
-    swell.act(number, "plan")
+    wave_scenario.act(number, "plan")
     refused("planned")
-    swell.act(number, "release")
+    wave_scenario.act(number, "release")
     refused("released")
-    swell.floor.act(ids[0], "start")
+    wave_scenario.yard.act(ids[0], "start")
     refused("in_progress")
     for one in ids:
-        swell.floor.act(one, "cancel")
+        wave_scenario.yard.act(one, "cancel")
     refused("picked")
-    swell.act(number, "complete")
+    wave_scenario.act(number, "complete")
     refused("completed")
-    swell.act(number, "close")
+    wave_scenario.act(number, "close")
     refused("closed")
-    number = swell.wave(swell.pickings(1), "cancel")
+    number = wave_scenario.wave(wave_scenario.pickings(1), "cancel")
     refused("cancelled")
 
 
-def _due(swell: Swell, day: str | None, **more: Any) -> int:
-    swell.floor._orders += 1
+def _due(wave_scenario: WaveScenario, day: str | None, **more: Any) -> int:
+    wave_scenario.yard._orders += 1
     body = {
-        "external_ref": f"DUE-{swell.floor._orders}", "type": "sale_order",
+        "external_ref": f"DUE-{wave_scenario.yard._orders}", "type": "sale_order",
         "doc_date": "2026-03-01", "due_date": day, "partner_code": "C-1",
         "warehouse_code": "YARD", "lines": [{"item_code": "BRICK", "qty": 1}],
     }  # fmt: skip
-    order = swell.erp.post("/exit-documents", body, key=f"due-{swell.floor._orders}").data["id"]
-    number: int = swell.floor.picking(order, allocate=False, **more)["id"]
+    order = wave_scenario.erp.post(
+        "/exit-documents", body, key=f"due-{wave_scenario.yard._orders}"
+    ).data["id"]
+    number: int = wave_scenario.yard.picking(order, allocate=False, **more)["id"]
     return number
 
 
-def test_a_rule_takes_the_pending_pickings_of_the_warehouse(swell: Swell) -> None:
-    in_wave, started, cancelled = swell.pickings(3)
-    swell.wave([in_wave])
-    swell.floor.act(started, "start")
-    swell.floor.act(cancelled, "cancel")
-    normal = _due(swell, "2026-03-02")
-    urgent = _due(swell, None, priority=1)
-    later = _due(swell, "2026-03-04")
-    for_ups = _due(swell, "2026-03-01", carrier_code="UPS")
-    for_dhl = _due(swell, "2026-03-01", carrier_code="DHL", priority=3)
+def test_a_rule_takes_the_pending_pickings_of_the_warehouse(wave_scenario: WaveScenario) -> None:
+    in_wave, started, cancelled = wave_scenario.pickings(3)
+    wave_scenario.wave([in_wave])
+    wave_scenario.yard.act(started, "start")
+    wave_scenario.yard.act(cancelled, "cancel")
+    normal = _due(wave_scenario, "2026-03-02")
+    urgent = _due(wave_scenario, None, priority=1)
+    later = _due(wave_scenario, "2026-03-04")
+    for_ups = _due(wave_scenario, "2026-03-01", carrier_code="UPS")
+    for_dhl = _due(wave_scenario, "2026-03-01", carrier_code="DHL", priority=3)
 
     def taken(**rule: object) -> list[int]:
-        answer = swell.create(rule=rule)
+        answer = wave_scenario.create(rule=rule)
         assert answer.status == 201, answer.text
-        swell.act(answer.data["id"], "cancel")
+        wave_scenario.act(answer.data["id"], "cancel")
         return [order["picking_id"] for order in answer.data["orders"]]
 
     assert taken() == [urgent, normal, later, for_ups, for_dhl]
@@ -226,10 +234,10 @@ def test_a_rule_takes_the_pending_pickings_of_the_warehouse(swell: Swell) -> Non
     assert taken(carrier="DHL") == [urgent, normal, later, for_dhl]
     assert taken(cutoff="2026-03-02T15:00:00Z", carrier="DHL") == [urgent, normal, for_dhl]
 
-    of_rule = swell.create(rule={"cutoff": "2026-03-02T15:00:00Z", "carrier": "DHL"}).data
+    of_rule = wave_scenario.create(rule={"cutoff": "2026-03-02T15:00:00Z", "carrier": "DHL"}).data
     assert (of_rule["carrier_code"], of_rule["cutoff_at"]) == ("DHL", "2026-03-02T15:00:00.000Z")
-    rest = swell.create(rule={"carrier": "UPS"}, carrier_code="DPD").data
+    rest = wave_scenario.create(rule={"carrier": "UPS"}, carrier_code="DPD").data
     assert [order["picking_id"] for order in rest["orders"]] == [later, for_ups]
     assert rest["carrier_code"] == "DPD"
-    nothing = swell.create(rule={})
+    nothing = wave_scenario.create(rule={})
     assert (nothing.status, nothing.json()["error"]["field"]) == (422, "rule")

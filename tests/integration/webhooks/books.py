@@ -16,7 +16,7 @@ from shared.kernel.clock import milliseconds_of
 from shared.kernel.config import config
 from shared.kernel.db.collection import HEAD
 from shared.kernel.db.items import Item, Key, from_attributes, unpack
-from shared.kernel.events.outbox import Entry, entry_of
+from shared.kernel.events.outbox import OutboxEntry, entry_of
 from tests import quick_moto
 from tests.stack import ACCOUNT, REGION, Stack
 
@@ -162,7 +162,7 @@ class Outlet:
     """One entry of the outbox, as its table has it."""
 
     tenant: str
-    entry: Entry
+    entry: OutboxEntry
     marked: bool
     """Whether its days are numbered."""
     image: dict[str, Any]

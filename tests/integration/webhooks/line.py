@@ -23,9 +23,9 @@ from shared.integration.webhooks import delivering
 from shared.integration.webhooks.repository import Register
 from shared.integration.webhooks.sending import Outcome
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.kinds import AnyKind
-from shared.kernel.events.outbox import Event, Told, raise_event
+from shared.kernel.events.outbox import Event, StoredEvent, raise_event
 from shared.kernel.observability import logger
 from tests import gateway
 from tests.clock import Clock
@@ -122,7 +122,7 @@ class Line:
         def use_case(tx: Transaction) -> list[str]:
             return [raise_event(tx, _event(kind, number)).id for number in numbers]
 
-        return perform(self.stack.store(slug), use_case)
+        return run_transaction(self.stack.store(slug), use_case)
 
     # What AWS does
 
@@ -226,7 +226,7 @@ class Line:
         asked = {
             (one.tenant, one.entry.webhook, one.entry.event, one.entry.round)
             for one in self.unread()
-            if not isinstance(one.entry, Told)
+            if not isinstance(one.entry, StoredEvent)
         }
         for slug in ("acme", "beta"):
             books = self.books(slug)
@@ -253,7 +253,7 @@ class Line:
     def _owed(self, slug: str, books: Books) -> Iterator[tuple[int, str]]:
         """What active subscriptions have asked for since they were made."""
         for one in read_outbox():
-            if one.tenant == slug and isinstance(one.entry, Told):
+            if one.tenant == slug and isinstance(one.entry, StoredEvent):
                 for number in books.register.wanting(one.entry.type):
                     if books.heads[number].created_at <= one.entry.created_at:
                         yield number, one.entry.id
@@ -286,10 +286,14 @@ class Line:
 def _messages_of(one: Outlet, register: Register) -> Iterator[Wish]:
     """What has to be sent for an entry: of which tenant, to whom, of what, in which round."""
     entry = one.entry
-    if not isinstance(entry, Told):
+    if not isinstance(entry, StoredEvent):
         yield one.tenant, entry.webhook, entry.event, entry.round
         return
-    for number in register.wanting(entry.type) if entry.only is None else [entry.only]:
+    for number in (
+        register.wanting(entry.type)
+        if entry.only_subscription is None
+        else [entry.only_subscription]
+    ):
         yield one.tenant, number, entry.id, 1
 
 

@@ -19,7 +19,7 @@ from shared.integration.webhooks.models import StoredDelivery
 from shared.integration.webhooks.sending import Outcome
 from shared.integration.webhooks.signatures import signature_headers
 from shared.kernel.config import config
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.webhooks import line as lines
 from tests.integration.webhooks.books import MOST
@@ -111,8 +111,8 @@ class Play:
 
 
 @pytest.fixture
-def play(stack: Stack, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
-    scheduler = Scheduler(wire, monkeypatch)
+def play(stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    scheduler = Scheduler(aws_faults, monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     # One goes at a time: a worker does everything in its own thread.

@@ -22,7 +22,7 @@ from shared.integration.webhooks.sending import Outcome
 from shared.kernel.config import config
 from shared.kernel.events.kinds import AnyKind
 from tests.clock import Clock
-from tests.faults import Answer, Call, Fault, Forward, Killed, Wire, lost, refusal
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed, lost, refusal
 from tests.integration.webhooks import line as lines
 from tests.integration.webhooks.books import path_of, read_outbox
 from tests.integration.webhooks.line import Letter, Line, open_line
@@ -77,7 +77,7 @@ class Fray:
     """Two tenants with subscriptions of every temper, and what is done to them."""
 
     line: Line
-    wire: Wire
+    aws_faults: AwsFaults
     chance: random.Random
     most: int
     """How often something may go wrong."""
@@ -195,13 +195,13 @@ class Fray:
         if self.struck.total() >= self.most:
             act()
             return
-        with self.wire.faulty(disturbs(self.chance, calls, self.struck)), suppress(Killed):
+        with self.aws_faults.faulty(disturbs(self.chance, calls, self.struck)), suppress(Killed):
             act()
 
 
 @pytest.fixture
 def fray(
-    desk: WebhookDesk, wire: Wire, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    desk: WebhookDesk, aws_faults: AwsFaults, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Fray]:
     clock.freeze()
     random.seed(SEED)
@@ -214,7 +214,7 @@ def fray(
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     with open_line(desk, clock) as line:
-        yield Fray(line, wire, random.Random(SEED), most=4 * EVENTS)  # noqa: S311
+        yield Fray(line, aws_faults, random.Random(SEED), most=4 * EVENTS)  # noqa: S311
 
 
 def test_everything_arrives_though_relay_and_worker_die(fray: Fray) -> None:

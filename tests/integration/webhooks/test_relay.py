@@ -10,8 +10,8 @@ from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import perform
-from shared.kernel.events.outbox import Event, Told, entry_of, raise_event
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.events.outbox import Event, StoredEvent, entry_of, raise_event
 from shared.kernel.queue import Queue
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
@@ -23,7 +23,9 @@ DAYS_31 = 31 * 86_400
 def told(desk: WebhookDesk, **more: Any) -> None:
     """Let something happen that nothing in the warehouse has to happen for."""
     facts = {"object": "wave", "id": 1, "version": 1, "href": "/waves/1", "attributes": {}, **more}
-    perform(desk.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts)))
+    run_transaction(
+        desk.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
+    )
 
 
 def expiries(desk: WebhookDesk) -> list[int | None]:
@@ -176,7 +178,7 @@ def test_a_long_address_counts_too() -> None:
             "attributes": {"S": '{"note":"' + "x" * 17_900 + '"}'},
         }
     )  # fmt: skip
-    assert isinstance(entry, Told)
+    assert isinstance(entry, StoredEvent)
     assert b'"attributes":null' in entry.body("https://api.example.com/" + "x" * 3_000)
     assert b'"attributes":{' in entry.body("https://api.example.com/api/v1")
 
@@ -212,5 +214,5 @@ def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
         raise_event(tx, Event(type="wave.completed", version=4, **facts))
 
     with pytest.raises(AssertionError, match="version 4 of wave 1"):
-        perform(desk.stack.store(), twice)
+        run_transaction(desk.stack.store(), twice)
     assert desk.stack.events() == []

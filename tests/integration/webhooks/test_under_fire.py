@@ -17,11 +17,11 @@ from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import (
     Answer,
+    AwsFaults,
     Call,
     Fault,
     Forward,
     Killed,
-    Wire,
     conflict,
     kill_after,
     kill_before,
@@ -160,11 +160,11 @@ def _faults(
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_an_event_arrives_and_is_logged_once_whatever_happens(
-    scene: Scene, line: Line, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, line: Line, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = _set(line, scene, monkeypatch)
     stage.reset()
-    with wire.recorded() as seen:
+    with aws_faults.recorded() as seen:
         answer = stage.act()
     is_request = isinstance(answer, Response)
     wanted = stage.finish(is_request=is_request)
@@ -173,7 +173,7 @@ def test_an_event_arrives_and_is_logged_once_whatever_happens(
     for name, fault in _faults(scene.name, seen.operations, is_request=is_request):
         stage.reset()
         try:
-            with wire.faulty(fault), suppress(Killed):
+            with aws_faults.faulty(fault), suppress(Killed):
                 stage.act()
             assert stage.finish(is_request=is_request) == wanted
         except BaseException as error:
@@ -191,11 +191,11 @@ def _end(line: Line) -> tuple[str, int, int, bool]:
 
 @pytest.mark.parametrize("dies", [False, True])
 def test_an_attempt_that_is_in_the_log_is_not_made_again_but_followed(
-    *, dies: bool, line: Line, wire: Wire
+    *, dies: bool, line: Line, aws_faults: AwsFaults
 ) -> None:
     """The worker never learns that it has logged the attempt."""
     act = attempt(1)(line)
-    with wire.faulty(_after_the_log(dies=dies)), suppress(Killed):
+    with aws_faults.faulty(_after_the_log(dies=dies)), suppress(Killed):
         act()
     line.settle()
     assert _end(line) == ("succeeded", 2, 0, True)

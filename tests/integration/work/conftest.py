@@ -2,33 +2,33 @@
 
 import pytest
 
-from tests.dock import Dock
-from tests.floor import Floor
 from tests.gateway import Erp
+from tests.receiving_scenario import ReceivingScenario
 from tests.stack import once
+from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture
-def floor(erp: Erp) -> Floor:
+def yard(erp: Erp) -> WarehouseScenario:
     """The warehouse YARD, furnished and empty."""
-    return Floor.furnished(erp, "YARD")
+    return WarehouseScenario.furnished(erp, "YARD")
 
 
 @pytest.fixture
-def dock(erp: Erp) -> Dock:
+def receiving_scenario(erp: Erp) -> ReceivingScenario:
     """The dock of the warehouse YARD, beside an empty SHOP."""
-    return Dock(erp)
+    return ReceivingScenario(erp)
 
 
 @pytest.fixture
-def yards(erp: Erp) -> Floor:
+def yards(erp: Erp) -> WarehouseScenario:
     """YARD and SHOP, furnished, with some of everything at A-01 of YARD."""
-    once(erp, "yards with stock", lambda: _stock(Floor.furnished(erp, "YARD", "SHOP")))
-    return Floor(erp)
+    once(erp, "yards with stock", lambda: _stock(WarehouseScenario.furnished(erp, "YARD", "SHOP")))
+    return WarehouseScenario(erp)
 
 
-def _stock(floor: Floor) -> None:
-    floor.stock("BRICK", 10)
-    floor.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
+def _stock(yard: WarehouseScenario) -> None:
+    yard.stock("BRICK", 10)
+    yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
     for serial in ("S1", "S2", "S3"):
-        floor.stock("DRILL", 1, serial=serial)
+        yard.stock("DRILL", 1, serial=serial)

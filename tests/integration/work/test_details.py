@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.kernel.db.unit_of_work import perform
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.receiving.repository import RECEIPTS
 from tests.gateway import Erp
 from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt, transfer
@@ -268,6 +268,6 @@ def test_what_has_not_changed_is_not_sent_again(stack: Stack, erp: Erp) -> None:
 
     record = RECEIPTS.get(store, number)
     started = record.entity.model_copy(update={"status": "started"})
-    perform(store, lambda tx: RECEIPTS.replace(tx, record, started))
+    run_transaction(store, lambda tx: RECEIPTS.replace(tx, record, started))
     changed = erp.get("/receipts?status=pending", headers={"If-None-Match": tag})
     assert (changed.status, changed.data) == (200, [])

@@ -11,7 +11,7 @@ from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.store import Store
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
-from tests.faults import Wire
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt
 from tests.stack import Stack
@@ -201,9 +201,11 @@ NARROW: Mapping[str, Sequence[Mapping[str, str]]] = {
 }
 
 
-def test_only_the_entries_that_are_shown_are_looked_at(erp: Erp, wire: Wire, path: str) -> None:
+def test_only_the_entries_that_are_shown_are_looked_at(
+    erp: Erp, aws_faults: AwsFaults, path: str
+) -> None:
     for query in NARROW[path]:
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             found = erp.get(path, query=query).data
 
         assert (len(found), seen.entries_examined) == (2, 2), query

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.clock import Clock
-from tests.dock import Dock
 from tests.gateway import Erp, Response
 from tests.integration.planted import ORDER, receipt
+from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_proof import prove
 
@@ -73,28 +73,36 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-def test_what_may_not_be_received_changes_nothing(dock: Dock, stack: Stack) -> None:
-    dock.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
-    dock.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "S-01"})
-    dock.floor.stock("DRILL", 1, serial="S-0", bin_code="B-01")
+def test_what_may_not_be_received_changes_nothing(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    receiving_scenario.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
+    receiving_scenario.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "S-01"})
+    receiving_scenario.yard.stock("DRILL", 1, serial="S-0", bin_code="B-01")
     elsewhere = {"item_code": "DRILL", "warehouse": "SHOP", "bin_code": "A-01", "serial": "S-9"}
-    dock.erp.post("/stock-adjustments", {**elsewhere, "increase": 1, "reason": "Found"})
-    dock.floor.stock("CEMENT", 1, batch="L0", expiry_date="2040-01-01")
+    receiving_scenario.erp.post(
+        "/stock-adjustments", {**elsewhere, "increase": 1, "reason": "Found"}
+    )
+    receiving_scenario.yard.stock("CEMENT", 1, batch="L0", expiry_date="2040-01-01")
     items = ("BRICK", "CEMENT", "DRILL")
-    number = dock.started(dock.order(*({"item_code": item, "qty": 100} for item in items)))
+    number = receiving_scenario.started(
+        receiving_scenario.order(*({"item_code": item, "qty": 100} for item in items))
+    )
 
     with nothing_changes(stack):
         for case, (body, fields) in WRONG.items():
-            answer = dock.erp.post(f"/receipts/{number}/lines", {**BRICKS, **body})
+            answer = receiving_scenario.erp.post(f"/receipts/{number}/lines", {**BRICKS, **body})
             assert answer.status == 422, case
             _assert_named(answer, fields)
 
 
-def test_more_serials_than_a_call_takes_are_told_how_to_send(dock: Dock, stack: Stack) -> None:
-    number = dock.started(dock.order({"item_code": "DRILL", "qty": 26}))
+def test_more_serials_than_a_call_takes_are_told_how_to_send(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 26}))
 
     with nothing_changes(stack):
-        answer = dock.receive(
+        answer = receiving_scenario.receive(
             number, 26, item_code="DRILL", serials=[f"S-{each}" for each in range(26)]
         )
 
@@ -103,12 +111,12 @@ def test_more_serials_than_a_call_takes_are_told_how_to_send(dock: Dock, stack: 
     assert "several calls" in answer.json()["message"]
 
 
-def test_every_problem_is_told_at_once(dock: Dock, stack: Stack) -> None:
-    dock.floor.stock("DRILL", 1, serial="S-0")
-    number = dock.started(dock.order({"item_code": "DRILL", "qty": 5}))
+def test_every_problem_is_told_at_once(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+    receiving_scenario.yard.stock("DRILL", 1, serial="S-0")
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
 
     with nothing_changes(stack):
-        answer = dock.receive(
+        answer = receiving_scenario.receive(
             number, 3, item_code="DRILL", serials=["S-0", "S-1", "S-1"], batch="L1",
             bin_code="NONE", expiry_date="2020-01-01", inventory_status="lost",
         )  # fmt: skip
@@ -119,27 +127,29 @@ def test_every_problem_is_told_at_once(dock: Dock, stack: Stack) -> None:
     ]  # fmt: skip
 
 
-def test_a_field_that_is_wrong_is_not_told_to_be_missing_as_well(dock: Dock) -> None:
-    number = dock.started(dock.order({"item_code": "DRILL", "qty": 5}))
+def test_a_field_that_is_wrong_is_not_told_to_be_missing_as_well(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
 
-    answer = dock.receive(number, 1, item_code="DRILL", serials=[5], bin_code="")
+    answer = receiving_scenario.receive(number, 1, item_code="DRILL", serials=[5], bin_code="")
 
     named = [problem["field"] for problem in answer.json()["errors"]]
     assert sorted(named) == ["bin_code", "serials.0"]
 
 
 def test_goods_expire_by_the_calendar_of_the_company(
-    dock: Dock, stack: Stack, clock: Clock
+    receiving_scenario: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:
     now = datetime.fromtimestamp(clock.time(), UTC)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     clock.advance((midnight - now).total_seconds() + 3600)
     today, yesterday = midnight.date(), midnight.date() - timedelta(days=1)
     token = Erp(stack.gateway, stack.token())
-    number = dock.started(dock.order({"item_code": "CEMENT", "qty": 5}))
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "CEMENT", "qty": 5}))
 
     def receive(day: object) -> Response:
-        return dock.receive(
+        return receiving_scenario.receive(
             number, 1, by=token, item_code="CEMENT", batch=f"L{day}", expiry_date=str(day)
         )
 
@@ -170,14 +180,16 @@ ALLOWED: Mapping[str, set[str]] = {
 }
 
 
-def test_a_state_allows_what_follows_from_it_and_nothing_else(dock: Dock, stack: Stack) -> None:
-    order = dock.order({"qty": 50})
+def test_a_state_allows_what_follows_from_it_and_nothing_else(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    order = receiving_scenario.order({"qty": 50})
 
     def do(number: int, action: str) -> Response:
-        return dock.act(number, action, body=BRICKS if action == "lines" else None)
+        return receiving_scenario.act(number, action, body=BRICKS if action == "lines" else None)
 
     def brought_to(state: str) -> int:
-        number = dock.receipt(order)
+        number = receiving_scenario.receipt(order)
         for action in IN_STATE[state]:
             assert do(number, action).status == 200
         return number
@@ -194,31 +206,39 @@ def test_a_state_allows_what_follows_from_it_and_nothing_else(dock: Dock, stack:
             assert answer.status == 200, answer.text
 
 
-def test_nothing_can_be_received_for_what_has_ended(dock: Dock, stack: Stack) -> None:
-    closed, done = dock.order({"qty": 5}), dock.order({"qty": 5})
-    dock.erp.post(f"/entry-documents/{closed}/close")
-    dock.receive(dock.started(done), 5)
+def test_nothing_can_be_received_for_what_has_ended(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    closed, done = receiving_scenario.order({"qty": 5}), receiving_scenario.order({"qty": 5})
+    receiving_scenario.erp.post(f"/entry-documents/{closed}/close")
+    receiving_scenario.receive(receiving_scenario.started(done), 5)
 
     for order in (closed, done):
         with nothing_changes(stack):
-            refused = dock.erp.post("/receipts", {"document_id": order})
+            refused = receiving_scenario.erp.post("/receipts", {"document_id": order})
         assert (refused.status, refused.code) == (409, "conflict")
         assert f"PO-{order} is " in refused.json()["message"]
 
 
-def test_a_receipt_of_a_transfer_order_is_worked_on_there(dock: Dock, stack: Stack) -> None:
+def test_a_receipt_of_a_transfer_order_is_worked_on_there(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
     document = {**ORDER, "type": "transfer_order", "doc_num": "TO-5"}
     number = receipt(stack.store(), document=document, status="started", lines=[])
 
     for action in ACTIONS:
         with nothing_changes(stack):
-            refused = dock.act(number, action, body=BRICKS if action == "lines" else None)
+            refused = receiving_scenario.act(
+                number, action, body=BRICKS if action == "lines" else None
+            )
         assert (refused.status, refused.code) == (409, "conflict")
         assert "TO-5" in refused.json()["message"]
 
 
-def test_a_receipt_that_cannot_be_is_refused(dock: Dock, stack: Stack) -> None:
-    number = dock.order({"qty": 1})
+def test_a_receipt_that_cannot_be_is_refused(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    number = receiving_scenario.order({"qty": 1})
     wrong: Mapping[str, Mapping[str, object]] = {
         "document_id": {"document_id": str(number)},
         "operator_id": {"operator_id": -1},
@@ -226,22 +246,26 @@ def test_a_receipt_that_cannot_be_is_refused(dock: Dock, stack: Stack) -> None:
         "comments": {"comments": "x" * 2001},
     }
     with nothing_changes(stack):
-        _assert_named(dock.erp.post("/receipts", {}), "document_id")
+        _assert_named(receiving_scenario.erp.post("/receipts", {}), "document_id")
         for field, body in wrong.items():
-            _assert_named(dock.erp.post("/receipts", {"document_id": number, **body}), field)
+            _assert_named(
+                receiving_scenario.erp.post("/receipts", {"document_id": number, **body}), field
+            )
 
 
 # Whose it is
 
 
-def test_what_is_there_is_there_for_its_company_only(dock: Dock, beta: Erp, stack: Stack) -> None:
-    order = dock.order({"qty": 5})
-    number = dock.started(order)
+def test_what_is_there_is_there_for_its_company_only(
+    receiving_scenario: ReceivingScenario, beta: Erp, stack: Stack
+) -> None:
+    order = receiving_scenario.order({"qty": 5})
+    number = receiving_scenario.started(order)
 
     with nothing_changes(stack):
         for asking, receipt_id, document_id in (
             (beta, number, order),
-            (dock.erp, number + 1, order + 1),
+            (receiving_scenario.erp, number + 1, order + 1),
         ):
             _assert_named(asking.post("/receipts", {"document_id": document_id}), "document_id")
             answers = []
@@ -251,9 +275,9 @@ def test_what_is_there_is_there_for_its_company_only(dock: Dock, beta: Erp, stac
             assert {(one.status, one.code) for one in answers} == {(404, "not_found")}
 
 
-def test_who_may_receive(dock: Dock, stack: Stack) -> None:
-    order = dock.order({"qty": 5})
-    number = dock.started(order)
+def test_who_may_receive(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+    order = receiving_scenario.order({"qty": 5})
+    number = receiving_scenario.started(order)
     reader = stack.erp(scopes=["receipts:read", "pickings:write", "stocks:write"])
     picker = Erp(stack.gateway, stack.user_token(permissions="exits.manage approvals.grant"))
 

@@ -1,15 +1,15 @@
 """Stock moves from shelf to shelf and from warehouse to warehouse."""
 
-from tests.faults import Wire
-from tests.floor import Floor
+from tests.faults import AwsFaults
 from tests.integration.work.transfers import PATH, body, problems, unchanged
 from tests.stack import Stack
 from tests.stock_proof import prove
+from tests.warehouse_scenario import WarehouseScenario
 
 KINDS = ("transfer.created", "transfer.completed")
 
 
-def where(yards: Floor, item_code: str) -> dict[tuple[str, str, str], float]:
+def where(yards: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
     """Tell where an item lies: warehouse, position, inventory status."""
     rows = yards.erp.walk("/stocks", item_code=item_code, status="in")
     found: dict[tuple[str, str, str], float] = {}
@@ -23,7 +23,9 @@ def events(stack: Stack) -> list[str]:
     return [event["type"]["S"] for event in stack.events() if event["type"]["S"] in KINDS]
 
 
-def test_a_transfer_inside_a_warehouse_is_done_at_once(yards: Floor, stack: Stack) -> None:
+def test_a_transfer_inside_a_warehouse_is_done_at_once(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     answer = yards.erp.post(PATH, body(reason="Tidy up", comments="Aisle A", operator_id=7))
 
     assert answer.status == 201, answer.text
@@ -71,7 +73,7 @@ def test_a_transfer_inside_a_warehouse_is_done_at_once(yards: Floor, stack: Stac
     prove(stack.store())
 
 
-def test_goods_of_every_kind_change_the_warehouse(yards: Floor, stack: Stack) -> None:
+def test_goods_of_every_kind_change_the_warehouse(yards: WarehouseScenario, stack: Stack) -> None:
     answer = yards.erp.post(
         PATH,
         body(
@@ -98,7 +100,9 @@ def test_goods_of_every_kind_change_the_warehouse(yards: Floor, stack: Stack) ->
     prove(stack.store())
 
 
-def test_damaged_goods_stay_damaged_wherever_they_go(yards: Floor, stack: Stack) -> None:
+def test_damaged_goods_stay_damaged_wherever_they_go(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     yards.erp.post(
         "/stock-adjustments",
         {
@@ -118,7 +122,7 @@ def test_damaged_goods_stay_damaged_wherever_they_go(yards: Floor, stack: Stack)
     prove(stack.store())
 
 
-def test_a_pending_transfer_waits_for_its_execution(yards: Floor, stack: Stack) -> None:
+def test_a_pending_transfer_waits_for_its_execution(yards: WarehouseScenario, stack: Stack) -> None:
     made = yards.erp.post(PATH, body(execute=False))
     number = made.data["id"]
 
@@ -138,7 +142,7 @@ def test_a_pending_transfer_waits_for_its_execution(yards: Floor, stack: Stack) 
 
 
 def test_the_events_of_a_transfer_that_is_done_at_once_have_an_order(
-    yards: Floor, stack: Stack
+    yards: WarehouseScenario, stack: Stack
 ) -> None:
     assert yards.erp.post(PATH, body()).status == 201
 
@@ -150,7 +154,9 @@ def test_the_events_of_a_transfer_that_is_done_at_once_have_an_order(
     ]
 
 
-def test_what_is_not_there_is_an_error_that_may_pass(yards: Floor, stack: Stack) -> None:
+def test_what_is_not_there_is_an_error_that_may_pass(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     number = yards.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
 
     failed = yards.erp.post(f"{PATH}/{number}/execute")
@@ -166,7 +172,9 @@ def test_what_is_not_there_is_an_error_that_may_pass(yards: Floor, stack: Stack)
     prove(stack.store())
 
 
-def test_a_shelf_that_was_blocked_meanwhile_takes_nothing(yards: Floor, stack: Stack) -> None:
+def test_a_shelf_that_was_blocked_meanwhile_takes_nothing(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     number = yards.erp.post(PATH, body(execute=False)).data["id"]
     [shelf] = yards.erp.get(
         "/warehouse-positions", query={"warehouse": "YARD", "bin_code": "B-01"}
@@ -181,7 +189,7 @@ def test_a_shelf_that_was_blocked_meanwhile_takes_nothing(yards: Floor, stack: S
     prove(stack.store())
 
 
-def test_all_or_nothing_is_moved(yards: Floor, stack: Stack) -> None:
+def test_all_or_nothing_is_moved(yards: WarehouseScenario, stack: Stack) -> None:
     yards.erp.post("/pickings", {"document_id": yards.order(("BRICK", 3))})
     before = unchanged(stack)
 
@@ -205,7 +213,7 @@ def test_all_or_nothing_is_moved(yards: Floor, stack: Stack) -> None:
     prove(stack.store())
 
 
-def test_the_erp_acknowledges_as_often_as_it_has_to(yards: Floor) -> None:
+def test_the_erp_acknowledges_as_often_as_it_has_to(yards: WarehouseScenario) -> None:
     number = yards.erp.post(PATH, body()).data["id"]
 
     refused = yards.erp.post(
@@ -222,7 +230,7 @@ def test_the_erp_acknowledges_as_often_as_it_has_to(yards: Floor) -> None:
     assert whole.data["doc_entry"] == 7
 
 
-def test_more_than_one_transaction_holds_is_refused(yards: Floor, stack: Stack) -> None:
+def test_more_than_one_transaction_holds_is_refused(yards: WarehouseScenario, stack: Stack) -> None:
     shelves = ("A-01", "B-01", "F-01")
     codes = [f"P-{number}" for number in range(13)]
     for code in codes:
@@ -245,7 +253,7 @@ def test_more_than_one_transaction_holds_is_refused(yards: Floor, stack: Stack) 
     prove(stack.store())
 
 
-def test_forty_serials_move_at_once(yards: Floor, stack: Stack) -> None:
+def test_forty_serials_move_at_once(yards: WarehouseScenario, stack: Stack) -> None:
     serials = [f"N{number}" for number in range(40)]
     for serial in serials:
         yards.stock("DRILL", 1, serial=serial)
@@ -258,7 +266,7 @@ def test_forty_serials_move_at_once(yards: Floor, stack: Stack) -> None:
     prove(stack.store())
 
 
-def test_what_a_pending_transfer_names_stays(yards: Floor, stack: Stack) -> None:
+def test_what_a_pending_transfer_names_stays(yards: WarehouseScenario, stack: Stack) -> None:
     yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
     move = {"item_code": "SAND", "qty": 1, "to_bin": "F-01"}
     number = yards.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False)).data["id"]
@@ -287,9 +295,9 @@ def test_what_a_pending_transfer_names_stays(yards: Floor, stack: Stack) -> None
     prove(stack.store())
 
 
-def test_a_transfer_waits_six_times(yards: Floor, wire: Wire) -> None:
+def test_a_transfer_waits_six_times(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:
     for key in ("k1", "k2"):
-        with wire.recorded() as seen:
+        with aws_faults.recorded() as seen:
             assert yards.erp.post(PATH, body({"qty": 1}), key=key).status == 201
 
     assert seen.round_trips <= 6

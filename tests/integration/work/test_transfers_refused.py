@@ -1,9 +1,9 @@
 """What is wrong with a transfer is told at once, and nothing moves."""
 
-from tests.floor import Floor
 from tests.gateway import Erp
 from tests.integration.work.transfers import PATH, body, problems, unchanged
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
     ({}, "sap_status"),
@@ -16,7 +16,7 @@ WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_a_wrong_field_of_an_answer_is_named(yards: Floor) -> None:
+def test_a_wrong_field_of_an_answer_is_named(yards: WarehouseScenario) -> None:
     number = yards.erp.post(PATH, body()).data["id"]
 
     for answer, field in WRONG_ANSWERS:
@@ -49,7 +49,7 @@ WRONG_LINES: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_a_wrong_line_is_named_and_moves_nothing(yards: Floor, stack: Stack) -> None:
+def test_a_wrong_line_is_named_and_moves_nothing(yards: WarehouseScenario, stack: Stack) -> None:
     before = unchanged(stack)
 
     for line, field in WRONG_LINES:
@@ -59,7 +59,7 @@ def test_a_wrong_line_is_named_and_moves_nothing(yards: Floor, stack: Stack) -> 
     assert unchanged(stack) == before
 
 
-def test_every_problem_is_told_at_once(yards: Floor) -> None:
+def test_every_problem_is_told_at_once(yards: WarehouseScenario) -> None:
     told = problems(
         yards.erp.post(
             PATH,
@@ -83,7 +83,9 @@ def test_every_problem_is_told_at_once(yards: Floor) -> None:
     assert set(problems(yards.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
 
 
-def test_the_transfers_of_others_are_not_there(yards: Floor, beta: Erp, stack: Stack) -> None:
+def test_the_transfers_of_others_are_not_there(
+    yards: WarehouseScenario, beta: Erp, stack: Stack
+) -> None:
     number = yards.erp.post(PATH, body(execute=False)).data["id"]
     before = unchanged(stack)
 

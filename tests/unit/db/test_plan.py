@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.plan import ListQuery, plan
+from shared.kernel.db.plan import ListQuery, choose_access_path
 from tests.integration.db.crates import CRATES
 
 
@@ -15,7 +15,9 @@ def _unasked() -> Totals:
 
 
 def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
-    access, ordered = plan(CRATES, ListQuery(sort="name", descending=False, **asked), _unasked)
+    access, ordered = choose_access_path(
+        CRATES, ListQuery(sort="name", descending=False, **asked), _unasked
+    )
     return access.index, access.partition, ordered, access.total_name
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from shared.http.envelope import error_reply
+from shared.http.envelope import error_response
 from shared.kernel.errors import Problem, ValidationFailed
 
 
@@ -12,7 +12,7 @@ def test_more_problems_than_an_answer_holds_are_still_a_validation_error() -> No
         Problem(f"lines.{n // 400}.serials.{n}", f"{code} is not known") for n in range(400_000)
     ]
 
-    reply = error_reply(ValidationFailed(problems), "r1", "https://docs.test")
+    reply = error_response(ValidationFailed(problems), "r1", "https://docs.test")
 
     assert reply.fits
     assert reply.status == 422

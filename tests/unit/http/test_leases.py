@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.http.rate_limit_leases import Account, Ask, Outcome, Tally, budget
+from shared.http.rate_limit_leases import (
+    LeaseRequest,
+    LeaseResult,
+    LocalBudget,
+    WindowState,
+    spare_budget,
+)
 from tests.environments import PATTERNS, Crowd, Item, all_at_once
 
 LIMITS = (120, 300, 1_200)
@@ -17,13 +23,13 @@ def at_random(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - the seed replays it
 
 
-def alone() -> tuple[Item, Account]:
-    return Item(), Account(0)
+def alone() -> tuple[Item, LocalBudget]:
+    return Item(), LocalBudget(0)
 
 
 @pytest.mark.parametrize(("limit", "tokens"), [(120, 6), (300, 15), (1_200, 60), (19, 0), (1, 0)])
 def test_a_twentieth_may_be_taken_along(limit: int, tokens: int) -> None:
-    assert budget(limit) == tokens
+    assert spare_budget(limit) == tokens
 
 
 def test_whoever_comes_first_leaves_half_to_others() -> None:
@@ -47,20 +53,20 @@ def test_whoever_is_alone_takes_all_that_may_be_taken() -> None:
 
 
 def test_each_of_several_takes_an_equal_share() -> None:
-    item, accounts = Item(), [Account(0, expected=3) for _ in range(3)]
+    item, accounts = Item(), [LocalBudget(0, expected=3) for _ in range(3)]
 
     assert all(account.take(300, item.lease) for account in accounts)
-    assert item.tally == Tally(3 * (1 + 5), 3 * 5, 3)
+    assert item.tally == WindowState(3 * (1 + 5), 3 * 5, 3)
 
-    other = Account(0)
+    other = LocalBudget(0)
     assert other.take(300, item.lease), "nothing is free for a fourth, but its own token"
-    assert item.tally == Tally(3 * (1 + 5) + 1, 3 * 5, 4)
+    assert item.tally == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
     assert all(accounts[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
     assert item.tally.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
 
 
 def test_who_asked_for_too_much_gives_back_all_the_same() -> None:
-    item, account, other = Item(), Account(0), Account(0)
+    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
     assert account.take(120, item.lease)
     assert other.take(120, item.lease)
     assert item.tally.spare == 3 + 3
@@ -76,17 +82,17 @@ def test_in_the_next_window_as_many_are_expected() -> None:
     account.take(120, item.lease)
 
     following = Item()
-    assert account.next(1).take(120, following.lease)
-    assert following.tally == Tally(1 + 6, 6, 1)
+    assert account.next_window(1).take(120, following.lease)
+    assert following.tally == WindowState(1 + 6, 6, 1)
 
 
 def test_who_finds_nothing_to_take_along_gets_a_token_for_its_request() -> None:
-    item, accounts = Item(), [Account(0) for _ in range(20)]
+    item, accounts = Item(), [LocalBudget(0) for _ in range(20)]
 
     assert all(account.take(120, item.lease) for account in accounts)
 
-    assert item.tally.spare == budget(120)
-    assert item.tally.leased == 20 + budget(120)
+    assert item.tally.spare == spare_budget(120)
+    assert item.tally.leased == 20 + spare_budget(120)
 
 
 def test_an_environment_remembers_that_nothing_is_left() -> None:
@@ -109,7 +115,7 @@ def test_a_higher_limit_counts_at_once() -> None:
 
 
 def test_a_lower_limit_counts_at_once() -> None:
-    item, account, other = Item(), Account(0), Account(0)
+    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
     for _ in range(40):
         account.take(120, item.lease)
 
@@ -118,7 +124,7 @@ def test_a_lower_limit_counts_at_once() -> None:
 
 
 def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
-    item, account = Item(), Account(0, expected=1)
+    item, account = Item(), LocalBudget(0, expected=1)
     assert account.take(5_000, item.lease)
     assert item.tally.spare == 250
 
@@ -130,7 +136,7 @@ def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
 
 
 def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
-    item, account, other = Item(), Account(0), Account(0)
+    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
     account.take(1_200, item.lease)
     for _ in range(500):
         other.take(1_200, item.lease)
@@ -139,12 +145,12 @@ def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
 
 
 def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
-    item, account = Item(), Account(0, expected=1)
+    item, account = Item(), LocalBudget(0, expected=1)
     account.take(1_200, item.lease)
 
     assert account.take(600, item.lease)
 
-    assert item.tally == Tally(1 + 60 + 1, 60, 1)
+    assert item.tally == WindowState(1 + 60 + 1, 60, 1)
     assert account.remaining(600) == 600 - 2
 
 
@@ -158,7 +164,7 @@ def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
 def test_never_is_more_given_than_a_limit_that_was_lowered(
     before: int, limit: int, size: int, early: list[int], late: list[int]
 ) -> None:
-    item, accounts = Item(), [Account(0) for _ in range(size)]
+    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
     spent = sum(accounts[one % size].take(before, item.lease) for one in early)
 
     after = sum(accounts[one % size].take(limit, item.lease) for one in late)
@@ -167,7 +173,7 @@ def test_never_is_more_given_than_a_limit_that_was_lowered(
 
 
 def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
-    item, account, other = Item(), Account(0), Account(0)
+    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
     account.take(1_200, item.lease)
 
     assert other.take(300, item.lease)
@@ -176,7 +182,7 @@ def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
 def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
     item, account = alone()
 
-    def lost(ask: Ask) -> Outcome:
+    def lost(ask: LeaseRequest) -> LeaseResult:
         item.lease(ask)
         raise ConnectionError
 
@@ -203,9 +209,9 @@ def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
     for _ in range(3):
         crowd.serve(PATTERNS[pattern](limit, chance))
 
-        assert limit - budget(limit) <= crowd.admitted <= limit
-        assert crowd.refused_early <= budget(limit)
-        item.tally = Tally()
+        assert limit - spare_budget(limit) <= crowd.admitted <= limit
+        assert crowd.refused_early <= spare_budget(limit)
+        item.tally = WindowState()
         crowd.begin()
 
 
@@ -221,7 +227,7 @@ def test_environments_that_ask_at_the_same_time_do_so_too(
     all_at_once(crowd, item, PATTERNS[pattern](limit, chance), chance)
 
     assert crowd.admitted + crowd.refused >= limit * 3 // 2
-    assert limit - budget(limit) <= crowd.admitted <= limit
+    assert limit - spare_budget(limit) <= crowd.admitted <= limit
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -232,7 +238,7 @@ def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> Non
     crowd.serve([0] * (limit * 2))
 
     assert (crowd.admitted, crowd.refused_early) == (limit, 0)
-    assert item.asks <= 2 + limit / (1 + budget(limit))
+    assert item.asks <= 2 + limit / (1 + spare_budget(limit))
 
 
 @given(
@@ -245,10 +251,10 @@ def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> Non
 def test_never_is_more_given_than_the_limit(
     limit: int, size: int, order: list[int], failing: set[int], *, applied: bool
 ) -> None:
-    item, accounts = Item(), [Account(0) for _ in range(size)]
+    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
     given_out = 0
 
-    def lease(ask: Ask) -> Outcome:
+    def lease(ask: LeaseRequest) -> LeaseResult:
         if item.asks in failing:
             failing.discard(item.asks)
             if applied:
@@ -263,7 +269,7 @@ def test_never_is_more_given_than_the_limit(
             continue
 
     assert given_out <= item.tally.leased <= limit
-    assert item.tally.spare <= budget(limit)
+    assert item.tally.spare <= spare_budget(limit)
 
 
 @given(
@@ -281,4 +287,4 @@ def test_whatever_comes_at_most_a_twentieth_is_refused_early(
 
     all_at_once(crowd, item, many, chance)
 
-    assert limit - budget(limit) <= crowd.admitted <= limit
+    assert limit - spare_budget(limit) <= crowd.admitted <= limit

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from shared.kernel.db.transaction import Overtaken
+from shared.kernel.db.transaction import StaleRead
 from shared.warehouse.stock.ledger import place_of
 from shared.warehouse.stock.models import Level, StockRefused, StockRow
 from shared.warehouse.stock.repository import row_key
@@ -118,9 +118,9 @@ def test_more_than_is_free_is_refused() -> None:
 
 
 def test_a_promise_that_is_gone_was_read_too_early() -> None:
-    with pytest.raises(Overtaken, match="row 7"):
+    with pytest.raises(StaleRead, match="row 7"):
         book(row()).release(row(), Decimal(3))
-    with pytest.raises(Overtaken, match="row 7"):
+    with pytest.raises(StaleRead, match="row 7"):
         book(row()).move("dispatch", Decimal(3), source=row(), promised=True)
 
 

@@ -67,12 +67,12 @@ def test_the_floor_lies_with_its_origin_at_the_lower_left() -> None:
 
     drawing = drawn(body)
 
-    floor = floor_of(drawing)
-    assert floor["width"] == 2 * floor["height"] == 1200
+    yard = floor_of(drawing)
+    assert yard["width"] == 2 * yard["height"] == 1200
     circle = drawing.find(SVG + "circle")
     assert circle is not None
-    assert float(circle.get("cx", "")) == floor["x"] + floor["width"] / 4
-    assert float(circle.get("cy", "")) == floor["y"] + floor["height"] * 3 / 4
+    assert float(circle.get("cx", "")) == yard["x"] + yard["width"] / 4
+    assert float(circle.get("cy", "")) == yard["y"] + yard["height"] * 3 / 4
 
 
 def test_a_bay_is_turned_counterclockwise_about_its_corner() -> None:
@@ -80,11 +80,11 @@ def test_a_bay_is_turned_counterclockwise_about_its_corner() -> None:
 
     drawing = drawn({"width_m": 20, "depth_m": 20, "bays": [bay]})
 
-    floor = floor_of(drawing)
+    yard = floor_of(drawing)
     group = next(
         node for node in drawing.findall(SVG + "g") if node.find(SVG + "title") is not None
     )
-    assert group.get("transform") == f"rotate(-30 {floor['x'] + 600:g} {floor['y'] + 600:g})"
+    assert group.get("transform") == f"rotate(-30 {yard['x'] + 600:g} {yard['y'] + 600:g})"
     box = group.find(SVG + "rect")
     assert box is not None
     assert (box.get("width"), box.get("height")) == ("240", "120")
@@ -138,7 +138,7 @@ def test_floors_of_any_shape_fit_their_sheet() -> None:
 
         drawing = drawn(body)
 
-        floor, sheet = floor_of(drawing), [float(drawing.get(n, "")) for n in ("width", "height")]
-        assert floor["x"] + floor["width"] <= sheet[0]
-        assert floor["y"] + floor["height"] <= sheet[1]
+        yard, sheet = floor_of(drawing), [float(drawing.get(n, "")) for n in ("width", "height")]
+        assert yard["x"] + yard["width"] <= sheet[0]
+        assert yard["y"] + yard["height"] <= sheet[1]
         assert max(sheet) < 2000

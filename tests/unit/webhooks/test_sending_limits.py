@@ -224,8 +224,8 @@ def test_a_name_that_leads_inside_is_not_dialled(
 
 def test_a_connection_that_is_closed_is_not_made_anew_by_name() -> None:
     ours, theirs = socket.socketpair()
-    with theirs, sending._Wire(ours, Deadline(1000)) as wire:
-        connection = sending._connection(Target("http", "localhost", 1, "/"), wire)
+    with theirs, sending._Wire(ours, Deadline(1000)) as aws_faults:
+        connection = sending._connection(Target("http", "localhost", 1, "/"), aws_faults)
         connection.close()
         with pytest.raises(NotConnected):
             connection.request("POST", "/")

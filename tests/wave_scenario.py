@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.floor import Floor
 from tests.gateway import Erp, Response
+from tests.warehouse_scenario import WarehouseScenario
 
 
-class Swell:
+class WaveScenario:
     """Pickings of bricks, one to an order, and the waves that are made of them."""
 
-    def __init__(self, floor: Floor) -> None:
-        self.floor = floor
-        self.erp: Erp = floor.erp
+    def __init__(self, yard: WarehouseScenario) -> None:
+        self.yard = yard
+        self.erp: Erp = yard.erp
 
     def pickings(self, count: int, **more: object) -> list[int]:
         """Order one brick as many times; a picking of each, without stock unless `more` says."""
         body = {"allocate": False, **more}
         return [
-            self.floor.picking(self.floor.order(("BRICK", 1)), **body)["id"] for _ in range(count)
+            self.yard.picking(self.yard.order(("BRICK", 1)), **body)["id"] for _ in range(count)
         ]
 
     def create(self, picking_ids: Sequence[int] | None = None, **more: object) -> Response:
@@ -60,5 +60,5 @@ class Swell:
             ("picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
             ("finalize", {}),
         ):
-            answer = self.floor.act(picking, what, **body)
+            answer = self.yard.act(picking, what, **body)
             assert answer.status == 200, answer.text

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from tests.floor import Floor
 from tests.gateway import Erp, Response
+from tests.warehouse_scenario import WarehouseScenario
 
 PATH = "/transfer-orders"
 
 
-class Haul:
+class TransferScenario:
     """Two furnished warehouses, stock in the first, and orders from it to the second."""
 
     def __init__(self, erp: Erp) -> None:
-        self.floor = Floor.furnished(erp, "YARD", "SHOP")
+        self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
         self.erp = erp
 
     def draft(self, *lines: tuple[str, float], **more: object) -> Response:

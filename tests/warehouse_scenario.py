@@ -25,7 +25,7 @@ POSITIONS: dict[str, dict[str, object]] = {
 }
 
 
-class Floor:
+class WarehouseScenario:
     """A warehouse YARD, its stock, and the orders that are picked from it."""
 
     def __init__(self, erp: Erp) -> None:
@@ -33,7 +33,7 @@ class Floor:
         self._orders = 0
 
     @classmethod
-    def furnished(cls, erp: Erp, *warehouses: str) -> "Floor":
+    def furnished(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
         """Give a tenant the products and, in each warehouse, the positions."""
         once(erp, ("floor", *warehouses), lambda: cls._furnish(erp, warehouses))
         return cls(erp)

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.floor import Floor
 from tests.gateway import Erp, Response
+from tests.warehouse_scenario import WarehouseScenario
 
 type Line = Mapping[str, object]
 
 
-class Dock:
+class ReceivingScenario:
     """The dock of YARD: orders from providers, receipts for them, stock that they raise."""
 
     def __init__(self, erp: Erp) -> None:
-        self.floor = Floor.furnished(erp, "YARD", "SHOP")
+        self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
         self.erp = erp
         self._orders = 0
 
