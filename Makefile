@@ -97,6 +97,7 @@ check: $(READY) ## Format, lint, types, template, and the layer against the lock
 	cfn-lint template.yaml
 	python -m tools.openapi --check
 	python -m tools.error_page --check
+	python -m tools.third_party --check
 	@for layer in $(LAYERS); do \
 		diff -u layers/$$layer/requirements.txt <(tools/export_layer.sh $$layer) || \
 		{ echo "layers/$$layer is not what uv.lock says: run 'make lock'." >&2; exit 1; }; \
@@ -109,10 +110,12 @@ bench: build ## Measure the figures that docs/ quotes.
 # -- build and deploy --------------------------------------------------------------------------
 
 .PHONY: lock
-lock: ## Lock the dependencies again and export the layers'.
+lock: ## Lock the dependencies again, export the layers' and list their licences.
 	@test -x .local/bootstrap/bin/uv || tools/setup.sh
 	.local/bootstrap/bin/uv lock
 	for layer in $(LAYERS); do tools/export_layer.sh $$layer >layers/$$layer/requirements.txt; done
+	tools/setup.sh
+	python -m tools.third_party
 
 .PHONY: build
 build: .aws-sam/build.stamp ## Build what runs on this machine, into .aws-sam/build.

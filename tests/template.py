@@ -113,6 +113,10 @@ class Template:
         headers: list[str] = auth["Authorizers"][auth["DefaultAuthorizer"]]["Identity"]["Headers"]
         return headers
 
+    def gateway_response_types(self) -> frozenset[str]:
+        """Return the gateway response types that the template defines."""
+        return frozenset(self._api()["GatewayResponses"])
+
     def gateway_response(self, kind: str) -> GatewayResponse:
         """Status, headers and body text of one gateway response."""
         declared = self._api()["GatewayResponses"][kind]
@@ -134,14 +138,19 @@ class Template:
             case {"Fn::GetAtt": path}:
                 return self._name(path)
             case {"Fn::Sub": str(pattern)}:
-                return self._substituted(pattern)
+                return self._substituted(pattern, {})
+            case {"Fn::Sub": [str(pattern), variables]}:
+                return self._substituted(pattern, variables)
             case _:
                 return str(value)
 
-    def _substituted(self, pattern: str) -> str:
+    def _substituted(self, pattern: str, variables: Mapping[str, str]) -> str:
         head, *rest = pattern.split("${")
         parts = [part.partition("}") for part in rest]
-        return head + "".join(self._name(name) + text for name, _, text in parts)
+        return head + "".join(
+            (variables[name] if name in variables else self._name(name)) + text
+            for name, _, text in parts
+        )
 
     def _name(self, name: str) -> str:
         if name in self._names:

@@ -21,4 +21,5 @@ for file in swagger-ui-bundle.js swagger-ui.css; do
     # The map that the last line names is not shipped.
     sed '/^\(\/\/\|\/\*\)# sourceMappingURL=/d' "$scratch/package/$file" | gzip -9n >"$file.gz"
 done
-cp "$scratch/package/LICENSE" "$scratch/package/NOTICE" .
+cp "$scratch/package/LICENSE" "$scratch/package/NOTICE" \
+    "$scratch/package/swagger-ui-bundle.js.LICENSE.txt" .

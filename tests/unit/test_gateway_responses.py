@@ -1,0 +1,95 @@
+"""The errors that API Gateway answers without calling a function, as the template defines them."""
+
+import json
+
+import pytest
+
+from shared.errors import CODES
+from tests.template import Template
+
+_DOCS_BASE = "https://docs.example.com"
+
+_CODE_OF_TYPE = {
+    "UNAUTHORIZED": "unauthenticated",
+    "ACCESS_DENIED": "unauthenticated",
+    "EXPIRED_TOKEN": "unauthenticated",
+    "INVALID_SIGNATURE": "unauthenticated",
+    "MISSING_AUTHENTICATION_TOKEN": "not_found",
+    "RESOURCE_NOT_FOUND": "not_found",
+    "INVALID_API_KEY": "forbidden",
+    "WAF_FILTERED": "forbidden",
+    "REQUEST_TOO_LARGE": "payload_too_large",
+    "THROTTLED": "rate_limited",
+    "QUOTA_EXCEEDED": "rate_limited",
+    "DEFAULT_4XX": "bad_request",
+    "BAD_REQUEST_BODY": "bad_request",
+    "BAD_REQUEST_PARAMETERS": "bad_request",
+    "UNSUPPORTED_MEDIA_TYPE": "bad_request",
+    "AUTHORIZER_FAILURE": "service_unavailable",
+    "AUTHORIZER_CONFIGURATION_ERROR": "service_unavailable",
+    "INTEGRATION_FAILURE": "service_unavailable",
+    "INTEGRATION_TIMEOUT": "service_unavailable",
+    "DEFAULT_5XX": "internal_error",
+}
+
+_MESSAGE_OF_CODE = {
+    "unauthenticated": "The token is missing, expired or revoked.",
+    "not_found": "The route does not exist.",
+    "forbidden": "The request is not allowed.",
+    "payload_too_large": (
+        "The request is too large; send files above 4.5 MB with POST /imports/uploads,"
+        " or drop them into the import bucket."
+    ),
+    "rate_limited": "Too many requests; wait the seconds in Retry-After.",
+    "bad_request": "The request cannot be interpreted.",
+    "service_unavailable": "The service is busy; try again.",
+    "internal_error": "The service failed.",
+}
+
+_RETRY_AFTER_OF_TYPE = {
+    "THROTTLED": "1",
+    "QUOTA_EXCEEDED": "60",
+    "AUTHORIZER_FAILURE": "1",
+    "AUTHORIZER_CONFIGURATION_ERROR": "1",
+    "INTEGRATION_FAILURE": "1",
+    "INTEGRATION_TIMEOUT": "1",
+}
+
+
+@pytest.fixture(scope="module")
+def template() -> Template:
+    """The template, with a documentation address that is not the default one."""
+    return Template({"DocsBase": _DOCS_BASE})
+
+
+def test_every_response_type_of_the_template_has_an_expected_code(template: Template) -> None:
+    assert template.gateway_response_types() == _CODE_OF_TYPE.keys()
+
+
+@pytest.mark.parametrize(("response_type", "code"), _CODE_OF_TYPE.items())
+def test_response_type_carries_the_error_envelope_with_its_own_code(
+    template: Template, response_type: str, code: str
+) -> None:
+    response = template.gateway_response(response_type)
+
+    assert response.status == CODES[code].status
+    assert json.loads(response.body) == {
+        "error": {
+            "code": code,
+            "message": _MESSAGE_OF_CODE[code],
+            "doc_url": f"{_DOCS_BASE}/errors#{code}",
+            "request_id": "$context.requestId",
+        },
+        "errors": [],
+        "message": _MESSAGE_OF_CODE[code],
+    }
+
+
+@pytest.mark.parametrize("response_type", _CODE_OF_TYPE)
+def test_response_type_carries_the_headers_of_every_error(
+    template: Template, response_type: str
+) -> None:
+    headers = dict(template.gateway_response(response_type).headers)
+
+    assert headers.pop("Retry-After", None) == _RETRY_AFTER_OF_TYPE.get(response_type)
+    assert headers == {"X-Request-Id": "$context.requestId", "Cache-Control": "no-store"}

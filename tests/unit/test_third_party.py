@@ -1,0 +1,65 @@
+"""The list of third-party software: which packages it names, and which licences it accepts."""
+
+from importlib.metadata import Distribution
+from pathlib import Path
+
+import pytest
+
+from tools import third_party
+from tools.third_party import MetadataError
+
+
+class _Package(Distribution):
+    """A package with the given metadata and no files."""
+
+    def __init__(self, metadata: str) -> None:
+        self._metadata = f"Metadata-Version: 2.4\nName: example\nVersion: 1.0\n{metadata}\n"
+
+    def read_text(self, filename: str) -> str | None:
+        return self._metadata if filename == "METADATA" else None
+
+    def locate_file(self, path: object) -> Path:
+        return Path(str(path))
+
+
+def test_versions_come_from_the_requirements_file_without_markers(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(
+        "# Exported from uv.lock.\nboto3==1.43.106\n\ncffi==2.1.1 ; os_name != 'nt'\n"
+    )
+
+    assert third_party.required(tmp_path) == {"boto3": "1.43.106", "cffi": "2.1.1"}
+
+
+def test_every_package_of_every_layer_is_listed_with_its_version() -> None:
+    page = third_party.PAGE.read_text()
+
+    for layer in (third_party.ROOT / "layers").iterdir():
+        for name, version in third_party.required(layer).items():
+            assert f"| {name} | {version} |" in page
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ("License-Expression: BSD-3-Clause", "BSD-3-Clause"),
+        ("License: Apache License 2.0", "Apache-2.0"),
+    ],
+)
+def test_licence_is_an_spdx_expression(metadata: str, expected: str) -> None:
+    assert third_party.package_licence("example", _Package(metadata)) == expected
+
+
+@pytest.mark.parametrize("metadata", ["License: Ask the author", ""])
+def test_package_without_an_interpretable_licence_is_refused(metadata: str) -> None:
+    with pytest.raises(MetadataError, match="example: the licence is unknown"):
+        third_party.package_licence("example", _Package(metadata))
+
+
+def test_package_that_is_installed_in_another_version_is_refused() -> None:
+    with pytest.raises(MetadataError, match=r"pytest: .* is installed, 0\.1 is required"):
+        third_party.installed("pytest", "0.1")
+
+
+def test_package_that_is_not_installed_is_refused() -> None:
+    with pytest.raises(MetadataError, match=r"no-such-package 1\.0 is not installed"):
+        third_party.installed("no-such-package", "1.0")
