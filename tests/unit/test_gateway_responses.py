@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shared.errors import CODES
+from shared.kernel.errors import CODES
 from tests.template import Template
 
 _DOCS_BASE = "https://docs.example.com"
