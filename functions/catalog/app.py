@@ -34,9 +34,9 @@ def _view[E](record: Record[E]) -> E:
     "GET",
     "/products",
     "List products",
-    answer=Product,
+    response=Product,
     parameters=ProductParameters,
-    open_to_mobile=True,
+    allows_mobile=True,
     **_READ,
 )
 def list_products(store: Store, request: Request) -> ListResponse[Product]:
@@ -48,7 +48,7 @@ def list_products(store: Store, request: Request) -> ListResponse[Product]:
     "POST",
     "/products",
     "Create a product",
-    answer=Product,
+    response=Product,
     body=ProductCreate,
     collects_problems=True,
     statuses=(201,),
@@ -60,7 +60,9 @@ def create_product(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(record.entity, 201, f"/products/{record.id}")
 
 
-@routes.declare("GET", "/products/{id}", "Get a product", answer=Product, errors=("gone",), **_READ)
+@routes.declare(
+    "GET", "/products/{id}", "Get a product", response=Product, errors=("gone",), **_READ
+)
 def get_product(store: Store, request: Request) -> ResourceResponse:
     """Read one product."""
     return ResourceResponse(service.get_product(store, request.id).entity)
@@ -76,7 +78,7 @@ for _method in _CHANGES:
         _method,
         "/products/{id}",
         "Change a product",
-        answer=Product,
+        response=Product,
         body=ProductChange,
         collects_problems=True,
         errors=("conflict", "gone"),
@@ -89,7 +91,7 @@ for _method in _CHANGES:
     "DELETE",
     "/products/{id}",
     "Delete a product",
-    answer=Product,
+    response=Product,
     errors=("conflict", "gone"),
     **_WRITE,
 )
@@ -102,7 +104,7 @@ def delete_product(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/product-categories",
     "List product categories",
-    answer=Category,
+    response=Category,
     parameters=CategoryParameters,
     **_READ,
 )
@@ -115,7 +117,7 @@ def list_categories(store: Store, request: Request) -> ListResponse[Category]:
     "POST",
     "/product-categories",
     "Create a product category",
-    answer=Category,
+    response=Category,
     body=CategoryCreate,
     statuses=(201,),
     **_WRITE,
@@ -130,7 +132,7 @@ def create_category(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/product-categories/{id}",
     "Get a product category",
-    answer=Category,
+    response=Category,
     errors=("gone",),
     **_READ,
 )
@@ -148,7 +150,7 @@ for _method in _CHANGES:
         _method,
         "/product-categories/{id}",
         "Change a product category",
-        answer=Category,
+        response=Category,
         body=CategoryChange,
         errors=("gone",),
         description="Only the fields sent change; PUT and PATCH are the same.",
@@ -160,7 +162,7 @@ for _method in _CHANGES:
     "DELETE",
     "/product-categories/{id}",
     "Delete a product category",
-    answer=Category,
+    response=Category,
     errors=("gone",),
     **_WRITE,
 )

@@ -19,10 +19,14 @@ from shared.warehouse.documents.models import (
 
 routes = Routes("documents")
 
-_ENTRY_READ = {"scope": "receipts:read", "answer": EntryDocument}
-_ENTRY_WRITE = {"scope": "receipts:write", "permission": "entries.manage", "answer": EntryDocument}
-_EXIT_READ = {"scope": "pickings:read", "answer": ExitDocument}
-_EXIT_WRITE = {"scope": "pickings:write", "permission": "exits.manage", "answer": ExitDocument}
+_ENTRY_READ = {"scope": "receipts:read", "response": EntryDocument}
+_ENTRY_WRITE = {
+    "scope": "receipts:write",
+    "permission": "entries.manage",
+    "response": EntryDocument,
+}
+_EXIT_READ = {"scope": "pickings:read", "response": ExitDocument}
+_EXIT_WRITE = {"scope": "pickings:write", "permission": "exits.manage", "response": ExitDocument}
 _CREATES = {
     "collects_problems": True,
     "idempotency": Idempotency.REQUIRED,

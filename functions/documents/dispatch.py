@@ -16,7 +16,7 @@ routes = Routes("dispatch")
     "Dispatch an exit document",
     scope="pickings:write",
     permission="exits.manage",
-    answer=ExitDocument,
+    response=ExitDocument,
     errors=("conflict",),
     description="What was picked leaves the warehouse; what was not is given up, and the document"
     " is closed.",

@@ -39,7 +39,7 @@ _WRITE = {
     "permission": "imports.run",
     "module": "bulk_import",
     "errors": ("import_refused",),
-    "warns": True,
+    "may_warn": True,
 }
 _TOO_LATE = {"import_refused": (409,)}
 
@@ -57,7 +57,7 @@ def _shown(
 
 
 @routes.declare(
-    "GET", "/imports", "List imports", answer=Import, parameters=ImportParameters, **_READ
+    "GET", "/imports", "List imports", response=Import, parameters=ImportParameters, **_READ
 )
 def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     """Page through the imports."""
@@ -69,9 +69,9 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     "POST",
     "/imports",
     "Upload a file",
-    answer=Import,
+    response=Import,
     body=ImportUpload,
-    form=True,
+    is_form=True,
     statuses=(202,),
     error_statuses={"import_refused": (413, 422)},
     description="Takes an .xlsx or .csv file of at most 5 MB and validates it; nothing is applied"
@@ -90,14 +90,14 @@ def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/uploads",
     "Announce a file",
-    answer=PendingImport,
+    response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
     description="Answers an import that waits for its file, and the form with which the file, of"
     " at most 25 MB, is sent to storage within 15 minutes: POST multipart/form-data to"
     " `upload.url` with all of `upload.fields` and then `file`. Its arrival starts the"
     " validation.",
-    **{**_WRITE, "warns": False},
+    **{**_WRITE, "may_warn": False},
 )
 def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     """Make an import whose file goes to storage directly."""
@@ -111,7 +111,7 @@ def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/imports/templates/{kind}",
     "Get a template",
-    answer=REPORT_MEDIA,
+    response=REPORT_MEDIA,
     parameters=TemplateParameters,
     description="A workbook to fill in, with drop-downs, a sample row that is ignored when it is"
     " uploaded, and a sheet of instructions.",
@@ -130,7 +130,7 @@ def get_template(_store: Store, request: Request) -> FileResponse:
     raise NotFound("This kind of import")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", answer=Import, warns=True, **_READ)
+@routes.declare("GET", "/imports/{id}", "Get an import", response=Import, may_warn=True, **_READ)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Read one import: how far it is, and what is wrong with its file."""
     return _shown(service.get_import(store, request.id), request, 200)
@@ -140,7 +140,7 @@ def get_import(store: Store, request: Request) -> ResourceResponse:
     "GET",
     "/imports/{id}/error-report",
     "Get the rejected rows",
-    answer=REPORT_MEDIA,
+    response=REPORT_MEDIA,
     statuses=(200, 302),
     description="Every rejected row as it was sent, with all that is wrong with it; corrected, it"
     " can be uploaded as it is. A report above 4 MB is answered with 302 to where it lies for"
@@ -159,7 +159,7 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
-    answer=Import,
+    response=Import,
     statuses=(202,),
     error_statuses=_TOO_LATE,
     description="A few rows are applied when the answer comes; more are `committing`: ask for the"
@@ -176,7 +176,7 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",
-    answer=Import,
+    response=Import,
     error_statuses=_TOO_LATE,
     **_WRITE,
 )

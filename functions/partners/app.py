@@ -36,7 +36,7 @@ def _view[E](record: Record[E]) -> E:
     "GET",
     "/clients",
     "List clients",
-    answer=Client,
+    response=Client,
     parameters=ClientParameters,
     **_READ_CLIENTS,
 )
@@ -49,7 +49,7 @@ def list_clients(store: Store, request: Request) -> ListResponse[Client]:
     "POST",
     "/clients",
     "Create a client",
-    answer=Client,
+    response=Client,
     body=ClientCreate,
     collects_problems=True,
     statuses=(201,),
@@ -62,7 +62,7 @@ def create_client(tx: Transaction, request: Request) -> ResourceResponse:
 
 
 @routes.declare(
-    "GET", "/clients/{id}", "Get a client", answer=Client, errors=("gone",), **_READ_CLIENTS
+    "GET", "/clients/{id}", "Get a client", response=Client, errors=("gone",), **_READ_CLIENTS
 )
 def get_client(store: Store, request: Request) -> ResourceResponse:
     """Read one client."""
@@ -79,7 +79,7 @@ for _method in _CHANGES:
         _method,
         "/clients/{id}",
         "Change a client",
-        answer=Client,
+        response=Client,
         body=ClientChange,
         collects_problems=True,
         errors=("gone",),
@@ -92,7 +92,7 @@ for _method in _CHANGES:
     "DELETE",
     "/clients/{id}",
     "Delete a client",
-    answer=Client,
+    response=Client,
     errors=("gone",),
     description="Documents keep the code and name of their client.",
     **_WRITE_CLIENTS,
@@ -106,7 +106,7 @@ def delete_client(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/providers",
     "List providers",
-    answer=Provider,
+    response=Provider,
     parameters=ProviderParameters,
     **_READ_PROVIDERS,
 )
@@ -119,7 +119,7 @@ def list_providers(store: Store, request: Request) -> ListResponse[Provider]:
     "POST",
     "/providers",
     "Create a provider",
-    answer=Provider,
+    response=Provider,
     body=ProviderCreate,
     statuses=(201,),
     **_WRITE_PROVIDERS,
@@ -131,7 +131,12 @@ def create_provider(tx: Transaction, request: Request) -> ResourceResponse:
 
 
 @routes.declare(
-    "GET", "/providers/{id}", "Get a provider", answer=Provider, errors=("gone",), **_READ_PROVIDERS
+    "GET",
+    "/providers/{id}",
+    "Get a provider",
+    response=Provider,
+    errors=("gone",),
+    **_READ_PROVIDERS,
 )
 def get_provider(store: Store, request: Request) -> ResourceResponse:
     """Read one provider."""
@@ -147,7 +152,7 @@ for _method in _CHANGES:
         _method,
         "/providers/{id}",
         "Change a provider",
-        answer=Provider,
+        response=Provider,
         body=ProviderChange,
         errors=("gone",),
         description="Only the fields sent change; PUT and PATCH are the same.",
@@ -159,7 +164,7 @@ for _method in _CHANGES:
     "DELETE",
     "/providers/{id}",
     "Delete a provider",
-    answer=Provider,
+    response=Provider,
     errors=("gone",),
     description="Documents keep the code and name of their provider.",
     **_WRITE_PROVIDERS,

@@ -18,14 +18,14 @@ from shared.kernel.db.transaction import Transaction
 routes = Routes("settings")
 
 _ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "answer": ApiClient, "errors": ("gone",)}
+_ONE = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 
 
 @routes.declare(
     "GET",
     "/api-clients",
     "List API clients",
-    answer=ApiClient,
+    response=ApiClient,
     parameters=ApiClientParameters,
     description="Integration clients and mobile applications that are not revoked.",
     **_ALL,
@@ -40,10 +40,10 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     "POST",
     "/api-clients",
     "Create an API client",
-    answer=NewApiClient,
+    response=NewApiClient,
     body=ApiClientDraft,
     collects_problems=True,
-    shows_secret=True,
+    response_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
     description="`client_secret` is shown this once. An integration client asks for tokens with it;"
@@ -98,13 +98,13 @@ def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     "/api-clients/{id}/rotate-secret",
     "Rotate the secret",
     body=ApiClientRotation,
-    shows_secret=True,
+    response_has_secret=True,
     description="The new secret is shown this once. The one before works, too, until the next"
     " rotation or until it is ended: only the newest two do. Send an Idempotency-Key; then a"
     " repetition gives the same secret. Without one it is another rotation. With `keep_previous`"
     " false the one before ends at once, and all tokens"
     " of the client within 10 s.",
-    **{**_ONE, "answer": NewApiClient, "errors": ("gone", "conflict")},
+    **{**_ONE, "response": NewApiClient, "errors": ("gone", "conflict")},
 )
 def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a client a new secret."""

@@ -15,7 +15,7 @@ routes = Routes("settings")
     "List the audit log",
     scope="settings:manage",
     permission="users.manage",
-    answer=AuditEntry,
+    response=AuditEntry,
     parameters=AuditParameters,
     description="Who did what to credentials, users, roles, settings and stock. An entry is written"
     " together with the change that it tells of; nothing changes or removes one.",

@@ -13,7 +13,7 @@ _ALL = {"scope": "settings:manage", "permission": "users.manage"}
 _ONE = {**_ALL, "errors": ("gone",)}
 
 
-@routes.declare("GET", "/roles", "List roles", answer=Role, parameters=RoleParameters, **_ALL)
+@routes.declare("GET", "/roles", "List roles", response=Role, parameters=RoleParameters, **_ALL)
 def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
     """Page through the roles."""
     page = roles.list_roles(store, request.parameters)
@@ -24,7 +24,7 @@ def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
     "POST",
     "/roles",
     "Create a role",
-    answer=Role,
+    response=Role,
     body=RoleCreate,
     collects_problems=True,
     statuses=(201,),
@@ -38,7 +38,7 @@ def create_role(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
 
 
-@routes.declare("GET", "/roles/{id}", "Get a role", answer=Role, **_ONE)
+@routes.declare("GET", "/roles/{id}", "Get a role", response=Role, **_ONE)
 def get_role(store: Store, request: Request) -> ResourceResponse:
     """Read one role."""
     return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
@@ -48,7 +48,7 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/roles/{id}",
     "Change a role",
-    answer=Role,
+    response=Role,
     body=RoleChange,
     collects_problems=True,
     description="Only the fields sent change. A permission that is taken away ends the tokens of"
@@ -65,7 +65,7 @@ def change_role(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/roles/{id}",
     "Delete a role",
-    answer=Role,
+    response=Role,
     description="Only a role that no user has.",
     **{**_ONE, "errors": ("gone", "conflict")},
 )

@@ -9,7 +9,7 @@ from shared.warehouse.settings.models import CompanySettings, SettingsChange
 
 routes = Routes("settings")
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage", "answer": CompanySettings}
+_ALL = {"scope": "settings:manage", "permission": "users.manage", "response": CompanySettings}
 
 
 @routes.declare("GET", "/settings", "Get the settings", **_ALL)

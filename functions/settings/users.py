@@ -22,14 +22,14 @@ routes = Routes("settings")
 
 _ALL = {"scope": "settings:manage", "permission": "users.manage"}
 _ONE = {**_ALL, "errors": ("gone",)}
-_OWN = {**_ONE, "own": True}
+_OWN = {**_ONE, "allows_self": True}
 
 
 def _view(record: Record[User]) -> User:
     return record.entity
 
 
-@routes.declare("GET", "/users", "List users", answer=User, parameters=UserParameters, **_ALL)
+@routes.declare("GET", "/users", "List users", response=User, parameters=UserParameters, **_ALL)
 def list_users(store: Store, request: Request) -> ListResponse[User]:
     """Page through the users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
@@ -39,11 +39,11 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     "POST",
     "/users",
     "Create a user",
-    answer=NewUser,
+    response=NewUser,
     body=UserCreate,
     collects_problems=True,
-    shows_secret=True,
-    takes_secret=True,
+    response_has_secret=True,
+    request_has_secret=True,
     statuses=(201,),
     description="Users log in as `username@tenant`. Without `password` the service makes one and"
     " shows it this once. A password has 12 to 256 characters.",
@@ -59,7 +59,7 @@ def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/users/{id}",
     "Get a user",
-    answer=User,
+    response=User,
     description="Users may read themselves, also as `/users/me`.",
     **_OWN,
 )
@@ -72,7 +72,7 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/users/{id}",
     "Change a user",
-    answer=User,
+    response=User,
     body=UserChange,
     collects_problems=True,
     description="Only the fields sent change. A role that is taken away ends the user's tokens"
@@ -90,7 +90,7 @@ def change_user(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/users/{id}",
     "Delete a user",
-    answer=User,
+    response=User,
     description="Tokens and sessions end within 10 s; the user name is free again.",
     **_ONE,
 )
@@ -103,11 +103,11 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/reset-password",
     "Reset a password",
-    answer=NewUser,
+    response=NewUser,
     body=PasswordReset,
     collects_problems=True,
-    shows_secret=True,
-    takes_secret=True,
+    response_has_secret=True,
+    request_has_secret=True,
     description="Without `password` the service makes one and shows it this once. Tokens and"
     " sessions end within 10 s; two-step verification stays on.",
     **_ONE,
@@ -122,10 +122,10 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/password",
     "Change one's own password",
-    answer=User,
+    response=User,
     body=PasswordChange,
     collects_problems=True,
-    takes_secret=True,
+    request_has_secret=True,
     description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
     " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
     " of that field; after 10 tries in a minute the answer is 429.",
@@ -141,8 +141,8 @@ def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp",
     "Enrol an authenticator app",
-    answer=TotpEnrolment,
-    shows_secret=True,
+    response=TotpEnrolment,
+    response_has_secret=True,
     description="Its secret, and 10 recovery codes that stand in for the app once each, are shown"
     " this once. Nothing is asked for before the app's first code is confirmed; until then,"
     " enrolling again replaces what was shown.",
@@ -157,7 +157,7 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp/confirm",
     "Switch two-step verification on",
-    answer=User,
+    response=User,
     body=TotpConfirmation,
     collects_problems=True,
     description="With the code that the app shows. Tokens and sessions that were got without a"
@@ -174,7 +174,7 @@ def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/users/{id}/totp",
     "Switch two-step verification off",
-    answer=User,
+    response=User,
     description="Also gives up an enrolment that was not confirmed.",
     **_OWN,
 )

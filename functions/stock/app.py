@@ -29,7 +29,7 @@ _SCOPE = "stocks:read"
     "/stocks",
     "List stock rows",
     scope=_SCOPE,
-    answer=Stock,
+    response=Stock,
     parameters=StockParameters,
     description="One row per product, position, batch, serial and inventory status. A row that"
     " has been emptied stays, with the status out and quantity 0.",
@@ -45,7 +45,7 @@ def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
     "/stock-levels",
     "List stock levels",
     scope=_SCOPE,
-    answer=StockLevel,
+    response=StockLevel,
     parameters=LevelParameters,
     description="One row per product and warehouse, or with `totals` one per product. Available"
     " is what is on hand and neither allocated nor in quarantine, damaged or blocked.",
@@ -60,7 +60,7 @@ def list_levels(store: Store, request: Request) -> ListResponse[Level]:
     "/stock-movements",
     "List stock movements",
     scope=_SCOPE,
-    answer=Movement,
+    response=Movement,
     parameters=MovementParameters,
     description="The ledger: every change of quantity or status, none of them ever changed.",
 )
@@ -71,7 +71,7 @@ def list_movements(store: Store, request: Request) -> ListResponse[Movement]:
 
 
 @routes.declare(
-    "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, answer=Movement
+    "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, response=Movement
 )
 def get_movement(store: Store, request: Request) -> ResourceResponse:
     """Read one entry of the ledger."""
@@ -84,7 +84,7 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     "Adjust stock",
     scope="stocks:write",
     permission="inventory.manage",
-    answer=Adjustment,
+    response=Adjustment,
     body=AdjustmentDraft,
     collects_problems=True,
     statuses=(200, 201),

@@ -21,12 +21,12 @@ from shared.warehouse.transfer_orders.models import (
 
 routes = Routes("transfer_orders")
 
-_READ = {"scope": "transfers:read", "module": "transfer_orders", "answer": TransferOrder}
+_READ = {"scope": "transfers:read", "module": "transfer_orders", "response": TransferOrder}
 _WRITE = {
     "scope": "transfers:write",
     "permission": "transfer-orders.manage",
     "module": "transfer_orders",
-    "answer": TransferOrder,
+    "response": TransferOrder,
 }
 _ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
 

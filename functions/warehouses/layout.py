@@ -24,7 +24,7 @@ _INERT: Mapping[str, str] = {
     "GET",
     "/warehouses/{id}/layout",
     "Get the map of a warehouse",
-    answer=Layout,
+    response=Layout,
     scope="warehouses:read",
     errors=("gone",),
 )
@@ -37,7 +37,7 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     "PUT",
     "/warehouses/{id}/layout",
     "Publish the map of a warehouse",
-    answer=Layout,
+    response=Layout,
     scope="warehouses:write",
     permission="inventory.manage",
     body=LayoutDraft,
@@ -57,7 +57,7 @@ def publish_layout(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/warehouses/{id}/layout.svg",
     "Draw the map of a warehouse",
-    answer="image/svg+xml",
+    response="image/svg+xml",
     scope="warehouses:read",
     errors=("gone",),
 )

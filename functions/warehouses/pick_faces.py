@@ -10,8 +10,8 @@ from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFace
 
 routes = Routes("warehouses")
 
-_READ = {"scope": "warehouses:read", "answer": PickFace}
-_WRITE = {"scope": "warehouses:write", "permission": "inventory.manage", "answer": PickFace}
+_READ = {"scope": "warehouses:read", "response": PickFace}
+_WRITE = {"scope": "warehouses:write", "permission": "inventory.manage", "response": PickFace}
 
 
 def _view(record: Record[PickFace]) -> PickFace:

@@ -17,7 +17,7 @@ _WRITE = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "module": "waves",
-    "answer": WaveDetail,
+    "response": WaveDetail,
     "errors": ("conflict",),
 }
 
@@ -26,7 +26,7 @@ _WRITE = {
     "GET",
     "/waves",
     "List waves",
-    answer=Wave,
+    response=Wave,
     parameters=WaveParameters,
     description="`warehouse` is a warehouse code.",
     **_READ,
@@ -37,7 +37,7 @@ def list_waves(store: Store, request: Request) -> ListResponse[StoredWave]:
     return ListResponse(page, views.in_list)
 
 
-@routes.declare("GET", "/waves/{id}", "Get a wave", answer=WaveDetail, **_READ)
+@routes.declare("GET", "/waves/{id}", "Get a wave", response=WaveDetail, **_READ)
 def get_wave(store: Store, request: Request) -> ResourceResponse:
     """Read one wave with its pickings."""
     return _shown(service.get_wave(store, request.id))

@@ -25,14 +25,14 @@ routes = Routes("webhooks")
 
 _ALL = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
 _ONE = {**_ALL, "errors": ("gone",)}
-_LOG = {**_ALL, "errors": ("gone",), "answer": Delivery}
+_LOG = {**_ALL, "errors": ("gone",), "response": Delivery}
 
 
 @routes.declare(
     "GET",
     "/webhooks",
     "List subscriptions",
-    answer=Webhook,
+    response=Webhook,
     parameters=WebhookParameters,
     **_ALL,
 )
@@ -48,11 +48,11 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     "POST",
     "/webhooks",
     "Create a subscription",
-    answer=NewWebhook,
+    response=NewWebhook,
     body=WebhookCreate,
     collects_problems=True,
-    shows_secret=True,
-    takes_secret=True,
+    response_has_secret=True,
+    request_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
     description="`url` must be https, on port 443 or 8443, and its name must lead to public"
@@ -71,8 +71,8 @@ def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/webhooks/{id}",
     "Get a subscription",
-    answer=Webhook,
-    volatile=("failure_count", "last_triggered_at"),
+    response=Webhook,
+    volatile_fields=("failure_count", "last_triggered_at"),
     **_ONE,
 )
 def get_webhook(store: Store, request: Request) -> ResourceResponse:
@@ -84,7 +84,7 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/webhooks/{id}",
     "Change a subscription",
-    answer=Webhook,
+    response=Webhook,
     body=WebhookChange,
     collects_problems=True,
     description="Only the fields sent change, for what waits to be delivered, too. Events that"
@@ -100,7 +100,7 @@ def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/webhooks/{id}",
     "Delete a subscription",
-    answer=Webhook,
+    response=Webhook,
     description="What waits to be delivered to it is dropped.",
     **_ONE,
 )
@@ -113,10 +113,10 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/webhooks/{id}/rotate-secret",
     "Rotate the secret",
-    answer=NewWebhook,
+    response=NewWebhook,
     body=SecretRotation,
-    shows_secret=True,
-    takes_secret=True,
+    response_has_secret=True,
+    request_has_secret=True,
     description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
     " (24 unless given): until then each delivery bears both signatures.",
     **_ONE,
@@ -131,7 +131,7 @@ def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/webhooks/{id}/test",
     "Send a test event",
-    answer=Delivery,
+    response=Delivery,
     statuses=(202,),
     description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
     " tells what became of it.",

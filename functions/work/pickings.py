@@ -24,7 +24,7 @@ routes = Routes("pickings")
     "/pickings",
     "List pickings",
     scope="pickings:read",
-    answer=Picking,
+    response=Picking,
     parameters=PickingParameters,
     description="`external_ref` is the reference of the exit document; of a picking that serves"
     " several, that of the first, which `document` shows. A lower priority goes first.",
@@ -36,7 +36,7 @@ def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]
 
 
 @routes.declare(
-    "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", answer=PickingDetail
+    "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", response=PickingDetail
 )
 def get_picking(store: Store, request: Request) -> ResourceResponse:
     """Read one picking with its lines."""
@@ -46,7 +46,7 @@ def get_picking(store: Store, request: Request) -> ResourceResponse:
 _WRITE = {
     "scope": "pickings:write",
     "permission": "exits.manage",
-    "answer": PickingDetail,
+    "response": PickingDetail,
     "errors": ("conflict",),
 }
 

@@ -22,7 +22,7 @@ routes = Routes("work")
     "/receipts",
     "List receipts",
     scope="receipts:read",
-    answer=Receipt,
+    response=Receipt,
     parameters=ReceiptParameters,
     description="`external_ref` is the reference of the entry document.",
 )
@@ -33,7 +33,7 @@ def list_receipts(store: Store, request: Request) -> ListResponse[StoredReceipt]
 
 
 @routes.declare(
-    "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", answer=ReceiptDetail
+    "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", response=ReceiptDetail
 )
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
     """Read one receipt with its lines."""
@@ -43,7 +43,7 @@ def get_receipt(store: Store, request: Request) -> ResourceResponse:
 _WORK = {
     "scope": "receipts:write",
     "permission": "entries.manage",
-    "answer": ReceiptDetail,
+    "response": ReceiptDetail,
     "errors": ("conflict",),
 }
 

@@ -22,7 +22,7 @@ routes = Routes("work")
     "/transfers",
     "List transfers",
     scope="transfers:read",
-    answer=Transfer,
+    response=Transfer,
     parameters=TransferParameters,
     description="`from_warehouse` and `to_warehouse` are warehouse codes.",
 )
@@ -33,7 +33,7 @@ def list_transfers(store: Store, request: Request) -> ListResponse[StoredTransfe
 
 
 @routes.declare(
-    "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", answer=TransferDetail
+    "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", response=TransferDetail
 )
 def get_transfer(store: Store, request: Request) -> ResourceResponse:
     """Read one transfer with its lines."""
@@ -43,7 +43,7 @@ def get_transfer(store: Store, request: Request) -> ResourceResponse:
 _WRITE = {
     "scope": "transfers:write",
     "permission": "inventory.manage",
-    "answer": TransferDetail,
+    "response": TransferDetail,
     "errors": ("conflict",),
 }
 
