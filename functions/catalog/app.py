@@ -56,7 +56,7 @@ def list_products(store: Store, request: Request) -> ListResponse[Product]:
 )
 def create_product(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a product."""
-    record = service.create_product(tx, request.body, request.problems)
+    record = service.create_product(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/products/{record.id}")
 
 
@@ -69,7 +69,7 @@ def get_product(store: Store, request: Request) -> ResourceResponse:
 
 
 def _change_product(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_product(tx, request.id, request.body, request.problems)
+    record = service.change_product(tx, request.id, request.body)
     return ResourceResponse(record.entity)
 
 

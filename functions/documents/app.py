@@ -55,7 +55,7 @@ def list_entry_documents(store: Store, request: Request) -> ListResponse[Documen
 )
 def create_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an entry document, once per reference and type."""
-    created = service.create_document(tx, "entry", request.body, request.problems)
+    created = service.create_document(tx, "entry", request.body)
     return _created(created, views.entry_document(created.record), "/entry-documents")
 
 
@@ -91,7 +91,7 @@ def list_exit_documents(store: Store, request: Request) -> ListResponse[Document
 )
 def create_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an exit document, once per reference and type."""
-    created = service.create_document(tx, "exit", request.body, request.problems)
+    created = service.create_document(tx, "exit", request.body)
     return _created(created, views.exit_document(created.record), "/exit-documents")
 
 

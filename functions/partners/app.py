@@ -57,7 +57,7 @@ def list_clients(store: Store, request: Request) -> ListResponse[Client]:
 )
 def create_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a client."""
-    record = service.create_client(tx, request.body, request.problems)
+    record = service.create_client(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/clients/{record.id}")
 
 
@@ -70,7 +70,7 @@ def get_client(store: Store, request: Request) -> ResourceResponse:
 
 
 def _change_client(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_client(tx, request.id, request.body, request.problems)
+    record = service.change_client(tx, request.id, request.body)
     return ResourceResponse(record.entity)
 
 

@@ -53,7 +53,7 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
 )
 def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an integration client or a mobile application."""
-    made, secret = client_changes.create_client(tx, request.body, request.problems)
+    made, secret = client_changes.create_client(tx, request.body)
     return ResourceResponse(
         client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
     )
@@ -77,7 +77,7 @@ def get_api_client(store: Store, request: Request) -> ResourceResponse:
 )
 def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Change the name or the scopes of a client."""
-    changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
+    changed = client_changes.change_client(tx, _id(request), request.body)
     return ResourceResponse(client_views.client(changed))
 
 

@@ -34,7 +34,7 @@ def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
 )
 def create_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a role."""
-    record = roles.create_role(tx, request.body, request.problems)
+    record = roles.create_role(tx, request.body)
     return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
 
 
@@ -57,7 +57,7 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
 )
 def change_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a role."""
-    record = roles.change_role(tx, request.id, request.body, request.problems)
+    record = roles.change_role(tx, request.id, request.body)
     return ResourceResponse(views.role(record.entity))
 
 

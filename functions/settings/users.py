@@ -51,7 +51,7 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
 )
 def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a user."""
-    record, made = service.create_user(tx, request.body, request.problems)
+    record, made = service.create_user(tx, request.body)
     return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
 
 
@@ -82,7 +82,7 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
 def change_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a user."""
     return ResourceResponse(
-        service.change_user(tx, request.id, request.body, request.problems).entity
+        service.change_user(tx, request.id, request.body).entity
     )
 
 
@@ -114,7 +114,7 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     """Give somebody a new password."""
-    record, made = service.reset_password(tx, request.id, request.body, request.problems)
+    record, made = service.reset_password(tx, request.id, request.body)
     return ResourceResponse(views.new_user(record.entity, made))
 
 
@@ -133,7 +133,7 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     """Change the password of the user who calls."""
-    found = credentials.change_password(tx, request.id, request.body, request.problems)
+    found = credentials.change_password(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 
@@ -166,7 +166,7 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Switch two-step verification on."""
-    found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
+    found = credentials.confirm_totp(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 

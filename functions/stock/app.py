@@ -94,7 +94,7 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
 )
 def adjust_stock(tx: Transaction, request: Request) -> ResourceResponse:
     """Correct the stock of one product at one position."""
-    made = adjustments.adjust_stock(tx, request.body, request.problems)
+    made = adjustments.adjust_stock(tx, request.body)
     if made.movement_id is None:
         return ResourceResponse(made)
     return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")

@@ -60,7 +60,7 @@ def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredT
 def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a transfer order, once per reference."""
     created = service.create_transfer_order(
-        tx, request.body, request.problems, by_client=request.caller.kind == "client"
+        tx, request.body, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
     if created.new:
@@ -146,7 +146,7 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceRespon
 )
 def receive_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Put what arrived into stock."""
-    return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
+    return _shown(transit.receive_transfer_order(tx, request.id, request.body))
 
 
 @routes.declare(

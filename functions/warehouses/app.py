@@ -58,7 +58,7 @@ def list_warehouses(store: Store, request: Request) -> ListResponse[Warehouse]:
 )
 def create_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a warehouse."""
-    record = service.create_warehouse(tx, request.body, request.problems)
+    record = service.create_warehouse(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/warehouses/{record.id}")
 
 
@@ -78,7 +78,7 @@ def get_warehouse(store: Store, request: Request) -> ResourceResponse:
 
 
 def _change_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_warehouse(tx, request.id, request.body, request.problems)
+    record = service.change_warehouse(tx, request.id, request.body)
     return ResourceResponse(record.entity)
 
 
@@ -134,7 +134,7 @@ def list_positions(store: Store, request: Request) -> ListResponse[Position]:
 )
 def create_position(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a position."""
-    record = service.create_position(tx, request.body, request.problems)
+    record = service.create_position(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/warehouse-positions/{record.id}")
 
 
@@ -154,7 +154,7 @@ def create_position(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def create_positions(tx: Transaction, request: Request) -> ResourceResponse:
     """Create the positions that a naming mask names and that do not exist yet."""
-    warehouse, records = bulk.create_positions(tx, request.body, request.problems)
+    warehouse, records = bulk.create_positions(tx, request.body)
     positions = [record.entity for record in records]
     return ResourceResponse(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
 
@@ -173,7 +173,7 @@ def get_position(store: Store, request: Request) -> ResourceResponse:
 
 
 def _change_position(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_position(tx, request.id, request.body, request.problems)
+    record = service.change_position(tx, request.id, request.body)
     return ResourceResponse(record.entity)
 
 

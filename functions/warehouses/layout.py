@@ -50,7 +50,7 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
 )
 def publish_layout(tx: Transaction, request: Request) -> ResourceResponse:
     """Check a map and publish it as the next version."""
-    return ResourceResponse(layout.publish(tx, request.id, request.body, request.problems))
+    return ResourceResponse(layout.publish(tx, request.id, request.body))
 
 
 @routes.declare(

@@ -46,7 +46,7 @@ def list_pick_faces(store: Store, request: Request) -> ListResponse[PickFace]:
 )
 def assign_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""
-    assigned = service.assign_pick_face(tx, request.body, request.problems)
+    assigned = service.assign_pick_face(tx, request.body)
     face = assigned.record.entity
     if assigned.new:
         return ResourceResponse(face, 201, f"/pick-faces/{face.id}")

@@ -58,7 +58,7 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
 def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a draft."""
     company = Company(request.tenant.settings, request.tenant.timezone)
-    created = creating.create_wave(tx, request.body, company, request.problems)
+    created = creating.create_wave(tx, request.body, company)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 

@@ -62,7 +62,7 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
 )
 def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a subscription."""
-    made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
+    made, secret = service.create_webhook(tx, request.tenant, request.body)
     view = views.new_webhook(made.record.entity, made.pulse, secret)
     return ResourceResponse(view, 201, f"/webhooks/{made.record.id}")
 
@@ -93,7 +93,7 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
 )
 def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a subscription."""
-    return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
+    return _shown(service.change_webhook(tx, request.id, request.body))
 
 
 @routes.declare(

@@ -91,7 +91,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
     """Take goods into stock."""
     record = service.receive_line(
-        tx, request.id, request.body, request.problems, tenant=request.tenant
+        tx, request.id, request.body, tenant=request.tenant
     )
     return ResourceResponse(views.receipt_in_detail(record))
 

@@ -63,7 +63,7 @@ _WRITE = {
 )
 def create_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     """Move stock, now or later."""
-    record = service.create_transfer(tx, request.body, request.problems)
+    record = service.create_transfer(tx, request.body)
     return ResourceResponse(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
 

@@ -50,11 +50,10 @@ from shared.kernel.errors import (
     ServiceError,
     ServiceUnavailable,
     Unauthenticated,
-    ValidationFailed,
 )
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import bind, count, flush, logger, span
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -182,7 +181,7 @@ class ApiHandler:
         raw = _raw_body(operation, event)
         request = _with_body(operation, request, raw)
         tenant = request.tenant
-        if request.problems:
+        if isinstance(request.body, InvalidBody):
 
             def refuse(tx: Transaction) -> NoReturn:
                 operation.handler(tx, request)
@@ -295,10 +294,7 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
 def _parameters(operation: Operation, event: Mapping[str, Any]) -> object:
     if operation.parameters is None:
         return None
-    parameters, problems = check(operation.parameters, event.get("queryStringParameters") or {})
-    if problems:
-        raise ValidationFailed(problems)
-    return parameters
+    return ensure_valid(check(operation.parameters, event.get("queryStringParameters") or {}))
 
 
 def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -312,12 +308,8 @@ def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] 
 def _with_body(operation: Operation, request: Request, raw: object) -> Request:
     if operation.body is None:
         return request
-    body, problems = check(operation.body, raw)
-    if problems and not operation.collects_problems:
-        raise ValidationFailed(problems)
-    return replace(
-        request, body=body or what_is_valid(operation.body, raw), problems=tuple(problems)
-    )
+    body = check(operation.body, raw)
+    return replace(request, body=body if operation.collects_problems else ensure_valid(body))
 
 
 def _shape(

@@ -2,14 +2,14 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.facets import MAX_ID
-from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
@@ -20,9 +20,8 @@ _ID_DIGITS = 12
 class Request:
     """One request: who asks, of which tenant, and what, already validated.
 
-    `body` and `parameters` are of the types that the operation declares. `problems`
-    is empty unless the operation collects problems; then `body` has None for what is
-    invalid, and the handler must not succeed.
+    `body` and `parameters` are of the types that the operation declares. When the operation
+    collects problems, `body` may also be an `InvalidBody`, with which the handler must fail.
     """
 
     caller: Caller
@@ -30,7 +29,6 @@ class Request:
     path_values: Mapping[str, str]
     body: Any = None
     parameters: Any = None
-    problems: Sequence[Problem] = field(default_factory=tuple)
 
     @property
     def id(self) -> int:
