@@ -81,9 +81,7 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
 )
 def change_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a user."""
-    return ResourceResponse(
-        service.change_user(tx, request.id, request.body).entity
-    )
+    return ResourceResponse(service.change_user(tx, request.id, request.body).entity)
 
 
 @routes.declare(

@@ -90,9 +90,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
     """Take goods into stock."""
-    record = service.receive_line(
-        tx, request.id, request.body, tenant=request.tenant
-    )
+    record = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
     return ResourceResponse(views.receipt_in_detail(record))
 
 

@@ -1,6 +1,7 @@
 """Validation of request bodies: all problems at once, each with its path and a message."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, final, get_args, get_origin
@@ -42,17 +43,17 @@ _MAX_ENTRIES = 5000
 class InvalidBody[M: BaseModel]:
     """A body that does not satisfy its model.
 
-    Reading an attribute that is a field of the model returns the valid value of the field, or
-    None when the field is invalid. An absent field has its default, or None. Rules that look up codes in
-    the database read these values, so that the caller gets their problems together with those
-    of the fields. A list of models is a list of `InvalidBody`, at most 5000, one for each entry.
+    An attribute with the name of a field returns the value of the field, or None when the value
+    is invalid. An absent field has its default, or None. Rules that look up codes in the database
+    read these values, so that the caller gets their problems together with those of the fields.
 
-    `problems` is empty for these entries only: the problems of the whole body are at its top.
+    A list of models becomes a list of `InvalidBody`, at most 5000, one for each entry. Only these
+    entries have no `problems`: all problems are at the top level.
     """
 
     model: type[M]
     problems: Sequence[Problem]
-    model_fields_set: Set[str]
+    model_fields_set: AbstractSet[str]
     """Names of the fields that the body contains, valid or not."""
     valid_values: Mapping[str, Any]
 

@@ -107,9 +107,7 @@ def _shown_last(store: Store, cursor: str | None, known: Sequence[Client]) -> Cl
         return None
 
 
-def create_client(
-    tx: Transaction, draft: Checked[ApiClientDraft]
-) -> tuple[Client, str | None]:
+def create_client(tx: Transaction, draft: Checked[ApiClientDraft]) -> tuple[Client, str | None]:
     """Create a client within the limits of the tenant's plan.
 
     Returns:

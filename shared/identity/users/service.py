@@ -21,9 +21,7 @@ from shared.kernel.errors import NotFound, Problem
 from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_user(
-    tx: Transaction, draft: Checked[UserCreate]
-) -> tuple[Record[User], str | None]:
+def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
     """Create a user; return it with the generated password, or None when the draft has one.
 
     Raises:

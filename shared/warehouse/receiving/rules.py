@@ -1,10 +1,11 @@
 """Decisions about receipts, on plain data: what may arrive, and for which lines it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
@@ -26,13 +27,13 @@ _PER_PRODUCT = 4
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Goods that arrive, and what is known of what they name.
+    """Goods that arrive, with the master data that they name.
 
-    Fields of the draft that were invalid by themselves are None. `bin_code` is where the
-    goods go, the draft's or by default; `today` is the day in the company's time zone.
+    `bin_code` is the position of the draft, or else the destination on the document; `today` is
+    the day in the company's time zone.
     """
 
-    draft: ReceiptLineDraft
+    draft: Checked[ReceiptLineDraft]
     document: Document
     bin_code: str | None
     product: KnownProduct | None
@@ -60,7 +61,7 @@ def examine(arrival: Arrival) -> Iterator[Problem]:
 
 
 def _item_problems(arrival: Arrival) -> Iterator[Problem]:
-    code: str | None = arrival.draft.item_code
+    code = arrival.draft.item_code
     product = arrival.product
     if code is None:
         return
@@ -74,7 +75,7 @@ def _item_problems(arrival: Arrival) -> Iterator[Problem]:
 
 def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and not _is_told(arrival.document, arrival.draft):
+    if name is None and _parts(arrival.document, arrival.draft) is None:
         return
     if name is None:
         message = "is required: the document names no one destination for what arrives"
@@ -107,10 +108,12 @@ def _differ(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
-def untold(found: Iterator[Problem], told: Sequence[Problem]) -> Iterator[Problem]:
-    """Leave out problems of fields that are wrong by themselves, so seem to be missing."""
-    wrong = {problem.field.partition(".")[0] for problem in told}
-    return (one for one in found if one.field.partition(".")[0] not in wrong)
+def of_valid_fields(
+    draft: Checked[ReceiptLineDraft], found: Iterable[Problem]
+) -> Iterator[Problem]:
+    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
+    invalid = invalid_fields(draft)
+    return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
 # The lines of the document
@@ -122,13 +125,15 @@ def _lines_of(document: Document, item_code: str, batch: str | None) -> list[Doc
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
-def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    """Spread what arrives over the lines of the document: quantity by line_num.
+def filling(
+    document: Document, item_code: str, batch: str | None, qty: Decimal
+) -> dict[int, Decimal]:
+    """Spread a received quantity over the lines of the document: quantity by line_num.
 
-    What is more than is open on all of them goes to the first.
+    What exceeds the open quantities is added to the first line.
     """
-    lines = _lines_of(document, draft.item_code, draft.batch)
-    left, parts = draft.qty, dict[int, Decimal]()
+    lines = _lines_of(document, item_code, batch)
+    left, parts = qty, dict[int, Decimal]()
     for line in lines:
         part = min(left, line.open_qty)
         if part > 0:
@@ -140,25 +145,29 @@ def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
     return parts
 
 
-def destination(document: Document, draft: ReceiptLineDraft) -> str | None:
-    """Find where the document wants what arrives, None when it does not say or says several."""
-    if not _is_told(document, draft):
+def destination(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
+    """Return the position that the document names for a draft; None when not exactly one."""
+    parts = _parts(document, draft)
+    if parts is None:
         return None
-    parts = filling(document, draft)
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
 
 
-def _is_told(document: Document, draft: ReceiptLineDraft) -> bool:
-    """Tell whether a draft, as far as it is valid, says for which lines the goods are."""
-    code: str | None = draft.item_code
-    qty: Decimal | None = draft.qty
-    return code is not None and qty is not None and bool(_lines_of(document, code, None))
+def _parts(document: Document, draft: Checked[ReceiptLineDraft]) -> dict[int, Decimal] | None:
+    """Return the quantities by line_num that a draft fills.
+
+    None when its item or quantity is invalid, or the item is not on the document.
+    """
+    code, qty = draft.item_code, draft.qty
+    if code is None or qty is None or not _lines_of(document, code, None):
+        return None
+    return filling(document, code, draft.batch, qty)
 
 
-def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
-    """Tell when what arrives expires: as the draft says, else as the document expects."""
-    code: str | None = draft.item_code
+def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
+    """Return the expiry date of the draft, or else of the document's line of the same batch."""
+    code = draft.item_code
     if draft.expiry_date is not None or code is None:
         return draft.expiry_date
     lines = _lines_of(document, code, draft.batch)
