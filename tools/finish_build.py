@@ -43,6 +43,8 @@ UNUSED = (
     "aws_lambda_powertools/utilities/streaming",
     "aws_lambda_powertools/utilities/validation",
     "bin",
+    "boto3/data",  # descriptions of resources; only clients are used
+    "boto3/examples",
     "botocore/stub.py",
     "cffi",  # cryptography needs the compiled _cffi_backend alone
     "cryptography/fernet.py",
