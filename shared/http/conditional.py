@@ -14,7 +14,14 @@ from shared.kernel.json_text import dumps, loads
 
 
 class ChangedSinceRead(StaleState):
-    """409 stale_state: If-Match names a state that is no longer the current one."""
+    """409 stale_state: If-Match names an entity tag that is no longer current.
+
+    It is not stored under an Idempotency-Key: the caller reads again and repeats the request.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored_override = False
 
 
 def etag_of(body: str, volatile: Collection[str] = ()) -> str:

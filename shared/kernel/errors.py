@@ -13,11 +13,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the Errors table: HTTP status, what it means, what the caller can do."""
+    """One row of the Errors table.
+
+    `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
+    `is_stored` says whether an answer with this code is kept under an Idempotency-Key and
+    repeated. It is not where the caller can correct the request and send it again under the same
+    key (422, approvals), and not where the cause passes by itself (429, 5xx, a request in flight).
+    """
 
     status: int
     meaning: str
     action: str
+    is_stored: bool = True
 
 
 CODES: Mapping[str, Code] = {
@@ -68,9 +75,13 @@ CODES: Mapping[str, Code] = {
         409,
         "The first request with this Idempotency-Key is still being processed.",
         "Retry after the seconds in Retry-After with the same key.",
+        is_stored=False,
     ),
     "approval_required": Code(
-        409, "A rule asks for a supervisor's approval.", "Have it approved, then repeat."
+        409,
+        "A rule asks for a supervisor's approval.",
+        "Have it approved, then repeat.",
+        is_stored=False,
     ),
     "order_in_wave": Code(
         409,
@@ -84,27 +95,46 @@ CODES: Mapping[str, Code] = {
     "gone": Code(410, "The resource existed and is no longer available.", "Stop using it."),
     "payload_too_large": Code(413, "The request or its answer is too large.", "Send or ask less."),
     "validation_failed": Code(
-        422, "The data is invalid; `errors` lists every problem.", "Correct the fields named."
+        422,
+        "The data is invalid; `errors` lists every problem.",
+        "Correct the fields named.",
+        is_stored=False,
     ),
     "idempotency_key_reused": Code(
-        422, "The Idempotency-Key was used with another request.", "Use a new key."
+        422,
+        "The Idempotency-Key was used with another request.",
+        "Use a new key.",
+        is_stored=False,
     ),
-    "rule_blocked": Code(422, "A business rule blocks the operation.", "Read the message."),
+    "rule_blocked": Code(
+        422,
+        "A business rule blocks the operation.",
+        "Read the message.",
+        is_stored=False,
+    ),
     "import_refused": Code(
         422,
         "The file cannot be processed, or the import can no longer be committed.",
         "Correct the file and upload it again.",
+        is_stored=False,
     ),
     "rate_limited": Code(
         429,
         "The limit of requests per minute is exceeded.",
         "Wait the seconds in Retry-After.",
+        is_stored=False,
     ),
     "internal_error": Code(
-        500, "The service failed.", "Retry with the same Idempotency-Key; quote the request id."
+        500,
+        "The service failed.",
+        "Retry with the same Idempotency-Key; quote the request id.",
+        is_stored=False,
     ),
     "service_unavailable": Code(
-        503, "The service is busy.", "Retry after the seconds in Retry-After."
+        503,
+        "The service is busy.",
+        "Retry after the seconds in Retry-After.",
+        is_stored=False,
     ),
 }
 """The Errors table: code → status, meaning, action."""
@@ -122,8 +152,9 @@ class Problem:
 class ServiceError(Exception):
     """Base of every refusal: a code of `CODES`, a message for people, and the code's extras.
 
-    `status` overrides the code's own status (import_refused has three);
-    `extra` goes into `error` (scope, feature, offer …); `headers` into the answer.
+    `extra` goes into `error` (scope, feature, offer …), `headers` into the answer.
+    `status_override` replaces the code's own status, `stored_override` whether the answer is kept
+    under an Idempotency-Key.
     """
 
     message: str
@@ -132,6 +163,7 @@ class ServiceError(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[Problem] = ()
     status_override: int | None = None
+    stored_override: bool | None = None
 
     def __str__(self) -> str:
         """Return the message."""
@@ -141,6 +173,12 @@ class ServiceError(Exception):
     def status(self) -> int:
         """HTTP status of the answer."""
         return self.status_override or CODES[self.code].status
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the answer is kept under an Idempotency-Key; see `Code`."""
+        stored = CODES[self.code].is_stored
+        return stored if self.stored_override is None else self.stored_override
 
 
 class BadRequest(ServiceError):
@@ -313,7 +351,13 @@ class ImportRefused(ServiceError):
     """422 import_refused, or under 409 or 413: the file, or the state of the import, forbids it."""
 
     def __init__(self, message: str, status: int = 422) -> None:
-        super().__init__(message, "import_refused", status_override=status)
+        super().__init__(
+            message,
+            "import_refused",
+            status_override=status,
+            # The state of the import (409) and the size of the file (413) do not change.
+            stored_override=status != CODES["import_refused"].status,
+        )
 
 
 class PayloadTooLarge(ServiceError):
