@@ -84,8 +84,7 @@ def confirm_totp(
         raise ValidationFailed([Problem("code", "is not the code of this moment")])
     end_tokens(tx, login, after.without_sessions())
     audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": True})
 
 
 def remove_totp(tx: Transaction, number: int) -> Record[User]:
@@ -101,8 +100,7 @@ def remove_totp(tx: Transaction, number: int) -> Record[User]:
     if not login.two_step:
         return account.record
     audit(tx, "user.totp_removed", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": False, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": False})
 
 
 def _already_on(user: User) -> Conflict:

@@ -153,8 +153,8 @@ def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[O
     secret = wish.secret or new_secret()
     kept = rules.kept_secrets(webhook.secrets, tx.now_ms, wish.overlap_hours)
     secrets = [_sealed(tx, number, secret), *kept]
-    after = webhook.model_copy(update={"secrets": secrets, "updated_at": tx.now})
-    return Opened(WEBHOOKS.replace(tx, found.record, after), found.pulse), secret
+    after = WEBHOOKS.update(tx, found.record, {"secrets": secrets})
+    return Opened(after, found.pulse), secret
 
 
 # Deliveries

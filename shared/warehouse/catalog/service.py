@@ -197,10 +197,13 @@ def create_category(tx: Transaction, draft: CategoryCreate) -> Record[Category]:
 
 
 def change_category(tx: Transaction, number: int, change: CategoryChange) -> Record[Category]:
-    """Change the fields sent."""
+    """Change the fields sent.
+
+    Raises:
+        NotFound, Gone: There is no such category, or it was deleted.
+    """
     record = CATEGORIES.get(tx.store, number)
-    update = {**change.model_dump(exclude_unset=True), "updated_at": tx.now}
-    return CATEGORIES.replace(tx, record, record.entity.model_copy(update=update))
+    return CATEGORIES.update(tx, record, change.model_dump(exclude_unset=True))
 
 
 def delete_category(tx: Transaction, number: int) -> Record[Category]:

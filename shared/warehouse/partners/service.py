@@ -95,10 +95,13 @@ def create_provider(tx: Transaction, draft: ProviderCreate) -> Record[Provider]:
 
 
 def change_provider(tx: Transaction, number: int, change: ProviderChange) -> Record[Provider]:
-    """Change the fields sent; raises NotFound and Gone."""
+    """Change the fields sent.
+
+    Raises:
+        NotFound, Gone: There is no such provider, or it was deleted.
+    """
     record = PROVIDERS.get(tx.store, number)
-    update = {**change.model_dump(exclude_unset=True), "updated_at": tx.now}
-    return PROVIDERS.replace(tx, record, record.entity.model_copy(update=update))
+    return PROVIDERS.update(tx, record, change.model_dump(exclude_unset=True))
 
 
 def delete_provider(tx: Transaction, number: int) -> Record[Provider]:
