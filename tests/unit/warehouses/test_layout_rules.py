@@ -50,6 +50,10 @@ def test_a_map_needs_no_more_than_a_floor() -> None:
     assert problems(width_m=None) == {"width_m": "must be a number"}
 
 
+def test_a_list_in_place_of_the_depot_is_refused() -> None:
+    assert problems(depot=[{"x": 1, "y": 1}]) == {"depot": "must be an object"}
+
+
 def test_every_problem_is_told_at_once_wherever_it_is() -> None:
     found = problems(
         depth_m="20",
