@@ -2,7 +2,7 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -20,8 +20,6 @@ from shared.warehouse.partners.models import (
 )
 
 routes = Routes()
-
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ_CLIENTS: OperationOptions = {"scope": "clients:read"}
 _WRITE_CLIENTS: OperationOptions = {"scope": "clients:write", "permission": "exits.manage"}
@@ -70,37 +68,19 @@ def get_client(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_client(store, request.id).entity)
 
 
-def _change_client(tx: Transaction, request: Request[ClientChange]) -> ResourceResponse:
-    record = service.change_client(tx, request.id, request.body)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/clients/{id}",
-        "Change a client",
-        _WRITE_CLIENTS,
-        response=Client,
-        body=ClientChange,
-        collects_problems=True,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_client)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/clients/{id}",
-    "Delete a client",
+    "a client",
     _WRITE_CLIENTS,
+    change=service.change_client,
+    delete=service.delete_client,
     response=Client,
+    body=ClientChange,
+    collects_problems=True,
     errors=("gone",),
-    description="Documents keep the code and name of their client.",
+    delete_description="Delete a client; answers it as it was.\n\n"
+    "Documents keep the code and name of their client.",
 )
-def delete_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a client; answers it as it was."""
-    return ResourceResponse(service.delete_client(tx, request.id).entity)
 
 
 @routes.declare(
@@ -146,35 +126,18 @@ def get_provider(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_provider(store, request.id).entity)
 
 
-def _change_provider(tx: Transaction, request: Request[ProviderChange]) -> ResourceResponse:
-    return ResourceResponse(service.change_provider(tx, request.id, request.body).entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/providers/{id}",
-        "Change a provider",
-        _WRITE_PROVIDERS,
-        response=Provider,
-        body=ProviderChange,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_provider)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/providers/{id}",
-    "Delete a provider",
+    "a provider",
     _WRITE_PROVIDERS,
+    change=service.change_provider,
+    delete=service.delete_provider,
     response=Provider,
+    body=ProviderChange,
     errors=("gone",),
-    description="Documents keep the code and name of their provider.",
+    delete_description="Delete a provider; answers it as it was.\n\n"
+    "Documents keep the code and name of their provider.",
 )
-def delete_provider(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a provider; answers it as it was."""
-    return ResourceResponse(service.delete_provider(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes)

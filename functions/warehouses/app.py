@@ -3,7 +3,7 @@
 from functions.warehouses import layout, pick_faces
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -23,8 +23,6 @@ from shared.warehouse.warehouses.models import (
 )
 
 routes = Routes()
-
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ: OperationOptions = {"scope": "warehouses:read"}
 _WRITE: OperationOptions = {"scope": "warehouses:write", "permission": "inventory.manage"}
@@ -82,36 +80,19 @@ def get_warehouse(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_warehouse(store, request.id).entity)
 
 
-def _change_warehouse(tx: Transaction, request: Request[WarehouseChange]) -> ResourceResponse:
-    record = service.change_warehouse(tx, request.id, request.body)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/warehouses/{id}",
-        "Change a warehouse",
-        _WRITE,
-        response=Warehouse,
-        body=WarehouseChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_warehouse)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/warehouses/{id}",
-    "Delete a warehouse",
+    "a warehouse",
     _WRITE,
+    change=service.change_warehouse,
+    delete=service.delete_warehouse,
     response=Warehouse,
+    body=WarehouseChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
+    delete_description="Delete a warehouse without positions that nothing refers to; "
+    "answers it as it was.",
 )
-def delete_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a warehouse without positions that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_warehouse(tx, request.id).entity)
 
 
 @routes.declare(
@@ -179,36 +160,18 @@ def get_position(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_position(store, request.id).entity)
 
 
-def _change_position(tx: Transaction, request: Request[PositionChange]) -> ResourceResponse:
-    record = service.change_position(tx, request.id, request.body)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/warehouse-positions/{id}",
-        "Change a position",
-        _WRITE,
-        response=Position,
-        body=PositionChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_position)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/warehouse-positions/{id}",
-    "Delete a position",
+    "a position",
     _WRITE,
+    change=service.change_position,
+    delete=service.delete_position,
     response=Position,
+    body=PositionChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
+    delete_description="Delete a position that nothing refers to; answers it as it was.",
 )
-def delete_position(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a position that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_position(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes, layout.routes, pick_faces.routes)
