@@ -348,7 +348,7 @@ class RuleBlocked(ServiceError):
 
 
 class ImportRefused(ServiceError):
-    """422, 409 or 413 import_refused: the file or the state of the import forbids it."""
+    """422 import_refused, also with 409 or 413: the file or the import's state forbids it."""
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(
