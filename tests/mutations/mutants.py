@@ -27,7 +27,7 @@ _KINDS = (
 
 _STAGING = (
     "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.guard",
-    "marking.update", "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
+    "marking.update", "marking.retire_epoch", "marking.commit", "raise_record_event", "self._stage_row",
     "self._stage_level", "self._stage_total", "self._stage_movements", "references.hold",
     "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
     "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_not_retired",

@@ -9,8 +9,7 @@ from shared.kernel.db.references import ensure_not_retired, retire_unused
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Gone, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import EventSubject, raise_record_event
 from shared.warehouse.catalog import repository, rules
 from shared.warehouse.catalog.models import (
     Category,
@@ -24,6 +23,10 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+
+_PRODUCT_EVENTS = EventSubject[Product](
+    "product", "/products/{record.id}", lambda record: record.entity
+)
 
 
 def create_product(
@@ -51,7 +54,7 @@ def create_product(
     )
     record = PRODUCTS.insert(tx, number, product)
     repository.put_alias(tx, product, new=True)
-    _raise(tx, "product.created", record)
+    raise_record_event(tx, "product.created", _PRODUCT_EVENTS, record)
     return record
 
 
@@ -133,7 +136,7 @@ def change_product(
     elif after.name != before.name:
         repository.rename_alias(tx, after)
     changed = PRODUCTS.replace(tx, record, after)
-    _raise(tx, "product.updated", changed)
+    raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
     return changed
 
 
@@ -159,20 +162,6 @@ def _retire(tx: Transaction, product: Product, what: str) -> str:
 def _taken(draft: ProductCreate | ProductChange) -> Problem:
     field = "item_code" if "item_code" in draft.model_fields_set else "sku"
     return Problem(field, "is already taken by another product")
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[Product]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="product",
-            id=record.id,
-            version=record.version,
-            href=f"/products/{record.id}",
-            attributes=record.entity.model_dump(),
-        ),
-    )
 
 
 def get_product(store: Store, number: int) -> Record[Product]:

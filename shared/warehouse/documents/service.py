@@ -11,7 +11,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
@@ -132,18 +132,7 @@ def advance_document(
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
     """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
     closed = advance_document(tx, "exit", record, Progress(closes=True))
-    raise_event(
-        tx,
-        Event(
-            type="shipment.dispatched",
-            object="exit_document",
-            id=closed.id,
-            version=closed.version,
-            href=f"/exit-documents/{closed.id}",
-            attributes=views.exit_document(closed).model_dump(),
-            status=closed.entity.status,
-        ),
-    )
+    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 
 

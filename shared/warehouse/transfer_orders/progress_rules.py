@@ -105,7 +105,7 @@ def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
 # On the road
 
 
-def loaded(
+def with_transit(
     order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]], now: str
 ) -> StoredTransferOrder:
     """Return the order with goods in transit, each with the number of its line."""
@@ -133,7 +133,7 @@ def _names(parcel: Parcel) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
-def departed(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
+def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
     """Return the order as on its way."""
     return _at(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db import steps
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.warehouses import bulk as subject
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems
@@ -37,7 +37,7 @@ NAMES = [
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
     """Five positions per transaction, so that twelve take three."""
-    monkeypatch.setattr(subject, "_STEP", 5)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 10)
     return 5
 
 
