@@ -130,7 +130,7 @@ def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFa
         assert len(erp.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
-    assert [len(step.request["TransactItems"]) for step in steps] == [99, 99, 5, 1]
+    assert [len(step.request["TransactItems"]) for step in steps] == [81, 81, 41, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")

@@ -166,7 +166,7 @@ def long_receipt(
     receiving_scenario: ReceivingScenario, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
     """An order of five lines and its receipt, whose goods need three transactions to go."""
-    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 11)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 8)
     items = ("BRICK", "CEMENT", "BRICK", "DRILL", "BRICK")
     order = receiving_scenario.order(*({"item_code": item, "qty": 2} for item in items))
     number = receiving_scenario.started(order)
