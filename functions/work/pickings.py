@@ -14,7 +14,7 @@ from shared.warehouse.picking.models import (
     PickingParameters,
     StoredPicking,
 )
-from shared.warehouse.waves.progress import tell_wave
+from shared.warehouse.waves.progress import update_wave
 
 routes = Routes()
 
@@ -74,7 +74,7 @@ def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceR
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin to pick."""
     return ResourceResponse(
-        views.picking_in_detail(service.start_picking(tx, request.id, tell_wave))
+        views.picking_in_detail(service.start_picking(tx, request.id, update_wave))
     )
 
 
@@ -117,7 +117,7 @@ def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
 )
 def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
     """End a picking."""
-    record = service.finalize_picking(tx, request.id, request.body, tell_wave)
+    record = service.finalize_picking(tx, request.id, request.body, update_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -131,7 +131,7 @@ def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceR
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a picking up."""
     return ResourceResponse(
-        views.picking_in_detail(service.cancel_picking(tx, request.id, tell_wave))
+        views.picking_in_detail(service.cancel_picking(tx, request.id, update_wave))
     )
 
 

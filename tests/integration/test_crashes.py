@@ -48,18 +48,10 @@ _MOST_REQUESTS = 400
 
 @pytest.fixture(autouse=True)
 def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few shards, since moto is slow; several steps also for the few rows of the examples."""
+    """Few shards, since moto is slow; steps of one item each, so that the examples take several."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    monkeypatch.setattr("shared.warehouse.warehouses.bulk._STEP", 2)
-    monkeypatch.setattr("shared.warehouse.picking.undo_picking._ROOM", 0)
-    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.dispatch._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation.LINES_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation._PICKINGS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.waves.creating._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._PICKS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._LOSSES_PER_STEP", 1)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from shared.kernel.db.references import ensure_not_retired, retire_unused
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Gone, Problem
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import EventSubject, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules
 from shared.warehouse.catalog.models import (
@@ -25,6 +24,10 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+
+_PRODUCT_EVENTS = EventSubject[Product](
+    "product", "/products/{record.id}", lambda record: record.entity
+)
 
 
 def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Product]:
@@ -46,7 +49,7 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Pro
     )
     record = PRODUCTS.insert(tx, number, product)
     repository.put_alias(tx, product, new=True)
-    _raise(tx, "product.created", record)
+    raise_record_event(tx, "product.created", _PRODUCT_EVENTS, record)
     return record
 
 
@@ -113,7 +116,7 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
     elif after.name != before.name:
         repository.rename_alias(tx, after)
     changed = PRODUCTS.replace(tx, record, after)
-    _raise(tx, "product.updated", changed)
+    raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
     return changed
 
 
@@ -139,20 +142,6 @@ def _retire(tx: Transaction, product: Product, what: str) -> str:
 def _taken(draft: Checked[ProductCreate] | Checked[ProductChange]) -> Problem:
     field = "item_code" if "item_code" in draft.model_fields_set else "sku"
     return Problem(field, "is already taken by another product")
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[Product]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="product",
-            id=record.id,
-            version=record.version,
-            href=f"/products/{record.id}",
-            attributes=record.entity.model_dump(),
-        ),
-    )
 
 
 def get_product(store: Store, number: int) -> Record[Product]:

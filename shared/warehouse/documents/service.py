@@ -11,7 +11,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_allowed
@@ -131,18 +131,7 @@ def advance_document(
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
     """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
     closed = advance_document(tx, "exit", record, Progress(closes=True))
-    raise_event(
-        tx,
-        Event(
-            type="shipment.dispatched",
-            object="exit_document",
-            id=closed.id,
-            version=closed.version,
-            href=f"/exit-documents/{closed.id}",
-            attributes=views.exit_document(closed).model_dump(),
-            status=closed.entity.status,
-        ),
-    )
+    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 
 

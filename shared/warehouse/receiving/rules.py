@@ -14,15 +14,6 @@ from shared.warehouse.stock.models import NONE, StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
-_STEP = 80
-"""Actions of one transaction that put goods back; the other 20 are for the receipt, its
-document, the counters and the answer."""
-_PER_ROW = 2
-"""Actions for a row that goes: itself and its movement."""
-_PER_LINE = 1
-"""Actions for what a position holds."""
-_PER_PRODUCT = 4
-"""Actions for the level, the total, the event and what is held of a product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,33 +192,18 @@ def ensure_room(receipt: StoredReceipt) -> None:
         raise Conflict(message)
 
 
-# Putting back
+# Undoing
 
 
-def standing(receipt: StoredReceipt) -> list[int]:
-    """Find the lines whose goods have not been put back, product by product."""
+def lines_in_stock(receipt: StoredReceipt) -> list[int]:
+    """Return the lines that are not undone, by index, product by product."""
     lines = receipt.lines
     found = [at for at, line in enumerate(lines) if not line.undone]
     return sorted(found, key=lambda at: (lines[at].product_id, at))
 
 
-def next_step(receipt: StoredReceipt) -> list[int]:
-    """Choose the lines whose goods one transaction can put back next."""
-    chosen: list[int] = []
-    actions, product = 0, None
-    for at in standing(receipt):
-        line = receipt.lines[at]
-        actions += _PER_ROW * len(line.stock_ids) + _PER_LINE
-        actions += _PER_PRODUCT if line.product_id != product else 0
-        if chosen and actions > _STEP:
-            break
-        product = line.product_id
-        chosen.append(at)
-    return chosen
-
-
-def less_done(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal]:
-    """Sum by how much less of each line of the document is received without these lines."""
+def undone_quantities(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal]:
+    """Return the changes of the received quantities, all negative, by line of the document."""
     less: dict[int, Decimal] = {}
     for at in lines:
         for line_num, qty in receipt.lines[at].document_lines.items():
@@ -235,8 +211,8 @@ def less_done(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal
     return less
 
 
-def undone(receipt: StoredReceipt, lines: Sequence[int]) -> StoredReceipt:
-    """Return the receipt with the goods of these lines put back."""
+def with_undone(receipt: StoredReceipt, lines: Sequence[int]) -> StoredReceipt:
+    """Return the receipt with these lines undone."""
     after = [
         line.model_copy(update={"undone": True}) if at in lines else line
         for at, line in enumerate(receipt.lines)

@@ -13,8 +13,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
@@ -69,7 +68,7 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
     )
     documents.advance_document(tx, "entry", document, Progress(begins=number))
     record = RECEIPTS.insert(tx, number, receipt)
-    _raise(tx, "receipt.created", record)
+    raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
 
 
@@ -98,11 +97,11 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
     record = receipt_of_entry(tx.store, number)
     ensure_status("receipt", record.entity, "started")
-    goods = bool(rules.standing(record.entity))
+    goods = bool(rules.lines_in_stock(record.entity))
     ended = Progress(finishes=number) if goods else Progress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
     after = changed(tx, record, record.entity, status="finalized", finalized_at=tx.now)
-    _raise(tx, "receipt.completed", after)
+    raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
 
@@ -136,21 +135,6 @@ def changed(
     """Stage the next version of a receipt."""
     after = receipt.model_copy(update={**update, "updated_at": tx.now})
     return RECEIPTS.replace(tx, record, after)
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="receipt",
-            id=record.id,
-            version=record.version,
-            href=f"/receipts/{record.id}",
-            attributes=views.receipt_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 # Lines

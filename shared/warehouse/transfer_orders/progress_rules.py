@@ -106,7 +106,7 @@ def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
 # On the road
 
 
-def loaded(
+def with_transit(
     order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]], now: str
 ) -> StoredTransferOrder:
     """Return the order with goods in transit, each with the number of its line."""
@@ -134,7 +134,7 @@ def _names(parcel: Parcel) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
-def departed(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
+def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
     """Return the order as on its way."""
     return _at(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 

@@ -12,12 +12,12 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.picking.allocation import allocate_rest
-from shared.warehouse.transfer_orders import repository, rules
-from shared.warehouse.transfer_orders.events import raise_order_event
+from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
     Source,
     StoredTransferOrder,
@@ -109,7 +109,7 @@ def _create(
             "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
         },
     )
-    raise_order_event(tx, "transfer.created", record)
+    raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
     return Created(record, new=True, lacks_stock=lacks_stock)
 
 

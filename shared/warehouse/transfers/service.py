@@ -12,8 +12,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.stock.ledger import Ledger, blank_row
@@ -66,13 +65,15 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
         transfer = transfer.model_copy(update={"status": "transferred"})
     if transfer.status == "pending":
         record = TRANSFERS.insert(tx, number, transfer)
-        _raise(tx, "transfer.created", record)
+        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
         return record
     # Two changes in one: whoever is told of both sees which came first.
     record = TRANSFERS.insert(tx, number, transfer, version=2)
     created = transfer.model_copy(update={"status": "pending"})
-    _raise(tx, "transfer.created", replace(record, version=1, entity=created))
-    _raise(tx, "transfer.completed", record)
+    raise_record_event(
+        tx, "transfer.created", views.TRANSFER_EVENTS, replace(record, version=1, entity=created)
+    )
+    raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
     return record
 
 
@@ -95,7 +96,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
         return _changed(tx, record, status="error", message=_sentence(refusals))
     references.release_references(tx, _holder(number))
     changed = _changed(tx, record, status="transferred", message=None)
-    _raise(tx, "transfer.completed", changed)
+    raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
     return changed
 
 
@@ -233,21 +234,6 @@ def _missing(source: StockRow, free: Decimal) -> str:
         return f"serial {source.serial_number} of {source.item_code} is not free {place}"
     batch = f", batch {source.batch_num}" if source.batch_num else ""
     return f"only {free.normalize():f} of {source.item_code}{batch} is free {place}"
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredTransfer]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="transfer",
-            id=record.id,
-            version=record.version,
-            href=f"/transfers/{record.id}",
-            attributes=views.transfer_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 def get_transfer(store: Store, number: int) -> Record[StoredTransfer]:

@@ -6,7 +6,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import EventSubject, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.warehouses.layout_models import (
     Layout,
@@ -42,18 +42,15 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
     # Writes the warehouse as it is: its deletion and this publication exclude each other.
     WAREHOUSES.replace(tx, warehouse, warehouse.entity)
     published = _shown(record, warehouse.entity)
-    heading = published.model_dump(include=set(LayoutHeading.model_fields))
-    raise_event(
-        tx,
-        Event(
-            type="layout.published",
-            object="layout",
-            id=number,
-            version=record.version,
-            href=f"/warehouses/{number}/layout",
-            attributes=heading,
-        ),
+    heading = LayoutHeading(
+        warehouse_code=published.warehouse_code,
+        version=published.version,
+        published_at=published.published_at,
     )
+    subject = EventSubject[StoredLayout](
+        "layout", "/warehouses/{record.id}/layout", lambda _: heading
+    )
+    raise_record_event(tx, "layout.published", subject, record)
     return published
 
 

@@ -165,7 +165,7 @@ def progress_of(wave: StoredWave) -> WaveStatus:
     return "in_progress" if wave.begun else "released"
 
 
-def told(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
+def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
     """Return the wave after one of its pickings has got into a state."""
     if wave.status == "cancelled":
         return wave

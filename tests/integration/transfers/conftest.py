@@ -1,28 +1,13 @@
-"""The floor on which work is done."""
-
 import pytest
 
 from tests.gateway import Erp
-from tests.receiving_scenario import ReceivingScenario
 from tests.stack import once
 from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture
-def yard(erp: Erp) -> WarehouseScenario:
-    """The warehouse YARD, furnished and empty."""
-    return WarehouseScenario.furnished(erp, "YARD")
-
-
-@pytest.fixture
-def receiving_scenario(erp: Erp) -> ReceivingScenario:
-    """The dock of the warehouse YARD, beside an empty SHOP."""
-    return ReceivingScenario(erp)
-
-
-@pytest.fixture
 def yards(erp: Erp) -> WarehouseScenario:
-    """YARD and SHOP, furnished, with some of everything at A-01 of YARD."""
+    """The warehouses YARD and SHOP, furnished, with bricks, cement and drills at A-01 of YARD."""
     once(erp, "yards with stock", lambda: _stock(WarehouseScenario.furnished(erp, "YARD", "SHOP")))
     return WarehouseScenario(erp)
 

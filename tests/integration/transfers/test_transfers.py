@@ -1,7 +1,7 @@
 """Stock moves from shelf to shelf and from warehouse to warehouse."""
 
 from tests.faults import AwsFaults
-from tests.integration.work.transfers import PATH, body, problems, unchanged
+from tests.integration.transfers.bodies import PATH, body, problems, unchanged
 from tests.stack import Stack
 from tests.stock_proof import prove
 from tests.warehouse_scenario import WarehouseScenario

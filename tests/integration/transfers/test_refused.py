@@ -1,7 +1,7 @@
 """What is wrong with a transfer is told at once, and nothing moves."""
 
 from tests.gateway import Erp
-from tests.integration.work.transfers import PATH, body, problems, unchanged
+from tests.integration.transfers.bodies import PATH, body, problems, unchanged
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 

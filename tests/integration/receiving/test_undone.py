@@ -147,7 +147,7 @@ def test_what_is_gone_or_promised_is_not_put_back(
         stock, lines = receiving_scenario.erp.walk("/stocks"), receiving_scenario.progress(order)
         for action in ("cancel", "revert"):
             for step in (80, 8):
-                monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", step)
+                monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", step)
                 answer = receiving_scenario.act(number, action)
                 assert (answer.status, answer.code) == (409, "conflict"), happens
                 assert item in answer.json()["message"]
@@ -166,7 +166,7 @@ def long_receipt(
     receiving_scenario: ReceivingScenario, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
     """An order of five lines and its receipt, whose goods need three transactions to go."""
-    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 11)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 8)
     items = ("BRICK", "CEMENT", "BRICK", "DRILL", "BRICK")
     order = receiving_scenario.order(*({"item_code": item, "qty": 2} for item in items))
     number = receiving_scenario.started(order)
