@@ -31,7 +31,7 @@ import s3transfer
 from operations.provisioning import create_client
 from shared.http.api_handler import ApiHandler
 from tests import faults, gateway
-from tests.bench import built, seed
+from tests.bench import build_output, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
@@ -67,11 +67,11 @@ class _Task:
             "answers": self.answers,
             "environment": self.environment,
             "status": self.status,
-            "canned": str(_HERE / "canned.py"),
+            "replay": str(_HERE / "replay.py"),
         }
         done = subprocess.run(  # noqa: S603 - our own program
             # -I -S: neither the environment nor the packages of this machine
-            [sys.executable, "-I", "-S", str(_HERE / "cold_child.py")],
+            [sys.executable, "-I", "-S", str(_HERE / "cold_start_process.py")],
             input=json.dumps(task),
             capture_output=True,
             text=True,
@@ -127,7 +127,7 @@ def _minimal_task(folder: Path) -> _Task:
     compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
     found = {"kind": "GetItem products product", "status": 200, "headers": {}, "body": "{}"}
     return _Task(
-        path=[str(folder), str(built.DEPENDENCIES)],
+        path=[str(folder), str(build_output.DEPENDENCIES)],
         handler="minimal.lambda_handler",
         event={
             "path": "/v1/products/1",
@@ -143,7 +143,7 @@ def _minimal_task(folder: Path) -> _Task:
 
 def _tasks(address: str) -> dict[str, _Task]:
     """Record the first request of every function on moto; `address` takes webhooks."""
-    handlers = built.functions()
+    handlers = build_output.functions()
     tasks: dict[str, _Task] = {}
     with _seeded(address) as (stack, aws_faults):
         for function, handler in handlers.items():
@@ -151,7 +151,7 @@ def _tasks(address: str) -> dict[str, _Task]:
                 _call_first(stack, handler)
             first = invocations[handler]
             tasks[function] = _Task(
-                path=built.search_path(function),
+                path=build_output.search_path(function),
                 handler=handler,
                 event=first.event,
                 answers=first.answers,

@@ -28,10 +28,10 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import faults
 from tests.bench import seed
-from tests.bench.by_hand import ByHand, Event, Result
-from tests.bench.canned import Canned, Connection
+from tests.bench.baseline_handlers import ByHand, Event, Result
 from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
+from tests.bench.replay import Canned, Connection
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import LambdaContext, Response
 from tests.stack import CREDENTIALS, deployed

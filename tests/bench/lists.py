@@ -24,7 +24,7 @@ from shared.kernel import aws
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
 from tests import faults
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import FlatTable
 from tests.bench.report import Row, Table
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response

@@ -15,8 +15,8 @@ from shared.kernel.db.store import Store
 from shared.kernel.errors import ServiceError
 from tests import faults
 from tests.bench.report import Row, Table, at_most
-from tests.environments import ENVIRONMENTS, PATTERNS, Pattern
 from tests.faults import AwsFaults
+from tests.rate_limit_simulation import ENVIRONMENTS, PATTERNS, Pattern
 from tests.stack import ADDRESS, Stack, deployed
 
 _WINDOWS, _QUICK_WINDOWS = 3, 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import gateway
-from tests.bench.canned import Canned, kind_of
+from tests.bench.replay import Canned, kind_of
 from tests.faults import AwsFaults, Call
 from tests.stack import forget_everything
 

@@ -20,7 +20,7 @@ from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
-from tests.integration.doors import operations
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.stack import Stack, deployed

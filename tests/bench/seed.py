@@ -3,10 +3,10 @@
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.planted import PLANTED
+from tests.integration.entity_factories import PLANTED
 from tests.integration.write_routes import MAP
-from tests.names import HOOKS
 from tests.stack import Stack
 
 LINES = 10

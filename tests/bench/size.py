@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.bench.built import BUILD, functions, layers
+from tests.bench.build_output import BUILD, functions, layers
 from tests.bench.report import Row, Table, at_most
 
 LIMIT_MB = 40

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import House, Shelf
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 

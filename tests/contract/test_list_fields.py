@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.house import House, Shelf
-from tests.integration.doors import operations
+from tests.contract.filled_lists import House, Shelf
+from tests.integration.routes import operations
 from tests.lists import LISTS
 
 ROWS = 26

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.house import House, Shelf, is_period, pairs
+from tests.contract.filled_lists import House, Shelf, is_period, pairs
 from tests.lists import LISTS
 
 PAGE_AND_ONE = 26

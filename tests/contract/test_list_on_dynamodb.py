@@ -6,7 +6,7 @@ import pytest
 
 from shared.kernel import aws
 from shared.kernel.db import bookmarks
-from tests.contract.house import House, Query, Shelf
+from tests.contract.filled_lists import House, Query, Shelf
 from tests.lists import LISTS
 
 ROWS = 26

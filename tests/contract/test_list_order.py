@@ -1,6 +1,6 @@
 """Each sort value puts all rows in its order, both ways; rows equal in it stay in theirs."""
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import House, Shelf
 from tests.lists import LISTS
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from shared.kernel.db import bookmarks
-from tests.contract.house import House, Query, Shelf
+from tests.contract.filled_lists import House, Query, Shelf
 from tests.gateway import Response
 from tests.lists import LISTS
 from tests.stack import ADDRESS

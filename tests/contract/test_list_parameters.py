@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import House, Shelf
 from tests.lists import LISTS
 from tests.lists.description import NO_MOMENT
 

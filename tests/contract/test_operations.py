@@ -14,7 +14,7 @@ from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
 from tests.contract.interface import FEATURES, KEY_REQUIRED, MODULES, PROMISES, TABLE
 from tests.gateway import Erp, Response
-from tests.integration.doors import operations
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS, WINDOWS
 from tests.stack import ADDRESS, Stack

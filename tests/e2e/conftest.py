@@ -26,9 +26,9 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
-from tests.e2e.answers import fields
 from tests.e2e.import_calls import Bucket
-from tests.e2e.patience import Patient
+from tests.e2e.rate_limit_transport import Patient
+from tests.e2e.responses import fields
 from tests.stack import forget_everything
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"

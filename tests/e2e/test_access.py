@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from shared.identity.users.totp import PERIOD, code_at
-from tests.e2e.answers import data, fields, refused, walk
 from tests.e2e.conftest import TIMEOUT, Deployed, Tenant
+from tests.e2e.responses import data, fields, refused, walk
 
 _TAKES_EFFECT = 10
 """Seconds that a change of rights or settings may take."""

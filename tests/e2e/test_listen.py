@@ -5,7 +5,7 @@ from subprocess import Popen
 
 import httpx
 
-from tests.programs import python
+from tests.subprocesses import python
 
 
 def _told(running: Popen[str], pattern: str) -> re.Match[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
+from tests.e2e.responses import data, fields, key, refused, walk
 
 _SAMPLE = Path(__file__).parents[2] / "sample" / "acme"
 

@@ -7,8 +7,8 @@ import pytest
 
 from operations import provisioning
 from shared.identity.auth import tokens
-from tests.e2e.answers import refused
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.e2e.responses import refused
 
 _LIMIT = 120
 _MOST = 5 * _LIMIT

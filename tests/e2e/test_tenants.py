@@ -6,8 +6,8 @@ import pytest
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from tests.e2e.answers import data, key, refused, walk
 from tests.e2e.conftest import Deployed
+from tests.e2e.responses import data, key, refused, walk
 
 _STATES = {
     "suspended": (402, "tenant_suspended"),

@@ -17,8 +17,8 @@ from shared.identity.auth import tokens
 from shared.identity.auth.keys import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.auth.signing import base64url
-from tests.e2e.answers import data, refused
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.e2e.responses import data, refused
 
 _GRANT = {"grant_type": "client_credentials"}
 _TAKES_EFFECT = 10

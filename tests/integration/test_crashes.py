@@ -26,11 +26,11 @@ from tests.faults import (
 )
 from tests.gateway import Erp, Form, Response
 from tests.integration.census import Census, assert_totals_are_true, take_census
-from tests.integration.doors import operations
-from tests.integration.example import Example
+from tests.integration.route_example import Example
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 _OPERATIONS = {name: found for name, found in operations().items() if found.writes}
 WRITES = sorted(_OPERATIONS)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 from tests.integration.write_imports import import_examples
 from tests.integration.write_settings import settings_examples
 from tests.integration.write_transfers import transfer_examples

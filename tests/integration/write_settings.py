@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
 APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}

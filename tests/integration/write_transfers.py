@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values
 
 _FOUND = {
     "item_code": "BOLT-M8",

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.identity.users import totp
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 PASSWORD = "eleven green bottles"
 

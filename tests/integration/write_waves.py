@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values
 
 _SECOND_SALE = {
     "external_ref": "SO-10",

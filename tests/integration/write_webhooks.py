@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
-from tests.names import HOOKS
+from tests.integration.route_example import Example, Values
 
 _HOOK = {
     "url": f"https://{HOOKS}/stowage",

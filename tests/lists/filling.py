@@ -5,7 +5,7 @@ from shared.kernel.db.items import to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import FlatTable
 from tests.lists.description import Listed, Times
 
 _SETTLED_MS = 3_600_000

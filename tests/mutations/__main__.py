@@ -51,7 +51,7 @@ _THEN = (
     _PICKING,
     "integration/stock/test_interleavings.py",
     _CONDITIONS,
-    "integration/stock/test_floor_machine.py",
+    "integration/stock/test_stateful.py",
 )
 """All that is asked, the quickest first."""
 _HEAVY = (

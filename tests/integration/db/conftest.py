@@ -8,7 +8,7 @@ from shared.kernel import aws
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
 from tests import quick_moto
-from tests.integration.db.crates import Yard
+from tests.integration.db.crate_list import Yard
 from tests.stack import forget_what_was_asked
 
 type NewYard = Callable[[], Yard]

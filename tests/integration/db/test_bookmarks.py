@@ -13,7 +13,7 @@ from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.db.crates import CRATES, Yard
+from tests.integration.db.crate_list import CRATES, Yard
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _RED = ListQuery("name", descending=False, per_page=3, equal={"colour": "red"})

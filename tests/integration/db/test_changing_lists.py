@@ -8,7 +8,7 @@ from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.integration.db.crates import CRATES, Crate, Draft, Yard
+from tests.integration.db.crate_list import CRATES, Crate, Draft, Yard
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _OPEN = replace(_BY_NAME, equal={"status": "open"})

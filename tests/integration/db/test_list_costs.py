@@ -11,7 +11,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults, Recording
-from tests.integration.db.crates import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, Yard
 
 _PER_PAGE = 10
 

@@ -13,7 +13,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewYard
-from tests.integration.db.crates import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, Yard
 
 _LAG = bookmarks.LAG_MS / 1000 + 0.5
 

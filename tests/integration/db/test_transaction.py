@@ -12,7 +12,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, cancelled, conflict, lost, refusal
-from tests.integration.db.crates import Yard
+from tests.integration.db.crate_list import Yard
 
 
 def _item(name: str, **attributes: object) -> Item:

@@ -14,7 +14,7 @@ from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
-from tests.integration.http.minutes import ERP, LIMIT, assert_refused, told
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, told
 from tests.integration.write_routes import BOLT
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 

@@ -11,7 +11,6 @@ from shared.http.rate_limit import RateLimiter, limiter
 from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, spare_budget
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
-from tests.environments import ENVIRONMENTS, PATTERNS, Crowd, Item
 from tests.faults import (
     Answer,
     AwsFaults,
@@ -25,7 +24,8 @@ from tests.faults import (
     refusal,
 )
 from tests.gateway import Erp
-from tests.integration.http.minutes import ERP, LIMIT, told
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, told
+from tests.rate_limit_simulation import ENVIRONMENTS, PATTERNS, Crowd, Item
 from tests.stack import Stack
 
 # Faults

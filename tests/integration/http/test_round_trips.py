@@ -7,8 +7,8 @@ import pytest
 from shared.http.rate_limit import limiter
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp
-from tests.integration.doors import operations
-from tests.integration.planted import address_of
+from tests.integration.entity_factories import address_of
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 

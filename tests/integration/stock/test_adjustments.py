@@ -7,7 +7,7 @@ import pytest
 
 from tests.gateway import Erp
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 type Adjust = Callable[..., Any]
 

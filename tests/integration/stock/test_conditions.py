@@ -8,7 +8,7 @@ from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
 _FREE = {"held", "open", "count", "acme", "transfer_order_request"}

@@ -15,10 +15,10 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.stock.scenes import SCENES, Acts
+from tests.integration.stock.concurrent_scenarios import SCENES, Acts
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.stock_proof import Books, check, read_books
+from tests.stock_invariants import Books, check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]

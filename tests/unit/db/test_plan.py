@@ -7,7 +7,7 @@ import pytest
 
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.plan import ListQuery, choose_access_path
-from tests.integration.db.crates import CRATES
+from tests.integration.db.crate_list import CRATES
 
 
 def _unasked() -> Totals:

@@ -13,7 +13,7 @@ from shared.http.rate_limit_leases import (
     WindowState,
     spare_budget,
 )
-from tests.environments import PATTERNS, Crowd, Item, all_at_once
+from tests.rate_limit_simulation import PATTERNS, Crowd, Item, all_at_once
 
 LIMITS = (120, 300, 1_200)
 SEEDS = range(5)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from shared.warehouse.documents.models import Document
-from tests.stock_proof import Books
+from tests.stock_invariants import Books
 
 NONE = Decimal(0)
 OPEN_BINS = ("A-01", "B-01", "F-01")

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tests.bench.floor_ground import AWAY, DRILLS, HOME, TRACED, Ground, bin_of, code, serial
-from tests.bench.floor_inside import Told, lines_of, taken
-from tests.bench.gauge import Gauge
+from tests.bench.operations_stock import Told, lines_of, taken
+from tests.bench.request_cost import Gauge
+from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, Ground, bin_of, code, serial
 
 WITHIN, ACROSS = 12, 8
 """Most lines of a transfer inside a warehouse, and between two."""

@@ -13,7 +13,7 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from tests.gateway import Erp, Headers, LambdaContext, Response
-from tests.integration.doors import operations
+from tests.integration.routes import operations
 from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.stack import Stack
 

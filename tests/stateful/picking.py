@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.bookkeeper import NONE, Order, Picking, Place
-from tests.floor_machine.base import (
+from tests.stateful.machine import (  # fmt: skip
     AFTER,
     BEFORE,
     BINS,
@@ -19,7 +18,8 @@ from tests.floor_machine.base import (
     Machine,
     one_of,
     place_of,
-)  # fmt: skip
+)
+from tests.warehouse_model import NONE, Order, Picking, Place
 
 
 class Pickers(Machine):

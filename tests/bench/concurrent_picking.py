@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.bench.floor_ground import BINS, Ground, code
-from tests.bench.gauge import Gauge
 from tests.bench.report import Row, Table
+from tests.bench.request_cost import Gauge
+from tests.bench.warehouse import BINS, Ground, code
 from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
 from tests.gateway import Erp, Response
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 PICKERS, PICKS = 8, 10
 _CALL_S = 0.02

@@ -5,8 +5,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.bookkeeper import NONE, OPEN_BINS, Order, Receipt
-from tests.floor_machine.base import (
+from tests.stateful.machine import (  # fmt: skip
     AFTER,
     ANY_BIN,
     BEFORE,
@@ -19,7 +18,8 @@ from tests.floor_machine.base import (
     Machine,
     one_of,
     place_of,
-)  # fmt: skip
+)
+from tests.warehouse_model import NONE, OPEN_BINS, Order, Receipt
 
 
 class Docks(Machine):

@@ -7,7 +7,7 @@ import pytest
 from operations.provisioning import create_tenant
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
-from tests.contract.house import House
+from tests.contract.filled_lists import House
 from tests.lists import LISTS
 from tests.lists.description import Times
 from tests.stack import ADDRESS

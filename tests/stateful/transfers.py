@@ -5,8 +5,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.bookkeeper import NONE, OPEN_BINS, Haul, Order, Picking, Place, Transfer
-from tests.floor_machine.base import (
+from tests.stateful.machine import (  # fmt: skip
     ANY_BIN,
     BINS,
     ITEMS,
@@ -17,8 +16,9 @@ from tests.floor_machine.base import (
     WHS,
     one_of,
     place_of,
-)  # fmt: skip
-from tests.floor_machine.pickers import Pickers
+)
+from tests.stateful.picking import Pickers
+from tests.warehouse_model import NONE, OPEN_BINS, Haul, Order, Picking, Place, Transfer
 
 
 class Roads(Pickers):

@@ -9,8 +9,8 @@ import pytest
 from operations.provisioning import create_client
 from shared.kernel.db.items import from_attributes
 from tests.gateway import Erp, Form, Response
-from tests.integration.doors import operations
-from tests.integration.planted import PLANTED, address_of
+from tests.integration.entity_factories import PLANTED, address_of
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.openapi import complaints
 from tests.stack import Stack

@@ -5,9 +5,9 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.bookkeeper import NONE, Picking, Wave
-from tests.floor_machine.base import WHICH, one_of
-from tests.floor_machine.pickers import Pickers, promises_of
+from tests.stateful.machine import WHICH, one_of
+from tests.stateful.picking import Pickers, promises_of
+from tests.warehouse_model import NONE, Picking, Wave
 
 _ALLOWED = {
     "plan": ("draft",),

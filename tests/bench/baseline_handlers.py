@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from tests.bench.by_hand_shapes import (
+from tests.bench.baseline_json import (
     PER_PAGE,
     document,
     frame,

@@ -2,14 +2,14 @@
 
 from decimal import Decimal
 
-from tests.bookkeeper import Bookkeeper
-from tests.floor_machine.base import WAREHOUSES
-from tests.floor_machine.docks import Docks
-from tests.floor_machine.roads import Roads
-from tests.floor_machine.shelves import Shelves
-from tests.floor_machine.waves import Waves
 from tests.gateway import Erp
 from tests.stack import Stack
+from tests.stateful.adjustments import Shelves
+from tests.stateful.machine import WAREHOUSES
+from tests.stateful.receiving import Docks
+from tests.stateful.transfers import Roads
+from tests.stateful.waves import Waves
+from tests.warehouse_model import Bookkeeper
 
 __all__ = ["WAREHOUSES", "FloorMachine"]
 

@@ -7,7 +7,7 @@ import pytest
 from operations.provisioning import create_tenant
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
-from tests.integration.planted import PLANTED
+from tests.integration.entity_factories import PLANTED
 from tests.stack import ADDRESS, Stack
 
 _BORDERS = [

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.clock import Clock
-from tests.floor_machine import WAREHOUSES, FloorMachine
 from tests.stack import Stack
+from tests.stateful import WAREHOUSES, FloorMachine
 from tests.warehouse_scenario import WarehouseScenario
 
 _RUN = 50

@@ -1,6 +1,6 @@
 """The ground on which the work of the floor is measured: two halls, their products, stock."""
 
-from tests.bench.gauge import Gauge
+from tests.bench.request_cost import Gauge
 
 HOME, AWAY = "W1", "W2"
 BINS = 10

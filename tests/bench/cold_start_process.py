@@ -35,14 +35,14 @@ def main() -> None:
     began = time.perf_counter()
     handler = getattr(importlib.import_module(module_name), name)
     imported = time.perf_counter()
-    spec = importlib.util.spec_from_file_location("canned", task["canned"])
+    spec = importlib.util.spec_from_file_location("replay", task["replay"])
     assert spec is not None
     assert spec.loader is not None
-    canned = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(canned)
+    replay = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(replay)
     called = time.perf_counter()
     if task["answers"]:
-        canned.Connection(task["answers"]).install()
+        replay.Connection(task["answers"]).install()
     answer = handler(task["event"], _Context())
     ended = time.perf_counter()
     if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):

@@ -11,9 +11,9 @@ import pytest
 
 from shared.identity.auth.scopes import PERMISSIONS
 from tests.gateway import Erp, Form, Response
-from tests.integration.doors import operations
-from tests.integration.example import Example
-from tests.integration.planted import address_of
+from tests.integration.entity_factories import address_of
+from tests.integration.route_example import Example
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 

@@ -5,16 +5,8 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from tests.bookkeeper import NONE
-from tests.floor_machine.base import (
-    ANY_BIN,
-    ITEMS,
-    LOTS,
-    QTY,
-    WHS,
-    Machine,
-    place_of,
-)  # fmt: skip
+from tests.stateful.machine import ANY_BIN, ITEMS, LOTS, QTY, WHS, Machine, place_of  # fmt: skip
+from tests.warehouse_model import NONE
 
 
 class Shelves(Machine):

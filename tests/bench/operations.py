@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests import faults
-from tests.bench import crowd, floor_between, floor_inside, floor_large
+from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
-from tests.bench.floor_bounds import BOUNDS, Most
-from tests.bench.floor_inside import Told
-from tests.bench.gauge import Gauge, Reading
+from tests.bench.operation_bounds import BOUNDS, Most
+from tests.bench.operations_stock import Told
 from tests.bench.report import Row, Table
+from tests.bench.request_cost import Gauge, Reading
 from tests.stack import deployed
 
 SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
@@ -25,8 +25,8 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             gauge = Gauge(stack, aws_faults)
             return [
                 _operations(gauge, quick=quick),
-                floor_large.table(gauge, quick=quick),
-                crowd.table(gauge, aws_faults),
+                bulk_operations.table(gauge, quick=quick),
+                concurrent_picking.table(gauge, aws_faults),
             ]
 
 
@@ -66,16 +66,16 @@ def _operations(gauge: Gauge, *, quick: bool) -> Table:
 
 def _told(gauge: Gauge, *, quick: bool) -> Iterator[Told]:
     sizes = QUICK_SIZES if quick else SIZES
-    yield from floor_inside.adjustments(gauge)
-    yield from floor_inside.lots_received(gauge)
-    yield from floor_inside.serials_picked(gauge)
-    yield from floor_between.transfers(gauge)
-    yield from floor_between.serials_away(gauge)
+    yield from operations_stock.adjustments(gauge)
+    yield from operations_stock.lots_received(gauge)
+    yield from operations_stock.serials_picked(gauge)
+    yield from operations_transfers.transfers(gauge)
+    yield from operations_transfers.serials_away(gauge)
     for size in sizes:
-        yield from floor_inside.receipts(gauge, size)
-        yield from floor_inside.pickings(gauge, size)
-        yield from floor_between.transfer_orders(gauge, size)
-        yield from floor_between.waves(gauge, size)
+        yield from operations_stock.receipts(gauge, size)
+        yield from operations_stock.pickings(gauge, size)
+        yield from operations_transfers.transfer_orders(gauge, size)
+        yield from operations_transfers.waves(gauge, size)
 
 
 def _row(name: str, size: str, reading: Reading, most: Most) -> Row:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
+from tests.e2e.responses import data, fields, key, refused, walk
 
 _AT_ONCE = 20
 

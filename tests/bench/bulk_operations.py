@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.bench.floor_between import waiting
-from tests.bench.floor_ground import HOME, Ground
-from tests.bench.floor_inside import arrival, taken
-from tests.bench.gauge import Gauge, Reading
+from tests.bench.operations_stock import arrival, taken
+from tests.bench.operations_transfers import waiting
 from tests.bench.report import Row, Table
+from tests.bench.request_cost import Gauge, Reading
+from tests.bench.warehouse import HOME, Ground
 
 ORDER, PURCHASE, WAVE = 50, 200, 200
 """Lines of an order and of a purchase order, pickings of a wave."""

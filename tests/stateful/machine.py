@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from shared.kernel.json_text import dumps
-from tests.bookkeeper import OPEN_BINS, Bookkeeper, Place
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.stock_proof import check, read_books
+from tests.stock_invariants import check, read_books
+from tests.warehouse_model import OPEN_BINS, Bookkeeper, Place
 from tests.warehouse_scenario import POSITIONS
 
 WAREHOUSES = ("YARD", "SHOP", "PORT")

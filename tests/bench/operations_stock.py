@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tests.bench.floor_ground import BATCHED, DRILLS, PLENTY, TRACED, Ground, bin_of, code, serial
-from tests.bench.gauge import Gauge, Reading
+from tests.bench.request_cost import Gauge, Reading
+from tests.bench.warehouse import BATCHED, DRILLS, PLENTY, TRACED, Ground, bin_of, code, serial
 
 type Told = tuple[str, str, Reading]
 """Operation, its size in words, what it asked of AWS."""

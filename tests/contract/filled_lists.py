@@ -11,7 +11,7 @@ from botocore.client import BaseClient
 
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import FlatTable
 from tests.gateway import Erp, Response
 from tests.lists.description import HOURLY, Filter, Listed, Row, Times
 from tests.lists.filling import fill
