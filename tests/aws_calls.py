@@ -61,7 +61,7 @@ class Arns:
         arn = f"arn:aws:dynamodb:{self.region}:{self.account}:table/{name}"
         return f"{arn}/index/{index}" if index else arn
 
-    def file(self, url: str) -> str:
+    def s3_object(self, url: str) -> str:
         """ARN of a file by its address, in which the bucket is part of the host's name."""
         target = urlsplit(url)
         return f"arn:aws:s3:::{target.netloc.partition('.')[0]}{target.path}"
@@ -74,7 +74,7 @@ class Arns:
         """ARN of a KMS key."""
         return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
 
-    def tags_of_key(self, number: str) -> Mapping[str, str]:
+    def key_tags(self, number: str) -> Mapping[str, str]:
         """Tags of a KMS key, asked for without a call that would be noted."""
         tags = kms_backends[self.account][self.region].list_resource_tags(number)["Tags"]
         return {tag["TagKey"]: tag["TagValue"] for tag in tags}
@@ -91,7 +91,7 @@ class Watch:
     _running: list[str] = field(default_factory=list)
     _sessions: dict[str, Session] = field(default_factory=dict)
 
-    def function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap_function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
         """Note what `target` does as the deeds of `handler`.
 
         Each time it is a new execution environment, with the variables of the function: what
@@ -113,7 +113,7 @@ class Watch:
 
         return handle
 
-    def call(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
+    def record(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
         """Note one call and carry it out."""
         service = operation.service_model.service_name
         body = {"url": request.url} if service == "s3" else _body(request)
@@ -122,25 +122,25 @@ class Watch:
             key_id = answer[0][1]["Credentials"]["AccessKeyId"]
             self._sessions[key_id] = Session(body["RoleArn"], body["Policy"])
         if self._running:
-            accesses = tuple(accesses_of(service, operation.name, body, self.arns))
+            accesses = tuple(required_accesses(service, operation.name, body, self.arns))
             session = self._sessions.get(_access_key(request))
             self.made.append(Made(self._running[-1], session, accesses))
         return answer
 
 
 @contextmanager
-def watched(arns: Arns, environment: Callable[[str], Mapping[str, str]]) -> Iterator[Watch]:
+def recorded_calls(arns: Arns, environment: Callable[[str], Mapping[str, str]]) -> Iterator[Watch]:
     """Note every AWS call that functions make inside the block."""
     watch = Watch(arns, environment)
     send = Endpoint._do_get_response  # type: ignore[attr-defined]
     function = gateway._function
 
     def carried(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-        return watch.call(operation, request, lambda: send(endpoint, request, operation, context))
+        return watch.record(operation, request, lambda: send(endpoint, request, operation, context))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Endpoint, "_do_get_response", carried)
-        patch.setattr(gateway, "_function", lambda name: watch.function(name, function(name)))
+        patch.setattr(gateway, "_function", lambda name: watch.wrap_function(name, function(name)))
         yield watch
 
 
@@ -160,15 +160,17 @@ def _access_key(request: Any) -> str:
     return str(found)
 
 
-def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
+def required_accesses(
+    service: str, operation: str, body: dict[str, Any], arns: Arns
+) -> Iterator[Access]:
     """Say what IAM is asked for by a call; a service that is new here fails."""
     match service, operation:
         case "dynamodb", _:
             yield from _of_dynamodb(operation, body, arns)
         case "s3", "GetObject" | "PutObject" | "DeleteObject":
-            yield Access(f"s3:{operation}", arns.file(body["url"]))
+            yield Access(f"s3:{operation}", arns.s3_object(body["url"]))
         case "s3", "HeadObject":
-            yield Access("s3:GetObject", arns.file(body["url"]))
+            yield Access("s3:GetObject", arns.s3_object(body["url"]))
         case "sqs", "SendMessage" | "SendMessageBatch":
             yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
         case "kms", _:
@@ -176,7 +178,7 @@ def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) 
                 f"kms:{operation}",
                 arns.key(body["KeyId"]),
                 encryption_context=body.get("EncryptionContext", {}),
-                tags=arns.tags_of_key(body["KeyId"]),
+                tags=arns.key_tags(body["KeyId"]),
             )
         case "sts", "AssumeRole":
             yield Access("sts:AssumeRole", body["RoleArn"])

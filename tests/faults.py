@@ -103,12 +103,12 @@ class AwsFaults:
         finally:
             self._faults.remove(fault)
 
-    def carry(self, send: Forward, operation: str, body: Any) -> Answer:
+    def send(self, send: Forward, operation: str, body: Any) -> Answer:
         """Carry one call, through the faults, to moto."""
         call = self._begin(operation, body)
         if self.latency:
             time.sleep(self.latency)
-        answer = self._through(call, send)
+        answer = self._apply_faults(call, send)
         _chain.length += 1
         if answer[0] is not None and "IndexName" in call.request:
             for recording in self._recordings:
@@ -128,15 +128,15 @@ class AwsFaults:
                 recording.calls.append(call)
         return call
 
-    def _through(self, call: Call, send: Forward) -> Answer:
+    def _apply_faults(self, call: Call, send: Forward) -> Answer:
         def forward() -> Answer:
             with self._lock:
-                return self._once(call, send)
+                return self._apply_token(call, send)
 
         fault = self._faults[-1] if self._faults else None
         return fault(call, forward) if fault else forward()
 
-    def _once(self, call: Call, send: Forward) -> Answer:
+    def _apply_token(self, call: Call, send: Forward) -> Answer:
         """Apply a transaction once per ClientRequestToken."""
         token = call.request.get("ClientRequestToken")
         if call.operation != "TransactWriteItems" or token is None:
@@ -158,7 +158,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
     original = Endpoint._do_get_response  # type: ignore[attr-defined]
 
     def carried(endpoint: Any, request: Any, model: Any, context: Any) -> Answer:
-        return aws_faults.carry(
+        return aws_faults.send(
             lambda: original(endpoint, request, model, context), model.name, request.body
         )
 
@@ -220,7 +220,7 @@ def _http(status: int) -> SimpleNamespace:
     return SimpleNamespace(status_code=status, headers={}, content=b"", raw=None)
 
 
-def cancelled(call: Call, reason: str) -> Answer:
+def cancelled_transaction(call: Call, reason: str) -> Answer:
     """A transaction cancelled because of its first action."""
     others = [{"Code": "None"}] * (len(call.request["TransactItems"]) - 1)
     reasons = [{"Code": reason, "Message": reason}, *others]
@@ -237,7 +237,7 @@ def lost() -> Answer:
 
 def kill_before(at: int) -> Fault:
     """Die before the `at`-th call, counted from 0, reaches AWS."""
-    turn = _turns()
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         if turn() == at:
@@ -249,7 +249,7 @@ def kill_before(at: int) -> Fault:
 
 def kill_after(at: int) -> Fault:
     """Die after the `at`-th call took effect, before its answer is seen."""
-    turn = _turns()
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         answer = forward()
@@ -262,7 +262,7 @@ def kill_after(at: int) -> Fault:
 
 def lose_answer(at: int) -> Fault:
     """The `at`-th call takes effect, but its answer is lost."""
-    turn = _turns()
+    turn = _call_counter()
 
     def fault(_call: Call, forward: Forward) -> Answer:
         answer = forward()
@@ -273,7 +273,7 @@ def lose_answer(at: int) -> Fault:
 
 def throttle(at: int, times: int = 1) -> Fault:
     """AWS throttles `times` calls from the `at`-th on."""
-    turn = _turns()
+    turn = _call_counter()
 
     def fault(_call: Call, forward: Forward) -> Answer:
         if at <= turn() < at + times:
@@ -285,17 +285,17 @@ def throttle(at: int, times: int = 1) -> Fault:
 
 def conflict(times: int = 1) -> Fault:
     """The first `times` transactions meet another one (TransactionConflict)."""
-    turn = _turns()
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         if call.operation == "TransactWriteItems" and turn() < times:
-            return cancelled(call, "TransactionConflict")
+            return cancelled_transaction(call, "TransactionConflict")
         return forward()
 
     return fault
 
 
-def _turns() -> Callable[[], int]:
+def _call_counter() -> Callable[[], int]:
     lock, count = threading.Lock(), iter(range(1_000_000))
 
     def turn() -> int:

@@ -15,10 +15,10 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "openapi.json"
 SEED = 20_261_121
 """Replays what was tried. Another one finds other things: change it at will."""
 
-_REFUSED = ["400", "401", "403", "404", "405", "409", "410", "413", "422", "429", "503"]
+_REFUSAL_STATUSES = ["400", "401", "403", "404", "405", "409", "410", "413", "422", "429", "503"]
 """A wrong request may be told first what else is wrong: it is too large, the resource is gone."""
 
-_ACCEPTED = ["2xx", "304", "401", "403", "404", "409", "410", "413", "422", "429", "503"]
+_ACCEPTANCE_STATUSES = ["2xx", "304", "401", "403", "404", "409", "410", "413", "422", "429", "503"]
 """422 and 413 among them: no schema can say that a body names a product that does not exist or a
 code that is taken, or that lists which are not too long are too much together."""
 
@@ -50,8 +50,8 @@ def schema(*, examples: int, coverage: bool) -> BaseSchema:
                 "stateful": {"enabled": False},
             },
             "checks": {
-                "negative_data_rejection": {"expected-statuses": _REFUSED},
-                "positive_data_acceptance": {"expected-statuses": _ACCEPTED},
+                "negative_data_rejection": {"expected-statuses": _REFUSAL_STATUSES},
+                "positive_data_acceptance": {"expected-statuses": _ACCEPTANCE_STATUSES},
             },
             "operations": [
                 # The bounds of list parameters are the business of `test_list_parameters.py`.
@@ -79,7 +79,7 @@ def headers(case: schemathesis.Case[Any], token: str) -> dict[str, str]:
 
 
 @contextmanager
-def told_the_seed() -> Iterator[None]:
+def seed_in_failure() -> Iterator[None]:
     """Have a failure say which seed found it."""
     try:
         yield

@@ -17,7 +17,7 @@ import pytest
 
 from tests import clock as clocks
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
 
 type Act[R] = Callable[[], R]
 
@@ -33,28 +33,28 @@ _CALL = 0.002
 class Commit:
     """A transaction that took effect, and whose it was (the place among the acts)."""
 
-    actor: int
+    worker: int
     request: dict[str, object]
 
 
 @dataclass(slots=True)
-class _Actor:
+class _Worker:
     """One concurrent request."""
 
     number: int
-    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    wakes: float = 0.0
+    may_run: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    wakes_at: float = 0.0
     ended: bool = False
     failure: BaseException | None = None
 
 
-class _Self(threading.local):
+class _CurrentWorker(threading.local):
     """Which actor this thread is."""
 
-    actor: _Actor | None = None
+    worker: _Worker | None = None
 
 
-class _SharedTime(Clock):
+class _SimulatedClock(Clock):
     """A frozen clock on which actors sleep side by side."""
 
     def __init__(self, asleep: Callable[[float], bool]) -> None:
@@ -81,95 +81,95 @@ class Scheduler:
 
     def __init__(self, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
         self.commits: list[Commit] = []
-        self.watch: Callable[[], None] = lambda: None
-        self._wire = aws_faults
-        self._self = _Self()
-        self._back = threading.Semaphore(0)
-        self._chance = random.Random(0)  # noqa: S311 - order, no secret
-        self._clock = _SharedTime(self._sleep)
+        self.after_commit: Callable[[], None] = lambda: None
+        self._aws_faults = aws_faults
+        self._current = _CurrentWorker()
+        self._yielded = threading.Semaphore(0)
+        self._random = random.Random(0)  # noqa: S311 - order, no secret
+        self._clock = _SimulatedClock(self._sleep)
         clocks.install(monkeypatch, self._clock)
-        self._seen: dict[str, Answer] = {}
-        self._conflicts = self._changes = self._lags = 0.0
+        self._index_results: dict[str, Answer] = {}
+        self._conflict_rate = self._switch_rate = self._lag_rate = 0.0
         # Reads that are made at once stay in the thread of their request.
         monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
 
-    def run[R](self, acts: Sequence[Act[R]], seed: int) -> list[R]:
+    def run[R](self, actions: Sequence[Act[R]], seed: int) -> list[R]:
         """Run acts to their ends; their results, in the order of the acts."""
-        chance = self._chance = random.Random(seed)  # noqa: S311
+        chance = self._random = random.Random(seed)  # noqa: S311
         random.seed(seed)
         self.commits.clear()
-        self._seen.clear()
+        self._index_results.clear()
         self._clock.rewind()
-        self._changes = chance.choice((0.1, 0.3, 0.6, 1.0))
-        self._conflicts = chance.choice((0.0, 0.1, 0.3))
-        self._lags = chance.choice((0.0, 0.3))
+        self._switch_rate = chance.choice((0.1, 0.3, 0.6, 1.0))
+        self._conflict_rate = chance.choice((0.0, 0.1, 0.3))
+        self._lag_rate = chance.choice((0.0, 0.3))
         results: dict[int, R] = {}
-        actors = [_Actor(number) for number in range(len(acts))]
+        actors = [_Worker(number) for number in range(len(actions))]
 
-        def live(actor: _Actor) -> None:
-            actor.go.acquire()
-            self._self.actor = actor
+        def live(actor: _Worker) -> None:
+            actor.may_run.acquire()
+            self._current.worker = actor
             try:
-                results[actor.number] = acts[actor.number]()
+                results[actor.number] = actions[actor.number]()
             except BaseException as failure:  # noqa: BLE001 - raised again by whoever asked
                 actor.failure = failure
             actor.ended = True
-            self._back.release()
+            self._yielded.release()
 
         threads = [threading.Thread(target=live, args=(actor,), daemon=True) for actor in actors]
         for thread in threads:
             thread.start()
-        with self._wire.faulty(self._step):
+        with self._aws_faults.faulty(self._intercept):
             self._alternate(actors)
         for thread in threads:
             thread.join()
         for actor in actors:
             if actor.failure:
                 raise actor.failure
-        return [results[number] for number in range(len(acts))]
+        return [results[number] for number in range(len(actions))]
 
-    def _alternate(self, actors: Sequence[_Actor]) -> None:
-        last: _Actor | None = None
+    def _alternate(self, workers: Sequence[_Worker]) -> None:
+        last: _Worker | None = None
         watched = 0
-        while going := [actor for actor in actors if not actor.ended]:
+        while going := [actor for actor in workers if not actor.ended]:
             now = self._clock.monotonic()
-            awake = [actor for actor in going if actor.wakes <= now]
+            awake = [actor for actor in going if actor.wakes_at <= now]
             if not awake:
-                self._clock.advance(min(actor.wakes for actor in going) - now + 0.001)
+                self._clock.advance(min(actor.wakes_at for actor in going) - now + 0.001)
                 continue
-            if last not in awake or self._chance.random() < self._changes:
-                last = self._chance.choice(awake)
-            last.go.release()
-            if not self._back.acquire(timeout=_DEADLOCK):
+            if last not in awake or self._random.random() < self._switch_rate:
+                last = self._random.choice(awake)
+            last.may_run.release()
+            if not self._yielded.acquire(timeout=_DEADLOCK):
                 pytest.fail(f"act {last.number} neither ends nor calls AWS")
             if len(self.commits) > watched:
                 watched = len(self.commits)
-                self.watch()
+                self.after_commit()
 
-    def _pause(self) -> _Actor | None:
+    def _pause(self) -> _Worker | None:
         """Let others go before this thread goes on; None outside a run."""
-        actor = self._self.actor
+        actor = self._current.worker
         if actor:
-            self._back.release()
-            actor.go.acquire()
+            self._yielded.release()
+            actor.may_run.acquire()
         return actor
 
     def _sleep(self, seconds: float) -> bool:
-        if self._self.actor is None:
+        if self._current.worker is None:
             return False
-        self._self.actor.wakes = self._clock.monotonic() + seconds
+        self._current.worker.wakes_at = self._clock.monotonic() + seconds
         self._pause()
         return True
 
-    def _step(self, call: Call, forward: Forward) -> Answer:
+    def _intercept(self, call: Call, forward: Forward) -> Answer:
         """Make one call of an act."""
         actor = self._pause()
         if actor is None:
             return forward()
         self._clock.advance(_CALL)
         if call.operation == "TransactWriteItems":
-            if self._chance.random() < self._conflicts:
-                return cancelled(call, "TransactionConflict")
+            if self._random.random() < self._conflict_rate:
+                return cancelled_transaction(call, "TransactionConflict")
             answer = forward()
             if answer[0] is not None and answer[0][0].status_code == 200:
                 self.commits.append(Commit(actor.number, call.request))
@@ -179,10 +179,10 @@ class Scheduler:
     def _read_index(self, call: Call, forward: Forward) -> Answer:
         """Answer as things are, or as they were when the same was asked last."""
         question = json.dumps(call.request, sort_keys=True)
-        late = question in self._seen and self._chance.random() < self._lags
+        late = question in self._index_results and self._random.random() < self._lag_rate
         if not late:
-            self._seen[question] = forward()
-        return self._seen[question]
+            self._index_results[question] = forward()
+        return self._index_results[question]
 
 
 def seeds(count: int) -> range:

@@ -6,66 +6,68 @@ from dataclasses import dataclass, field
 
 from shared.http.rate_limit_leases import Lease, LeaseRequest, LeaseResult, LocalBudget, WindowState
 
-ENVIRONMENTS = 20
+ENVIRONMENT_COUNT = 20
 
 
 @dataclass(slots=True)
-class Item:
+class WindowItem:
     """The item of a window, as the table would keep it.
 
     `meanwhile` is called before each ask is decided: what others do in that moment.
     """
 
-    tally: WindowState = field(default_factory=WindowState)
-    asks: int = 0
-    meanwhile: Callable[[], None] = lambda: None
+    state: WindowState = field(default_factory=WindowState)
+    lease_requests: int = 0
+    before_lease: Callable[[], None] = lambda: None
 
-    def lease(self, ask: LeaseRequest) -> LeaseResult:
+    def lease(self, request: LeaseRequest) -> LeaseResult:
         """Decide an ask, as `shared.http.rate_limit_leases.Lease` has it."""
-        self.meanwhile()
-        self.asks += 1
-        now = self.tally
-        fits = now.leased <= ask.most_leased and (not ask.extra or now.spare <= ask.most_spare)
+        self.before_lease()
+        self.lease_requests += 1
+        now = self.state
+        fits = now.leased <= request.most_leased and (
+            not request.extra or now.spare <= request.most_spare
+        )
         if now.leased and not fits:
             return LeaseResult(granted=False, state=now)
-        self.tally = WindowState(
-            now.leased + ask.tokens,
-            now.spare + ask.extra - ask.returned,
-            now.environments + ask.is_first,
+        self.state = WindowState(
+            now.leased + request.tokens,
+            now.spare + request.extra - request.returned,
+            now.environments + request.is_first,
         )
-        return LeaseResult(granted=True, state=self.tally)
+        return LeaseResult(granted=True, state=self.state)
 
 
 @dataclass(slots=True)
-class Crowd:
+class RateLimitSimulation:
     """Environments at work, each with what it knows, and what became of the requests."""
 
     limit: int
     lease: Lease
-    size: int = ENVIRONMENTS
+    environments: int = ENVIRONMENT_COUNT
     admitted: int = 0
     refused: int = 0
-    refused_early: int = 0
+    refused_too_early: int = 0
     """Requests that were refused although fewer than the limit had been answered before."""
-    _accounts: list[LocalBudget] = field(init=False)
+    _budgets: list[LocalBudget] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._accounts = [LocalBudget(0) for _ in range(self.size)]
+        self._budgets = [LocalBudget(0) for _ in range(self.environments)]
 
-    def begin(self) -> None:
+    def next_window(self) -> None:
         """Begin another window."""
-        self.admitted = self.refused = self.refused_early = 0
-        self._accounts = [account.next_window(account.window + 1) for account in self._accounts]
+        self.admitted = self.refused = self.refused_too_early = 0
+        self._budgets = [account.next_window(account.window + 1) for account in self._budgets]
 
     def send(self, environment: int) -> bool:
         """Send a request that this environment answers; whether it was admitted."""
         within = self.admitted + self.refused < self.limit
-        admitted = self._accounts[environment].take(self.limit, self.lease)
+        admitted = self._budgets[environment].take(self.limit, self.lease)
         if admitted:
             self.admitted += 1
         else:
             self.refused += 1
-            self.refused_early += within
+            self.refused_too_early += within
         return admitted
 
     def serve(self, order: Iterable[int]) -> None:
@@ -83,35 +85,35 @@ def _one(limit: int, _: random.Random) -> Sequence[int]:
 
 
 def _in_turn(limit: int, _: random.Random) -> Sequence[int]:
-    return [number % ENVIRONMENTS for number in range(limit * 3 // 2)]
+    return [number % ENVIRONMENT_COUNT for number in range(limit * 3 // 2)]
 
 
 def _idle_but_one(limit: int, chance: random.Random) -> Sequence[int]:
     """Every one takes something along, and then only one has work."""
-    everyone = chance.sample(range(ENVIRONMENTS), ENVIRONMENTS)
+    everyone = chance.sample(range(ENVIRONMENT_COUNT), ENVIRONMENT_COUNT)
     return [*everyone, *([everyone[-1]] * (limit * 3 // 2))]
 
 
 def _bursts(limit: int, chance: random.Random) -> Sequence[int]:
     order: list[int] = []
     while len(order) < limit * 3 // 2:
-        order += [chance.randrange(ENVIRONMENTS)] * chance.randint(1, max(2, limit // 8))
+        order += [chance.randrange(ENVIRONMENT_COUNT)] * chance.randint(1, max(2, limit // 8))
     return order
 
 
 def _at_random(limit: int, chance: random.Random) -> Sequence[int]:
-    return chance.choices(range(ENVIRONMENTS), k=limit * 3 // 2)
+    return chance.choices(range(ENVIRONMENT_COUNT), k=limit * 3 // 2)
 
 
 def _a_few_busy(limit: int, chance: random.Random) -> Sequence[int]:
-    weights = [2.0**-number for number in range(ENVIRONMENTS)]
-    return chance.choices(range(ENVIRONMENTS), weights, k=limit * 3 // 2)
+    weights = [2.0**-number for number in range(ENVIRONMENT_COUNT)]
+    return chance.choices(range(ENVIRONMENT_COUNT), weights, k=limit * 3 // 2)
 
 
 def _joining(limit: int, chance: random.Random) -> Sequence[int]:
     """One alone at first, then more and more."""
     length = limit * 3 // 2
-    return [chance.randrange(1 + ENVIRONMENTS * at // (length + 1)) for at in range(length)]
+    return [chance.randrange(1 + ENVIRONMENT_COUNT * at // (length + 1)) for at in range(length)]
 
 
 PATTERNS: Mapping[str, Pattern] = {
@@ -125,7 +127,9 @@ PATTERNS: Mapping[str, Pattern] = {
 }
 
 
-def all_at_once(crowd: Crowd, item: Item, order: Sequence[int], chance: random.Random) -> None:
+def serve_concurrently(
+    simulation: RateLimitSimulation, item: WindowItem, order: Sequence[int], chance: random.Random
+) -> None:
     """Serve requests that meet: while one environment asks, others go on, as chance has it."""
     waiting = list(reversed(order))
     busy: set[int] = set()
@@ -136,13 +140,13 @@ def all_at_once(crowd: Crowd, item: Item, order: Sequence[int], chance: random.R
             waiting.insert(chance.randint(0, len(waiting)), environment)
             return
         busy.add(environment)
-        crowd.send(environment)
+        simulation.send(environment)
         busy.discard(environment)
 
     def meanwhile() -> None:
-        while waiting and len(busy) < crowd.size and chance.random() < 0.6:
+        while waiting and len(busy) < simulation.environments and chance.random() < 0.6:
             next_one()
 
-    item.meanwhile = meanwhile
+    item.before_lease = meanwhile
     while waiting:
         next_one()

@@ -46,9 +46,9 @@ class ReceivingScenario:
         assert self.act(number, "start").status == 200
         return number
 
-    def act(self, number: int, what: str, **more: Any) -> Response:
+    def act(self, number: int, action: str, **more: Any) -> Response:
         """Do something to a receipt."""
-        return self.erp.post(f"/receipts/{number}/{what}", **more)
+        return self.erp.post(f"/receipts/{number}/{action}", **more)
 
     def receive(
         self, number: int, qty: float, *, by: Erp | None = None, **line: object

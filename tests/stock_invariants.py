@@ -39,7 +39,7 @@ _READ: dict[str, Collection[Any]] = {
 
 
 @dataclass(slots=True)
-class Books:
+class StoredState:
     """Everything that is written down about stock, and about the work that moves it."""
 
     rows: list[StockRow] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Books:
     receipts: list[StoredReceipt] = field(default_factory=list)
     entries: list[Document] = field(default_factory=list)
     exits: list[Document] = field(default_factory=list)
-    hauls: list[StoredTransferOrder] = field(default_factory=list)
+    transfer_orders: list[StoredTransferOrder] = field(default_factory=list)
     holds: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
@@ -59,9 +59,9 @@ def prove(store: Store) -> None:
     check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
 
 
-def read_books(items: Iterable[Attributes]) -> Books:
+def read_books(items: Iterable[Attributes]) -> StoredState:
     """Open the books that are among the items of a table."""
-    books = Books()
+    books = StoredState()
     places: dict[str, list[Any]] = {
         STOCK.kind: books.rows,
         LEVELS.kind: books.levels,
@@ -71,7 +71,7 @@ def read_books(items: Iterable[Attributes]) -> Books:
         RECEIPTS.kind: books.receipts,
         "entry": books.entries,
         "exit": books.exits,
-        TRANSFER_ORDERS.kind: books.hauls,
+        TRANSFER_ORDERS.kind: books.transfer_orders,
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
@@ -91,19 +91,19 @@ def _entity(kind: str, data: bytes) -> Any:
     return _READ[kind].model.model_validate_json(unpack([data]))
 
 
-def check(books: Books) -> None:
+def check(state: StoredState) -> None:
     """Check that movements = rows = levels = totals, nothing below zero, serials in one place.
 
     And that exactly what open work was promised is allocated, that what documents say was
     done is what the work on them did, and that transfer orders have what is on the road.
     """
-    _rows_are_sound(books.rows)
-    _movements_make_rows(books.movements, books.rows)
-    _rows_make_levels(books.rows, books.levels, books.totals)
-    _holds_count_rows(books.holds, books.rows)
-    _promises_are_kept(books.pickings, books.rows)
-    _documents_tell_the_work(books)
-    _orders_have_what_is_on_the_road(books.hauls, books.rows)
+    _rows_are_sound(state.rows)
+    _movements_make_rows(state.movements, state.rows)
+    _rows_make_levels(state.rows, state.levels, state.totals)
+    _holds_count_rows(state.holds, state.rows)
+    _promises_are_kept(state.pickings, state.rows)
+    _documents_tell_the_work(state)
+    _orders_have_what_is_on_the_road(state.transfer_orders, state.rows)
 
 
 def _rows_are_sound(rows: list[StockRow]) -> None:
@@ -190,7 +190,7 @@ def _promises_are_kept(pickings: list[StoredPicking], rows: list[StockRow]) -> N
     assert promised == {row.id: row.allocated for row in rows if row.allocated}
 
 
-def _documents_tell_the_work(books: Books) -> None:
+def _documents_tell_the_work(books: StoredState) -> None:
     done: dict[tuple[str, int, int], Decimal] = {}
     for receipt in books.receipts:
         for line in receipt.lines:

@@ -32,13 +32,13 @@ class TransferScenario:
         number: int = answer.data["id"]
         return number
 
-    def act(self, number: int, what: str, **body: object) -> Response:
+    def act(self, number: int, action: str, **body: object) -> Response:
         """Do something with an order."""
-        return self.erp.post(f"{PATH}/{number}/{what}", body or None)
+        return self.erp.post(f"{PATH}/{number}/{action}", body or None)
 
-    def done(self, number: int, what: str, **body: object) -> dict[str, Any]:
+    def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """Do something with an order, which must succeed; the order after it."""
-        answer = self.act(number, what, **body)
+        answer = self.act(number, action, **body)
         assert answer.status == 200, answer.text
         shown: dict[str, Any] = answer.data
         return shown

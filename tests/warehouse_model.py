@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from shared.warehouse.documents.models import Document
-from tests.stock_invariants import Books
+from tests.stock_invariants import StoredState
 
-NONE = Decimal(0)
+ZERO = Decimal(0)
 OPEN_BINS = ("A-01", "B-01", "F-01")
 """Positions of every warehouse where goods may be put and picked."""
 
@@ -32,7 +32,7 @@ type Sums = dict[Place, Decimal]
 
 def add(sums: Sums, place: Place, qty: Decimal) -> None:
     """Add to a sum; what comes to nothing is left out."""
-    total = sums.pop(place, NONE) + qty
+    total = sums.pop(place, ZERO) + qty
     if total:
         sums[place] = total
 
@@ -46,21 +46,21 @@ class Order:
     wanted: dict[str, Decimal]
     done: dict[str, Decimal] = field(default_factory=dict)
     closed: bool = False
-    works: set[int] = field(default_factory=set)
+    open_work: set[int] = field(default_factory=set)
     finished: set[int] = field(default_factory=set)
 
     @property
-    def workable(self) -> bool:
+    def has_open_lines(self) -> bool:
         """Whether anything is left to do."""
-        return not self.closed and any(self.left(item) > 0 for item in self.wanted)
+        return not self.closed and any(self.open_qty(item) > 0 for item in self.wanted)
 
-    def left(self, item: str) -> Decimal:
+    def open_qty(self, item: str) -> Decimal:
         """What is still to be done of an item."""
-        return max(NONE, self.wanted[item] - self.done.get(item, NONE))
+        return max(ZERO, self.wanted[item] - self.done.get(item, ZERO))
 
-    def did(self, item: str, qty: Decimal) -> None:
+    def record_progress(self, item: str, qty: Decimal) -> None:
         """Note progress, or that it was taken back."""
-        self.done[item] = self.done.get(item, NONE) + qty
+        self.done[item] = self.done.get(item, ZERO) + qty
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Receipt:
     id: int
     order: Order
     status: str = "pending"
-    came: Sums = field(default_factory=dict)
+    received: Sums = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -81,10 +81,10 @@ class Picking:
     order: Order
     wanted: dict[str, Decimal]
     status: str = "pending"
-    promised: Sums = field(default_factory=dict)
+    allocated: Sums = field(default_factory=dict)
     picked: Sums = field(default_factory=dict)
-    gone: bool = False
-    begun: bool = False
+    dispatched: bool = False
+    was_started: bool = False
 
     @property
     def ended(self) -> bool:
@@ -93,13 +93,13 @@ class Picking:
 
     def unallocated(self, item: str) -> Decimal:
         """What has neither been picked nor promised."""
-        known = [*self.promised.items(), *self.picked.items()]
-        return self.wanted[item] - sum((qty for place, qty in known if place.item == item), NONE)
+        known = [*self.allocated.items(), *self.picked.items()]
+        return self.wanted[item] - sum((qty for place, qty in known if place.item == item), ZERO)
 
     @property
-    def short(self) -> bool:
+    def is_short(self) -> bool:
         """Whether anything was not picked."""
-        return sum(self.picked.values(), NONE) < sum(self.wanted.values(), NONE)
+        return sum(self.picked.values(), ZERO) < sum(self.wanted.values(), ZERO)
 
 
 @dataclass(slots=True)
@@ -117,18 +117,18 @@ class Wave:
             return self.status
         if all(one.ended for one in self.pickings):
             return "picked"
-        return "in_progress" if any(one.begun for one in self.pickings) else "released"
+        return "in_progress" if any(one.was_started for one in self.pickings) else "released"
 
 
 @dataclass(slots=True)
-class Haul:
+class TransferOrder:
     """A transfer order and what of it is on the road."""
 
     id: int
-    to: str
+    destination: str
     picking: Picking
     status: str = "released"
-    road: Sums = field(default_factory=dict)
+    in_transit: Sums = field(default_factory=dict)
     lost: bool = False
 
 
@@ -144,7 +144,7 @@ class Transfer:
 
 
 @dataclass(slots=True)
-class Bookkeeper:
+class WarehouseModel:
     """The whole floor."""
 
     stock: Sums = field(default_factory=dict)
@@ -152,28 +152,28 @@ class Bookkeeper:
     exits: list[Order] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
     pickings: list[Picking] = field(default_factory=list)
-    hauls: list[Haul] = field(default_factory=list)
+    transfer_orders: list[TransferOrder] = field(default_factory=list)
     waves: list[Wave] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
 
-    def promised(self, place: Place) -> Decimal:
+    def allocated(self, place: Place) -> Decimal:
         """What lies at a place and is promised to pickings."""
-        return sum((one.promised.get(place, NONE) for one in self.pickings), NONE)
+        return sum((one.allocated.get(place, ZERO) for one in self.pickings), ZERO)
 
-    def free(self, place: Place) -> Decimal:
+    def available(self, place: Place) -> Decimal:
         """What lies at a place and is promised to nobody."""
-        return self.stock.get(place, NONE) - self.promised(place)
+        return self.stock.get(place, ZERO) - self.allocated(place)
 
     def pickable(self, item: str, whs: str) -> Decimal:
         """What could be promised of an item."""
         return sum(
             (
-                self.free(place)
+                self.available(place)
                 for place in self.stock
                 if (place.item, place.whs, place.status) == (item, whs, "available")
                 and place.bin in OPEN_BINS
             ),
-            NONE,
+            ZERO,
         )
 
     def has_serial(self, item: str, serial: str | None) -> bool:
@@ -189,70 +189,70 @@ class Bookkeeper:
 
     def pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
         """Promised goods are staged."""
-        add(picking.promised, place, -qty)
+        add(picking.allocated, place, -qty)
         add(picking.picked, place, qty)
         self.move(place, place._replace(status="staged"), qty)
-        picking.order.did(place.item, qty)
+        picking.order.record_progress(place.item, qty)
 
     def unpick(self, picking: Picking, status: str) -> None:
         """A picking ends as if it had never been."""
         for place, qty in picking.picked.items():
             self.move(place._replace(status="staged"), place, qty)
-            picking.order.did(place.item, -qty)
-        picking.promised.clear()
+            picking.order.record_progress(place.item, -qty)
+        picking.allocated.clear()
         picking.picked.clear()
         picking.status = status
-        picking.order.works.discard(picking.id)
+        picking.order.open_work.discard(picking.id)
         picking.order.finished.discard(picking.id)
 
-    def agree_with(self, books: Books) -> None:
+    def assert_matches(self, state: StoredState) -> None:
         """Compare with what the service has written."""
         rows = {
             Place(
                 row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
                 row.inventory_status,
             ): row
-            for row in books.rows
+            for row in state.rows
             if row.qty
         }  # fmt: skip
         assert {place: row.qty for place, row in rows.items()} == self.stock
         promised: Sums = {}
-        for place, qty in self._promises():
+        for place, qty in self._allocations():
             add(promised, place, qty)
         assert {
             place: row.allocated
             for place, row in rows.items()
             if row.allocated and place.status == "available"
         } == promised
-        self._levels_agree(books)
-        _orders_agree(self.entries, books.entries)
-        _orders_agree(self.exits, books.exits)
+        self._assert_levels_match(state)
+        _assert_orders_match(self.entries, state.entries)
+        _assert_orders_match(self.exits, state.exits)
         assert {one.id: one.status for one in self.receipts} == {
-            one.id: one.status for one in books.receipts
+            one.id: one.status for one in state.receipts
         }
         assert {one.id: one.status for one in self.pickings} == {
-            one.id: one.status for one in books.pickings
+            one.id: one.status for one in state.pickings
         }
 
-    def _promises(self) -> Iterator[tuple[Place, Decimal]]:
+    def _allocations(self) -> Iterator[tuple[Place, Decimal]]:
         for picking in self.pickings:
-            yield from picking.promised.items()
+            yield from picking.allocated.items()
 
-    def _levels_agree(self, books: Books) -> None:
+    def _assert_levels_match(self, state: StoredState) -> None:
         there: dict[tuple[str, str | None], Decimal] = {}
         for place, qty in self.stock.items():
             if place.status != "in_transit":
                 for whs in (place.whs, None):
-                    there[place.item, whs] = there.get((place.item, whs), NONE) + qty
+                    there[place.item, whs] = there.get((place.item, whs), ZERO) + qty
         shown = {
             (level.item_code, level.whs_code): level.on_hand
-            for level in [*books.levels, *books.totals]
+            for level in [*state.levels, *state.totals]
             if level.on_hand
         }
         assert shown == there
 
 
-def _orders_agree(orders: list[Order], documents: list[Document]) -> None:
+def _assert_orders_match(orders: list[Order], documents: list[Document]) -> None:
     told = {
         document.id: (
             document.status == "closed",

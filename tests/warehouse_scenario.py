@@ -35,11 +35,11 @@ class WarehouseScenario:
     @classmethod
     def furnished(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
         """Give a tenant the products and, in each warehouse, the positions."""
-        once(erp, ("floor", *warehouses), lambda: cls._furnish(erp, warehouses))
+        once(erp, ("floor", *warehouses), lambda: cls._create_master_data(erp, warehouses))
         return cls(erp)
 
     @staticmethod
-    def _furnish(erp: Erp, warehouses: Iterable[str]) -> None:
+    def _create_master_data(erp: Erp, warehouses: Iterable[str]) -> None:
         for code in warehouses:
             assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
             for bin_code, more in POSITIONS.items():

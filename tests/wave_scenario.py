@@ -37,9 +37,9 @@ class WaveScenario:
             assert self.act(number, act).status == 200
         return number
 
-    def act(self, number: int, what: str) -> Response:
+    def act(self, number: int, action: str) -> Response:
         """Do something to a wave."""
-        return self.erp.post(f"/waves/{number}/{what}")
+        return self.erp.post(f"/waves/{number}/{action}")
 
     def shown(self, number: int) -> dict[str, Any]:
         """Get a wave; the lists must say the same of its state."""

@@ -42,7 +42,7 @@ _sent: dict[tuple[str, int], int] = {}
 """(client, minute) → its requests."""
 
 
-class ByHand:
+class BaselineHandlers:
     """The handlers over one client, for one tenant."""
 
     def __init__(self, client: Any, table: str, base_url: str) -> None:

@@ -8,8 +8,8 @@ from tests.template import Template
 from tools.finish_build import OWN_LAYERS
 
 ROOT = Path(__file__).parents[2]
-BUILD = ROOT / ".aws-sam" / "build"
-DEPENDENCIES = BUILD / "DependenciesLayer" / "python"
+BUILD_DIRECTORY = ROOT / ".aws-sam" / "build"
+DEPENDENCIES = BUILD_DIRECTORY / "DependenciesLayer" / "python"
 
 
 def functions() -> dict[str, str]:
@@ -18,7 +18,7 @@ def functions() -> dict[str, str]:
     Raises SystemExit when there is no complete build.
     """
     declared: dict[str, Any] = dict(Template({}).resources("AWS::Serverless::Function"))
-    missing = [name for name in declared if not (BUILD / name).is_dir()]
+    missing = [name for name in declared if not (BUILD_DIRECTORY / name).is_dir()]
     if missing or not DEPENDENCIES.is_dir():
         sys.exit(f"not built: {', '.join(missing) or 'the layers'}; run `make build` first")
     return {name: function["Handler"] for name, function in declared.items()}
@@ -27,9 +27,9 @@ def functions() -> dict[str, str]:
 def layers(function: str) -> list[Path]:
     """Folders of a function's layers."""
     own = [name for name, functions in OWN_LAYERS.items() if function not in functions]
-    return [path for path in sorted(BUILD.glob("*Layer")) if path.name not in own]
+    return [path for path in sorted(BUILD_DIRECTORY.glob("*Layer")) if path.name not in own]
 
 
 def search_path(function: str) -> list[str]:
     """Where Lambda looks for the modules of a function: its code, then the layers."""
-    return [str(BUILD / function), *(str(layer / "python") for layer in layers(function))]
+    return [str(BUILD_DIRECTORY / function), *(str(layer / "python") for layer in layers(function))]

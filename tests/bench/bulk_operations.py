@@ -7,7 +7,7 @@ from tests.bench.operations_stock import arrival, taken
 from tests.bench.operations_transfers import waiting
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge, Reading
-from tests.bench.warehouse import HOME, Ground
+from tests.bench.warehouse import HOME, BenchWarehouse
 
 ORDER, PURCHASE, WAVE = 50, 200, 200
 """Lines of an order and of a purchase order, pickings of a wave."""
@@ -22,7 +22,7 @@ type Task = Callable[[Gauge, int], Reading]
 
 
 @dataclass(frozen=True, slots=True)
-class Campaign:
+class BulkOperation:
     """Much work of one kind, in one request or many.
 
     `transactions` and `trips` are at most those of all its requests.
@@ -36,13 +36,13 @@ class Campaign:
 
 
 def _allocated(gauge: Gauge, lines: int) -> Reading:
-    order = Ground(gauge, lines).sale(lines)
+    order = BenchWarehouse(gauge, lines).sale(lines)
     return gauge.read("/pickings", {"document_id": order})
 
 
 def _picked(gauge: Gauge, lines: int) -> Reading:
     """Follow on `_allocated`."""
-    path, reading = gauge.only("/pickings"), Reading()
+    path, reading = gauge.only_resource("/pickings"), Reading()
     gauge.read(f"{path}/start", into=reading)
     for line in range(1, lines + 1):
         gauge.read(f"{path}/picks", taken(line, 4), into=reading)
@@ -55,7 +55,7 @@ def _dispatched(gauge: Gauge, _lines: int) -> Reading:
 
 
 def _received(gauge: Gauge, lines: int) -> Reading:
-    ground = Ground(gauge, lines, stocked=False)
+    ground = BenchWarehouse(gauge, lines, stocked=False)
     reading = gauge.read("/receipts", {"document_id": ground.purchase_of(lines)})
     gauge.read("/receipts/1/start", into=reading)
     for line in range(1, lines + 1):
@@ -69,12 +69,12 @@ def _taken_back(gauge: Gauge, _lines: int) -> Reading:
 
 
 def _wave_of_one_product(gauge: Gauge, pickings: int) -> Reading:
-    ground = Ground(gauge, 1)
+    ground = BenchWarehouse(gauge, 1)
     return _wave(gauge, [waiting(ground, [1]) for _ in range(pickings)])
 
 
 def _wave_of_many_products(gauge: Gauge, pickings: int) -> Reading:
-    ground = Ground(gauge, _WAVE_PRODUCTS)
+    ground = BenchWarehouse(gauge, _WAVE_PRODUCTS)
     numbers = []
     for turn in range(pickings):
         lines = [(turn * 7 + at * 23) % _WAVE_PRODUCTS + 1 for at in range(_WAVE_LINES)]
@@ -89,27 +89,29 @@ def _wave(gauge: Gauge, pickings: Sequence[int]) -> Reading:
 
 def _released(gauge: Gauge, _pickings: int) -> Reading:
     """Follow on a wave."""
-    path = gauge.only("/waves")
-    gauge.done(f"{path}/plan")
+    path = gauge.only_resource("/waves")
+    gauge.post(f"{path}/plan")
     return gauge.read(f"{path}/release")
 
 
-CAMPAIGNS = (
-    Campaign("allocate an order of {} lines", ORDER, _allocated, 7, 28),
-    Campaign("pick it, line by line, and finalize", ORDER, _picked, 52, 257),
-    Campaign("dispatch it", ORDER, _dispatched, 5, 29),
-    Campaign("receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210),
-    Campaign("revert that receipt", PURCHASE, _taken_back, 19, 116),
-    Campaign("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 7, 18),
-    Campaign("release it", WAVE, _released, 11, 46),
-    Campaign(
+BULK_OPERATIONS = (
+    BulkOperation("allocate an order of {} lines", ORDER, _allocated, 7, 28),
+    BulkOperation("pick it, line by line, and finalize", ORDER, _picked, 52, 257),
+    BulkOperation("dispatch it", ORDER, _dispatched, 5, 29),
+    BulkOperation(
+        "receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210
+    ),
+    BulkOperation("revert that receipt", PURCHASE, _taken_back, 19, 116),
+    BulkOperation("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 7, 18),
+    BulkOperation("release it", WAVE, _released, 11, 46),
+    BulkOperation(
         f"create a wave of {{}} pickings of {_WAVE_LINES} of {_WAVE_PRODUCTS} products",
         WAVE,
         _wave_of_many_products,
         7,
         18,
     ),
-    Campaign("release it", WAVE, _released, 51, 206),
+    BulkOperation("release it", WAVE, _released, 51, 206),
 )
 """In this order: some follow on the one before."""
 
@@ -134,27 +136,27 @@ def table(gauge: Gauge, *, quick: bool) -> Table:
         f" a call takes; a request must end within {_INVOCATION_S} s. Work that is made in steps"
         " and is cut off goes on where it ended when the request is repeated.",
     )
-    found.rows = [_row(gauge, one, one.size // (_QUICK if quick else 1)) for one in CAMPAIGNS]
+    found.rows = [_row(gauge, one, one.size // (_QUICK if quick else 1)) for one in BULK_OPERATIONS]
     return found
 
 
-def _row(gauge: Gauge, campaign: Campaign, size: int) -> Row:
+def _row(gauge: Gauge, campaign: BulkOperation, size: int) -> Row:
     reading = campaign.task(gauge, size)
-    seconds = [reading.longest * ms / 1000 for ms in _PER_CALL_MS]
+    seconds = [reading.most_round_trips * ms / 1000 for ms in _PER_CALL_MS]
     cells = [
         campaign.title.format(size),
         f"{reading.requests}",
         f"{reading.transactions}",
         f"{reading.actions}",
         f"{reading.units.writes:,g}",
-        f"{reading.trips}",
-        f"{reading.longest}",
+        f"{reading.round_trips}",
+        f"{reading.most_round_trips}",
         *(f"{one:.2f} s" for one in seconds),
     ]
     bound = f"≤ {campaign.transactions} transactions, {campaign.trips} trips, {_INVOCATION_S} s"
     holds = (
         reading.transactions <= campaign.transactions
-        and reading.trips <= campaign.trips
+        and reading.round_trips <= campaign.trips
         and max(seconds) <= _INVOCATION_S
     )
     return Row(cells, bound, holds)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge
-from tests.bench.warehouse import BINS, Ground, code
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
+from tests.bench.warehouse import BINS, BenchWarehouse, code
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
 from tests.gateway import Erp, Response
 from tests.stock_invariants import prove
 
@@ -31,7 +31,7 @@ type _Item = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Meetings:
+class ConflictDetector:
     """The items that transactions hold at a moment, and how often another one wanted them."""
 
     conflicts: int = 0
@@ -46,7 +46,7 @@ class Meetings:
         with self._lock:
             if self._held & items:
                 self.conflicts += 1
-                return cancelled(call, "TransactionConflict")
+                return cancelled_transaction(call, "TransactionConflict")
             self._held |= items
         try:
             time.sleep(_CALL_S)
@@ -64,7 +64,7 @@ def _items_of(call: Call) -> Iterator[_Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class PickingResult:
     """What became of the picks of some pickers."""
 
     statuses: Counter[int]
@@ -119,7 +119,7 @@ def table(gauge: Gauge, aws_faults: AwsFaults) -> Table:
     return found
 
 
-def _row(title: str, shift: Shift, alone: Shift, least: float) -> Row:
+def _row(title: str, shift: PickingResult, alone: PickingResult, least: float) -> Row:
     picks = shift.statuses.total()
     lost = shift.statuses[200] - shift.picked
     faster = shift.per_second / alone.per_second
@@ -137,17 +137,17 @@ def _row(title: str, shift: Shift, alone: Shift, least: float) -> Row:
     return Row(cells, bound, not shift.failed and not lost and faster >= least)
 
 
-def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> Shift:
+def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
     """Let so many pickers pick a product that lies at so many positions, one order each."""
-    ground = Ground(gauge, 1, stocked=False)
+    ground = BenchWarehouse(gauge, 1, stocked=False)
     each = pickers * PICKS // places
     for place in range(places):
         body = {**ground.found(1, each), "bin_code": _bin(place)}
-        gauge.done("/stock-adjustments", body)
+        gauge.post("/stock-adjustments", body)
     for picker in range(1, pickers + 1):
         order = ground.sale(1, PICKS)
-        gauge.done("/pickings", {"document_id": order})
-        gauge.done(f"/pickings/{picker}/start")
+        gauge.post("/pickings", {"document_id": order})
+        gauge.post(f"/pickings/{picker}/start")
     times: list[float] = []
 
     def pick(picker: int) -> list[Response]:
@@ -155,7 +155,7 @@ def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> S
         [line] = erp.get(f"/pickings/{picker}").data["lines"]
         return [_timed(erp, picker, line["bin_code"], turn, times) for turn in range(PICKS)]
 
-    meetings = Meetings()
+    meetings = ConflictDetector()
     with _slow(aws_faults), aws_faults.faulty(meetings.fault), aws_faults.recorded() as seen:
         began = time.monotonic()
         with ThreadPoolExecutor(pickers) as pool:
@@ -165,7 +165,7 @@ def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> S
     [level] = gauge.erp.get("/stock-levels", query={"item_code": code(1)}).data
     shown = [gauge.erp.get(f"/pickings/{picker}").data for picker in range(1, pickers + 1)]
     assert level["on_hand"] == level["allocated"] == pickers * PICKS
-    return Shift(
+    return PickingResult(
         Counter(answer.status for answer in answers),
         seconds,
         meetings.conflicts,

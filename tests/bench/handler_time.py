@@ -28,10 +28,10 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import faults
 from tests.bench import seed
-from tests.bench.baseline_handlers import ByHand, Event, Result
+from tests.bench.baseline_handlers import BaselineHandlers, Event, Result
 from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
-from tests.bench.replay import Canned, Connection
+from tests.bench.replay import RecordedResponse, ReplayConnection
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import LambdaContext, Response
 from tests.stack import CREDENTIALS, deployed
@@ -59,31 +59,31 @@ class _Route:
     """One route: the event, the door and the hand-written handler, the answers of AWS."""
 
     title: str
-    door: _Handler
-    by_hand: _Handler
-    answers: list[Canned]
+    handler: _Handler
+    baseline: _Handler
+    answers: list[RecordedResponse]
 
     def medians(self, runs: int) -> tuple[float, float, float]:
         """Medians of door, hand-written handler and botocore in the latter, in microseconds."""
-        connection = Connection(self.answers)
+        connection = ReplayConnection(self.answers)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(URLLib3Session, "send", connection.send)
             self._prove_equal(connection)
             times: dict[str, list[float]] = {"door": [], "by hand": [], "botocore": []}
             for _ in range(runs + _WARM_UP):
-                times["door"].append(_elapsed(self.door))
-                times["by hand"].append(_elapsed(self.by_hand))
-                times["botocore"].append(_inside_botocore(self.by_hand))
+                times["door"].append(_elapsed(self.handler))
+                times["by hand"].append(_elapsed(self.baseline))
+                times["botocore"].append(_inside_botocore(self.baseline))
                 connection.requests.clear()
         door, by_hand, botocore = (statistics.median(one[_WARM_UP:]) for one in times.values())
         return door, by_hand, botocore
 
-    def _prove_equal(self, connection: Connection) -> None:
+    def _prove_equal(self, connection: ReplayConnection) -> None:
         """Compare answers and requests, but for what differs in each request."""
-        self.door()
+        self.handler()
         connection.requests.clear()
-        answer, calls = self.door(), _comparable(connection)
-        other, other_calls = self.by_hand(), _comparable(connection)
+        answer, calls = self.handler(), _comparable(connection)
+        other, other_calls = self.baseline(), _comparable(connection)
         for name in ("statusCode", "headers", "body"):
             mine, theirs = (_constant(one[name]) for one in (answer, other))
             assert mine == theirs, f"{self.title}: {name} differs:\n{mine}\n{theirs}"
@@ -115,7 +115,7 @@ def _inside_botocore(handler: _Handler) -> float:
     return spent * 1e6
 
 
-def _comparable(connection: Connection) -> list[tuple[str, Any]]:
+def _comparable(connection: ReplayConnection) -> list[tuple[str, Any]]:
     calls = []
     for kind, text in connection.requests:
         request = _constant(json.loads(text))
@@ -189,7 +189,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
         seed.fill(erp)
         seed.fill_pages(stack, {"/entry-documents"})
         client = client_as("dynamodb", _CREDENTIALS)
-        hand = ByHand(client, config().tenant_table("acme"), stack.tenant().base_url)
+        hand = BaselineHandlers(client, config().tenant_table("acme"), stack.tenant().base_url)
 
         def route(
             title: str, door: Any, by_hand: Callable[[Event], Result], send: Callable[[], Response]
@@ -201,8 +201,8 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
             event = invocation.event
             return _Route(
                 title=title,
-                door=lambda: door(event, LambdaContext()),
-                by_hand=lambda: by_hand(event),
+                handler=lambda: door(event, LambdaContext()),
+                baseline=lambda: by_hand(event),
                 answers=invocation.answers,
             )
 

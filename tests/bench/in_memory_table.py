@@ -40,7 +40,7 @@ type _Entry = tuple[str, str, str]
 type _Test = Callable[[Mapping[str, Any]], bool]
 
 
-class FlatTable:
+class InMemoryTable:
     """The items of one table in memory.
 
     Args:
@@ -115,7 +115,7 @@ class FlatTable:
         return (http, parsed | answer), error
 
     def _put_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        self.put({name: _from_wire(value) for name, value in request["Item"].items()})
+        self.put({name: _decode_binary(value) for name, value in request["Item"].items()})
         return {}
 
     def _get_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -273,7 +273,7 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
     return show
 
 
-def _from_wire(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _decode_binary(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Read an attribute of a request, in which binary values are base64 once it is sent."""
     binary = value.get("B")
     return {"B": base64.b64decode(binary)} if isinstance(binary, str) else value

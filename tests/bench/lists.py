@@ -24,14 +24,14 @@ from shared.kernel import aws
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
 from tests import faults
-from tests.bench.in_memory_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.bench.report import Row, Table
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
 from tests.lists.description import HOURLY, Listed
 from tests.lists.filling import fill
-from tests.lists.warehouses import HALLS
+from tests.lists.warehouses import WAREHOUSE_CODES
 from tests.stack import Stack, deployed
 
 SMALL, LARGE, QUICK_LARGE = 1_000, 100_000, 5_000
@@ -47,7 +47,7 @@ _PROVED = ("/entry-documents", "/products")
 _LOOKED_UP = {"/stocks": "warehouse"}
 """Filters by a code whose id is looked up among the warehouses before the list is read: rows
 of stock lie in partitions by the id, which stays when a warehouse is given another code."""
-_BESIDE = 2 * SHARDS + len(HALLS)
+_BESIDE = 2 * SHARDS + len(WAREHOUSE_CODES)
 """Items that a page of filters examines beside entries: where they name several partitions,
 the counters tell the smallest first; lists that show warehouses read all of these."""
 _TIMES = frozenset({"updated_since", "from", "to"})
@@ -131,8 +131,8 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
     orders = [sign + sort for sort in listed.sorts for sign in ("", "-")]
 
     def one_of_each_cost(count: int) -> Iterator[Query]:
-        wide = [name for name, one in filters.items() if not one.narrow]
-        narrow = [name for name, one in filters.items() if one.narrow and name != looked_up]
+        wide = [name for name, one in filters.items() if not one.selective]
+        narrow = [name for name, one in filters.items() if one.selective and name != looked_up]
         return ({name: filters[name].values(count)[0]} for name in (*wide[:1], *narrow))
 
     yield Scenario("no filter", lambda _: [{}], FIXED)
@@ -143,7 +143,7 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
         yield Scenario(
             name,
             lambda count, name=name, one=one: [{name: one.values(count)[0]}],  # type: ignore[misc]
-            LOOKED_UP if name == looked_up else FIXED if one.narrow else ENTRIES,
+            LOOKED_UP if name == looked_up else FIXED if one.selective else ENTRIES,
         )
     yield Scenario(
         "page 2 by links.next, without and with a filter",
@@ -195,11 +195,11 @@ class _Bench:
             table.rows.append(self._long_walk(large_table, large))
         return table
 
-    def _costs(self, table: FlatTable, scenario: Scenario, count: int) -> list[Cost]:
+    def _costs(self, table: InMemoryTable, scenario: Scenario, count: int) -> list[Cost]:
         asked = (self._ask(table, query, scenario) for query in scenario.queries(count))
         return [self._cost(table, ask) for ask in asked if ask]
 
-    def _ask(self, table: FlatTable, query: Query, scenario: Scenario) -> Ask | None:
+    def _ask(self, table: InMemoryTable, query: Query, scenario: Scenario) -> Ask | None:
         """Prepare the request to be measured; None when there is no second page."""
         _forget_bookmarks(table)
         if not scenario.second_page:
@@ -209,9 +209,9 @@ class _Bench:
         return partial(Erp.follow, url=following) if following else None
 
     def _get(self, erp: Erp, query: Mapping[str, object]) -> Response:
-        return _checked(erp.get(self.listed.path, query={**self.listed.always, **query}))
+        return _checked(erp.get(self.listed.path, query={**self.listed.fixed_query, **query}))
 
-    def _cost(self, table: FlatTable, ask: Ask) -> Cost:
+    def _cost(self, table: InMemoryTable, ask: Ask) -> Cost:
         with self._on(table) as erp:
             self._warm(erp)
             before = table.examined
@@ -220,7 +220,7 @@ class _Bench:
             return Cost(recording.round_trips, table.examined - before)
 
     @contextmanager
-    def _on(self, table: FlatTable) -> Iterator[Erp]:
+    def _on(self, table: InMemoryTable) -> Iterator[Erp]:
         with self.aws_faults.faulty(table.fault):
             yield self.stack.erp()
 
@@ -230,13 +230,13 @@ class _Bench:
         directory.forget()
         _checked(erp.get("/products/1"), 200, 404)
 
-    def _pairs(self, table: FlatTable) -> Iterator[Row]:
+    def _pairs(self, table: InMemoryTable) -> Iterator[Row]:
         """Ask for every two filters: no more may be examined than for the narrower one alone."""
         filters = self.listed.all_filters(HOURLY)
         values = {name: one.values(SMALL)[0] for name, one in filters.items()}
         worst, broken = Cost(0, 0), []
         alone = {
-            name: self._total(table, {name: value}) if filters[name].narrow else SMALL
+            name: self._total(table, {name: value}) if filters[name].selective else SMALL
             for name, value in values.items()
         }
         pairs = [pair for pair in combinations(values, 2) if pair != ("from", "to")]
@@ -261,12 +261,12 @@ class _Bench:
             )
         yield from broken
 
-    def _total(self, table: FlatTable, query: Query) -> int:
+    def _total(self, table: InMemoryTable, query: Query) -> int:
         with self._on(table) as erp:
             found: int = self._get(erp, query=query).json()["meta"]["total"]
             return found
 
-    def _walks(self, table: FlatTable) -> Row:
+    def _walks(self, table: InMemoryTable) -> Row:
         """Walk all pages, by number or by links; in one environment, or each in a new one."""
         examined, complete = 0, True
         for fresh in (False, True):
@@ -276,21 +276,21 @@ class _Bench:
         title = "all pages by number, by links.next; in one environment, each in a new one"
         return _walk_row(title, [f"{examined:,}", "", ""], 2 * SMALL, complete, examined)
 
-    def _long_walk(self, table: FlatTable, count: int) -> Row:
+    def _long_walk(self, table: InMemoryTable, count: int) -> Row:
         walk = self._count_up(fresh=True, per_page=LONG_PAGE, count=count)
         examined, complete = self._walk(table, walk, count)
         title = f"all pages of {LONG_PAGE} by number, each in a new environment"
         return _walk_row(title, ["", "", f"{examined:,}"], 2 * count, complete, examined)
 
     def _walk(
-        self, table: FlatTable, walk: Callable[[Erp], Iterator[Response]], count: int
+        self, table: InMemoryTable, walk: Callable[[Erp], Iterator[Response]], count: int
     ) -> tuple[int, bool]:
         """Entries examined by a walk, and whether it met each row once."""
         _forget_bookmarks(table)
         with self._on(table) as erp:
             before = table.index_entries_examined
-            seen = [self.listed.identify(row) for answer in walk(erp) for row in answer.data]
-        wanted = sorted(self.listed.number(number) for number in range(1, count + 1))
+            seen = [self.listed.row_id(row) for answer in walk(erp) for row in answer.data]
+        wanted = sorted(self.listed.id_of(number) for number in range(1, count + 1))
         return table.index_entries_examined - before, sorted(seen) == wanted
 
     def _count_up(
@@ -316,7 +316,7 @@ class _Bench:
 
         return walk
 
-    def _proof(self, table: FlatTable, asked: Iterable[Scenario]) -> Row:
+    def _proof(self, table: InMemoryTable, asked: Iterable[Scenario]) -> Row:
         """Ask moto the same questions over the same items: the answers must be the same."""
         queries = [query for one in asked if not one.second_page for query in one.queries(SMALL)]
         _forget_bookmarks(table)
@@ -337,14 +337,14 @@ class _Bench:
         return [answer.text, _checked(erp.follow(following)).text if following else ""]
 
 
-def _write_to_moto(table: FlatTable) -> None:
+def _write_to_moto(table: InMemoryTable) -> None:
     pending = [{"PutRequest": {"Item": item}} for item in table.items()]
     for at in range(0, len(pending), _BATCH):
         batch = {table.name: pending[at : at + _BATCH]}
         aws.client("dynamodb").batch_write_item(RequestItems=batch)
 
 
-def _forget_bookmarks(table: FlatTable) -> None:
+def _forget_bookmarks(table: InMemoryTable) -> None:
     table.expire()
     bookmarks._remembered.clear()
 

@@ -6,10 +6,10 @@ more: they grow with the fields of what is stored.
 
 from collections.abc import Mapping
 
-type Most = tuple[int, int, int]
+type Bound = tuple[int, int, int]
 """Transactions, round trips, write units."""
 
-BOUNDS: Mapping[str, Mapping[str, Most]] = {
+BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /stock-adjustments": {
         "first stock": (1, 6, 75),
         "more of it": (1, 6, 75),

@@ -7,8 +7,8 @@ import pytest
 from tests import faults
 from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
-from tests.bench.operation_bounds import BOUNDS, Most
-from tests.bench.operations_stock import Told
+from tests.bench.operation_bounds import BOUNDS, Bound
+from tests.bench.operations_stock import Measurement
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge, Reading
 from tests.stack import deployed
@@ -53,7 +53,7 @@ def _operations(gauge: Gauge, *, quick: bool) -> Table:
         " writes, on demand. What is cancelled or reverted holds goods of every line; what is"
         " finalized short also gives back promises of every line.",
     )
-    found = {(name, size): reading for name, size, reading in _told(gauge, quick=quick)}
+    found = {(name, size): reading for name, size, reading in _measurements(gauge, quick=quick)}
     unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
     assert not unbounded, f"no bound: {unbounded}"
     for name, sizes in BOUNDS.items():
@@ -64,7 +64,7 @@ def _operations(gauge: Gauge, *, quick: bool) -> Table:
     return table
 
 
-def _told(gauge: Gauge, *, quick: bool) -> Iterator[Told]:
+def _measurements(gauge: Gauge, *, quick: bool) -> Iterator[Measurement]:
     sizes = QUICK_SIZES if quick else SIZES
     yield from operations_stock.adjustments(gauge)
     yield from operations_stock.lots_received(gauge)
@@ -78,7 +78,7 @@ def _told(gauge: Gauge, *, quick: bool) -> Iterator[Told]:
         yield from operations_transfers.waves(gauge, size)
 
 
-def _row(name: str, size: str, reading: Reading, most: Most) -> Row:
+def _row(name: str, size: str, reading: Reading, most: Bound) -> Row:
     transactions, trips, writes = most
     units = reading.units
     cells = [
@@ -86,15 +86,17 @@ def _row(name: str, size: str, reading: Reading, most: Most) -> Row:
         size,
         f"{reading.transactions}",
         f"{reading.actions}",
-        f"{reading.fullest}",
+        f"{reading.largest_transaction}",
         f"{units.reads:g}",
         f"{units.writes:g}",
-        f"{reading.trips}",
+        f"{reading.round_trips}",
         f"{reading.calls}",
         f"{units.usd_per_million:.2f}",
     ]
     bound = f"≤ {transactions} tx, {trips} trips, {writes} write units"
     holds = (
-        reading.transactions <= transactions and reading.trips <= trips and units.writes <= writes
+        reading.transactions <= transactions
+        and reading.round_trips <= trips
+        and units.writes <= writes
     )
     return Row(cells, bound, holds)

@@ -3,9 +3,18 @@
 from collections.abc import Iterator
 
 from tests.bench.request_cost import Gauge, Reading
-from tests.bench.warehouse import BATCHED, DRILLS, PLENTY, TRACED, Ground, bin_of, code, serial
+from tests.bench.warehouse import (
+    BATCHED,
+    DRILLS,
+    PLENTY,
+    TRACED,
+    BenchWarehouse,
+    bin_of,
+    code,
+    serial,
+)
 
-type Told = tuple[str, str, Reading]
+type Measurement = tuple[str, str, Reading]
 """Operation, its size in words, what it asked of AWS."""
 
 _QTY = 4
@@ -16,9 +25,9 @@ def lines_of(count: int) -> str:
     return "1 line" if count == 1 else f"{count} lines"
 
 
-def adjustments(gauge: Gauge) -> Iterator[Told]:
+def adjustments(gauge: Gauge) -> Iterator[Measurement]:
     """Stock is corrected where there was none, where there is some, in its status."""
-    ground = Ground(gauge, 1, stocked=False)
+    ground = BenchWarehouse(gauge, 1, stocked=False)
     path, body = "/stock-adjustments", ground.found(1, PLENTY)
     yield "POST /stock-adjustments", "first stock", gauge.read(path, body)
     yield "POST /stock-adjustments", "more of it", gauge.read(path, body)
@@ -29,9 +38,9 @@ def adjustments(gauge: Gauge) -> Iterator[Told]:
     yield "POST /stock-adjustments", "a serial", gauge.read(path, drill)
 
 
-def receipts(gauge: Gauge, lines: int) -> Iterator[Told]:
+def receipts(gauge: Gauge, lines: int) -> Iterator[Measurement]:
     """An order of so many lines is received, and everything that may become of that."""
-    ground = Ground(gauge, lines, stocked=False)
+    ground = BenchWarehouse(gauge, lines, stocked=False)
     order, size = ground.purchase_of(lines), lines_of(lines)
     created = gauge.read("/receipts", {"document_id": order})
     yield "POST /receipts", size, created
@@ -41,8 +50,8 @@ def receipts(gauge: Gauge, lines: int) -> Iterator[Told]:
         read = gauge.read(f"{path}/lines", arrival(1, 40))
         yield "POST /receipts/{id}/lines", f"{goods} goods, 1 of {size}", read
     for line in range(2, lines + 1):
-        gauge.done(f"{path}/lines", arrival(line, 100))
-    with gauge.aside():
+        gauge.post(f"{path}/lines", arrival(line, 100))
+    with gauge.rolled_back():
         yield "POST /receipts/{id}/cancel", size, gauge.read(f"{path}/cancel")
     yield "POST /receipts/{id}/finalize", size, gauge.read(f"{path}/finalize")
     yield "POST /receipts/{id}/revert", size, gauge.read(f"{path}/revert")
@@ -53,14 +62,14 @@ def arrival(line: int, qty: int) -> dict[str, object]:
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
-def lots_received(gauge: Gauge) -> Iterator[Told]:
+def lots_received(gauge: Gauge) -> Iterator[Measurement]:
     """Goods that are managed by batch and by serial are received."""
-    ground = Ground(gauge, 0)
+    ground = BenchWarehouse(gauge, 0)
     order = ground.purchase(
         [{"item_code": BATCHED, "qty": 100}, {"item_code": TRACED, "qty": DRILLS + 1}]
     )
-    gauge.done("/receipts", {"document_id": order})
-    gauge.done("/receipts/1/start")
+    gauge.post("/receipts", {"document_id": order})
+    gauge.post("/receipts/1/start")
     name, path = "POST /receipts/{id}/lines", "/receipts/1/lines"
     batch = {"item_code": BATCHED, "qty": 100, "bin_code": bin_of(1), "batch": "LOT-1"}
     yield name, "a batch", gauge.read(path, {**batch, "expiry_date": "2030-01-31"})
@@ -74,12 +83,12 @@ def _serials(count: int) -> str:
     return "1 serial" if count == 1 else f"{count} serials"
 
 
-def pickings(gauge: Gauge, lines: int) -> Iterator[Told]:
+def pickings(gauge: Gauge, lines: int) -> Iterator[Measurement]:
     """An order of so many lines is picked, and everything that may become of that."""
-    ground, size = Ground(gauge, lines), lines_of(lines)
+    ground, size = BenchWarehouse(gauge, lines), lines_of(lines)
     order = ground.sale(lines, _QTY)
     yield "POST /pickings", size, gauge.read("/pickings", {"document_id": order})
-    path = gauge.only("/pickings")
+    path = gauge.only_resource("/pickings")
     yield "POST /pickings/{id}/start", size, gauge.read(f"{path}/start")
     for line in range(1, lines + 1):
         reading = gauge.read(f"{path}/picks", taken(line, 1))
@@ -89,10 +98,10 @@ def pickings(gauge: Gauge, lines: int) -> Iterator[Told]:
             yield "POST /pickings/{id}/picks", f"more goods, 1 of {size}", more
     short = {"shortage_reason": "could_not_locate"}
     # Of each line some is picked and some is not: all that a line can hold is taken back.
-    with gauge.aside():
+    with gauge.rolled_back():
         yield "POST /pickings/{id}/cancel", size, gauge.read(f"{path}/cancel")
     yield "POST /pickings/{id}/finalize", f"{size} short", gauge.read(f"{path}/finalize", short)
-    with gauge.aside():
+    with gauge.rolled_back():
         yield "POST /pickings/{id}/revert", size, gauge.read(f"{path}/revert")
     leave = "/exit-documents/1/dispatch"
     yield "POST /exit-documents/{id}/dispatch", size, gauge.read(leave)
@@ -103,21 +112,21 @@ def taken(line: int, qty: int) -> dict[str, object]:
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
-def serials_picked(gauge: Gauge) -> Iterator[Told]:
+def serials_picked(gauge: Gauge) -> Iterator[Measurement]:
     """An order of goods that are managed by serial is picked."""
-    ground = Ground(gauge, 0)
+    ground = BenchWarehouse(gauge, 0)
     ground.stock_drills()
     order = ground.sale_of([{"item_code": TRACED, "qty": DRILLS}])
     size = _serials(DRILLS)
     yield "POST /pickings", size, gauge.read("/pickings", {"document_id": order})
-    gauge.done("/pickings/1/start")
+    gauge.post("/pickings/1/start")
     for count in (1, DRILLS):
         serials = [serial(number) for number in range(count)]
         body = {"item_code": TRACED, "qty": count, "bin_code": bin_of(0), "serials": serials}
-        with gauge.aside():
+        with gauge.rolled_back():
             read = gauge.read("/pickings/1/picks", body)
             yield "POST /pickings/{id}/picks", _serials(count), read
-    gauge.done("/pickings/1/picks", body)
-    gauge.done("/pickings/1/finalize")
+    gauge.post("/pickings/1/picks", body)
+    gauge.post("/pickings/1/finalize")
     leave = "/exit-documents/1/dispatch"
     yield "POST /exit-documents/{id}/dispatch", size, gauge.read(leave)

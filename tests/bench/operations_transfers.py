@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tests.bench.operations_stock import Told, lines_of, taken
+from tests.bench.operations_stock import Measurement, lines_of, taken
 from tests.bench.request_cost import Gauge
-from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, Ground, bin_of, code, serial
+from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, BenchWarehouse, bin_of, code, serial
 
 WITHIN, ACROSS = 12, 8
 """Most lines of a transfer inside a warehouse, and between two."""
@@ -13,18 +13,18 @@ ARRIVALS = 10
 _QTY = 4
 
 
-def transfers(gauge: Gauge) -> Iterator[Told]:
+def transfers(gauge: Gauge) -> Iterator[Measurement]:
     """Goods are moved at once, and when someone says so."""
-    ground = Ground(gauge, WITHIN)
+    ground = BenchWarehouse(gauge, WITHIN)
     ground.stock_drills()
     now, later = "POST /transfers", "POST /transfers/{id}/execute"
     for away, lines in ((HOME, 1), (HOME, WITHIN), (AWAY, 1), (AWAY, ACROSS)):
         where = "inside" if away == HOME else "across"
         size = f"{lines_of(lines)} {where}"
-        with gauge.aside():
+        with gauge.rolled_back():
             yield now, size, gauge.read("/transfers", _transfer(away, lines))
-        with gauge.aside():
-            gauge.done("/transfers", {**_transfer(away, lines), "execute": False})
+        with gauge.rolled_back():
+            gauge.post("/transfers", {**_transfer(away, lines), "execute": False})
             yield later, size, gauge.read("/transfers/1/execute")
     drills = {
         "item_code": TRACED,
@@ -50,9 +50,9 @@ def _transfer(away: str, lines: int) -> dict[str, object]:
     return {"from_warehouse": HOME, "to_warehouse": away, "reason": "Refill", "lines": moves}
 
 
-def transfer_orders(gauge: Gauge, lines: int) -> Iterator[Told]:
+def transfer_orders(gauge: Gauge, lines: int) -> Iterator[Measurement]:
     """An order of so many lines goes the whole way to the other hall."""
-    Ground(gauge, lines)
+    BenchWarehouse(gauge, lines)
     size, path, name = lines_of(lines), "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
@@ -61,27 +61,27 @@ def transfer_orders(gauge: Gauge, lines: int) -> Iterator[Told]:
     yield f"{name}/picks", f"1 of {size}", gauge.read(f"{path}/picks", taken(1, 1))
     # With what is picked here, of the first line some arrives and some does not.
     for line in range(1, lines + 1):
-        gauge.done(f"{path}/picks", taken(line, 1))
-    with gauge.aside():
+        gauge.post(f"{path}/picks", taken(line, 1))
+    with gauge.rolled_back():
         yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
     yield f"{name}/finish-picking", f"{size} short", gauge.read(f"{path}/finish-picking")
     yield f"{name}/dispatch", size, gauge.read(f"{path}/dispatch", {})
     come = [taken(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
-    with gauge.aside():
+    with gauge.rolled_back():
         read = gauge.read(f"{path}/receive", {"lines": come})
         yield f"{name}/receive", f"{len(come)} of {size}", read
-    gauge.done(f"{path}/receive", {"lines": come[:1], "final": True})
+    gauge.post(f"{path}/receive", {"lines": come[:1], "final": True})
     lost = {"reason": "Lost on the road"}
     yield f"{name}/close", f"goods of {size} lost", gauge.read(f"{path}/close", lost)
 
 
-def serials_away(gauge: Gauge) -> Iterator[Told]:
+def serials_away(gauge: Gauge) -> Iterator[Measurement]:
     """An order of goods that are managed by serial goes to the other hall."""
-    Ground(gauge, 0).stock_drills()
+    BenchWarehouse(gauge, 0).stock_drills()
     size, path, name = f"{DRILLS} serials", "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": TRACED, "qty": DRILLS}]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
-    gauge.done("/transfer-orders", draft)
+    gauge.post("/transfer-orders", draft)
     yield f"{name}/release", size, gauge.read(f"{path}/release", {"picker_id": 7})
     serials = [serial(number) for number in range(DRILLS)]
     goods = {"item_code": TRACED, "qty": DRILLS, "bin_code": bin_of(0), "serials": serials}
@@ -91,29 +91,29 @@ def serials_away(gauge: Gauge) -> Iterator[Told]:
     yield f"{name}/close", size, gauge.read(f"{path}/close", {})
 
 
-def waves(gauge: Gauge, pickings: int) -> Iterator[Told]:
+def waves(gauge: Gauge, pickings: int) -> Iterator[Measurement]:
     """So many pickings of one line, of ten products in turn, go through a wave."""
-    ground = Ground(gauge, 10)
+    ground = BenchWarehouse(gauge, 10)
     size = "1 picking" if pickings == 1 else f"{pickings} pickings"
     numbers = [waiting(ground, [turn % 10 + 1]) for turn in range(pickings)]
     name = "POST /waves/{id}"
     body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": numbers}
     yield "POST /waves", size, gauge.read("/waves", body)
-    path = gauge.only("/waves")
+    path = gauge.only_resource("/waves")
     yield f"{name}/plan", size, gauge.read(f"{path}/plan")
     yield f"{name}/release", size, gauge.read(f"{path}/release")
-    with gauge.aside():
+    with gauge.rolled_back():
         yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
     read = gauge.read(f"/pickings/{numbers[0]}/start")
     yield "POST /pickings/{id}/start", f"in a wave of {pickings}", read
     for number in numbers:
-        gauge.done(f"/pickings/{number}/cancel")
+        gauge.post(f"/pickings/{number}/cancel")
     yield f"{name}/complete", size, gauge.read(f"{path}/complete")
     yield f"{name}/close", size, gauge.read(f"{path}/close")
 
 
-def waiting(ground: Ground, lines: list[int]) -> int:
+def waiting(ground: BenchWarehouse, lines: list[int]) -> int:
     """Create a picking without stock, of an order of these products; its id."""
     wanted: list[dict[str, object]] = [{"item_code": code(line), "qty": 1} for line in lines]
     body = {"document_id": ground.sale_of(wanted), "allocate": False}
-    return ground.gauge.made("/pickings", body)
+    return ground.gauge.create("/pickings", body)

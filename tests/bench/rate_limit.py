@@ -16,7 +16,7 @@ from shared.kernel.errors import ServiceError
 from tests import faults
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults
-from tests.rate_limit_simulation import ENVIRONMENTS, PATTERNS, Pattern
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, Pattern
 from tests.stack import ADDRESS, Stack, deployed
 
 _WINDOWS, _QUICK_WINDOWS = 3, 1
@@ -47,7 +47,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             "refused too early, of the limit",
             "calls per 1 000 requests",
         ],
-        f"{ENVIRONMENTS} environments answer half as many requests again as are allowed, for"
+        f"{ENVIRONMENT_COUNT} environments answer half as many requests again as are allowed, for"
         f" {windows} minutes; the worst minute counts, of calls the mean. Too early is refused what"
         " came when fewer than the limit had been answered.",
     )
@@ -105,7 +105,7 @@ class _Bench:
         provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
         tenant = provisioning.set_plan("mini", plan)
         limit = tenant.limits["requests_per_minute"]
-        environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENTS)]
+        environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENT_COUNT)]
         store = self.stack.store("mini")
         chance = random.Random(plan)  # noqa: S311 - the same requests each time
         minutes = []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import gateway
-from tests.bench.replay import Canned, kind_of
+from tests.bench.replay import RecordedResponse, kind_of
 from tests.faults import AwsFaults, Call
 from tests.stack import forget_everything
 
@@ -20,7 +20,7 @@ class Invocation:
 
     event: dict[str, Any]
     result: dict[str, Any] = field(default_factory=dict)
-    answers: list[Canned] = field(default_factory=list)
+    answers: list[RecordedResponse] = field(default_factory=list)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 _TABLE = re.compile(r'"TableName": ?"([^"]+)"')
 _ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"([^"#]+)')
 
-type Canned = dict[str, Any]
+type RecordedResponse = dict[str, Any]
 """kind (see `kind_of`), status, headers, body (text)."""
 
 
@@ -23,15 +23,15 @@ class _Body(io.BytesIO):
         yield self.getvalue()
 
 
-class Connection:
+class ReplayConnection:
     """Stands in for the HTTP sessions of botocore.
 
     A request gets the answer that was recorded for one of its kind; where there are several,
     each in turn, from the first again after the last.
     """
 
-    def __init__(self, recorded: Sequence[Canned]) -> None:
-        self._answers: dict[str, list[Canned]] = {}
+    def __init__(self, recorded: Sequence[RecordedResponse]) -> None:
+        self._answers: dict[str, list[RecordedResponse]] = {}
         for one in recorded:
             self._answers.setdefault(one["kind"], []).append(one)
         self._turns = dict.fromkeys(self._answers, 0)
@@ -43,7 +43,7 @@ class Connection:
         from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - counted by who measures
 
         text = request.body.decode() if isinstance(request.body, bytes) else request.body or ""
-        kind = _kind_of_wire(request.headers, text)
+        kind = _kind_of_request(request.headers, text)
         self.requests.append((kind, text))
         answers, turn = self._answers[kind], self._turns[kind]
         self._turns[kind] = turn + 1
@@ -68,7 +68,7 @@ def kind_of(operation: str, body: str) -> str:
     return f"{name} index" if '"IndexName"' in body else name
 
 
-def _kind_of_wire(headers: Mapping[str, Any], body: str) -> str:
+def _kind_of_request(headers: Mapping[str, Any], body: str) -> str:
     """Kind of a request of the JSON or of the query protocol."""
     target = headers.get("X-Amz-Target")
     if not target:

@@ -11,7 +11,7 @@ from tests.bench.meter import metered
 from tests.faults import AwsFaults, Call, Recording
 from tests.stack import Stack
 
-_PATIENCE_MS = 600_000
+_REQUEST_TIMEOUT_MS = 600_000
 """For requests that moto, being metered, needs longer for than DynamoDB would."""
 
 
@@ -26,10 +26,10 @@ class Reading:
     requests: int = 0
     transactions: int = 0
     actions: int = 0
-    fullest: int = 0
+    largest_transaction: int = 0
     calls: int = 0
-    trips: int = 0
-    longest: int = 0
+    round_trips: int = 0
+    most_round_trips: int = 0
     units: Units = field(default_factory=Units)
 
     def add(self, seen: Recording, units: Units) -> None:
@@ -38,10 +38,10 @@ class Reading:
         self.requests += 1
         self.transactions += len(sizes)
         self.actions += sum(sizes)
-        self.fullest = max(self.fullest, *sizes, 0)
+        self.largest_transaction = max(self.largest_transaction, *sizes, 0)
         self.calls += len(seen.calls)
-        self.trips += seen.round_trips
-        self.longest = max(self.longest, seen.round_trips)
+        self.round_trips += seen.round_trips
+        self.most_round_trips = max(self.most_round_trips, seen.round_trips)
         self.units.reads += units.reads
         self.units.writes += units.writes
 
@@ -56,8 +56,8 @@ class Gauge:
     def __init__(self, stack: Stack, aws_faults: AwsFaults) -> None:
         self.stack = stack
         self.erp = stack.erp()
-        self.erp.gateway.remaining_ms = _PATIENCE_MS
-        self._wire = aws_faults
+        self.erp.gateway.remaining_ms = _REQUEST_TIMEOUT_MS
+        self._aws_faults = aws_faults
         self._keys = 0
 
     def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:
@@ -69,31 +69,31 @@ class Gauge:
         self._keys += 1
         directory.forget()
         assert self.erp.get("/products/999999").status == 404
-        with self._wire.recorded() as seen, metered(self._wire) as units:
+        with self._aws_faults.recorded() as seen, metered(self._aws_faults) as units:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")
         assert answer.status in {200, 201}, answer.text
         reading.add(seen, units)
         return reading
 
-    def done(self, path: str, body: object = None) -> Any:
+    def post(self, path: str, body: object = None) -> Any:
         """POST without measuring, which must succeed; the data of the answer."""
         self._keys += 1
         answer = self.erp.post(path, body, key=f"done-{self._keys}")
         assert answer.status in {200, 201}, answer.text
         return answer.data
 
-    def made(self, path: str, body: object) -> int:
+    def create(self, path: str, body: object) -> int:
         """POST what creates something; its id."""
-        number: int = self.done(path, body)["id"]
+        number: int = self.post(path, body)["id"]
         return number
 
-    def only(self, path: str) -> str:
+    def only_resource(self, path: str) -> str:
         """Path of the only resource of a list."""
         [row] = self.erp.get(path).data
         return f"{path}/{row['id']}"
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def rolled_back(self) -> Iterator[None]:
         """Undo whatever the block does: the story goes on as if it had not been."""
         bring_back = self.stack.keep()
         yield

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.bench.build_output import BUILD, functions, layers
+from tests.bench.build_output import BUILD_DIRECTORY, functions, layers
 from tests.bench.report import Row, Table, at_most
 
 LIMIT_MB = 40
@@ -16,7 +16,7 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         "Layers and code as `make build` leaves them, MB of 10^6 bytes.",
     )
     for name in functions():
-        own = _megabytes(BUILD / name)
+        own = _megabytes(BUILD_DIRECTORY / name)
         shared = sum(_megabytes(layer) for layer in layers(name))
         cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
         table.rows.append(Row(cells, *at_most(own + shared, LIMIT_MB)))

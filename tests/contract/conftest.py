@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.filled_lists import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
@@ -11,16 +11,16 @@ SIZES = (0, 1, 25, 26, 250)
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
+def house() -> Iterator[FilledLists]:
     """A stack for the whole module, whose lists are as long as a test wants."""
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
-        house = House(stack)
-        house.stand_in(patch)
+        house = FilledLists(stack)
+        house.install(patch)
         yield house
 
 
 @pytest.fixture(scope="module")
-def stack(house: House) -> Stack:
+def stack(house: FilledLists) -> Stack:
     """The stack of the module; nothing of it may be changed."""
     return house.stack
 
@@ -33,7 +33,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=SIZES)
-def shelf(house: House, name: str, request: pytest.FixtureRequest) -> Iterator[Shelf]:
+def shelf(house: FilledLists, name: str, request: pytest.FixtureRequest) -> Iterator[FilledList]:
     """Each list with each number of rows."""
-    with house.shelf(LISTS[name], request.param) as shelf:
+    with house.filled(LISTS[name], request.param) as shelf:
         yield shelf

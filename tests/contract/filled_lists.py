@@ -11,60 +11,62 @@ from botocore.client import BaseClient
 
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks
-from tests.bench.in_memory_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.gateway import Erp, Response
 from tests.lists.description import HOURLY, Filter, Listed, Row, Times
 from tests.lists.filling import fill
 from tests.stack import Stack
 
-MOST = 100
+MAX_PER_PAGE = 100
 """Rows of the longest page."""
 
 type Query = Mapping[str, object]
 
 
 @dataclass
-class Shelf:
+class FilledList:
     """One list with some rows, and an ERP that reads it."""
 
-    listed: Listed
+    spec: Listed
     count: int
     times: Times
-    table: FlatTable
+    table: InMemoryTable
     erp: Erp
 
     @cached_property
-    def shown(self) -> dict[int, dict[str, Any]]:
+    def shown_rows(self) -> dict[int, dict[str, Any]]:
         """Every row as the list shows it, by id."""
-        return {self.listed.identify(row): row for row in self.walk({})}
+        return {self.spec.row_id(row): row for row in self.walk({})}
 
     @cached_property
     def rows(self) -> dict[int, Row]:
         """Every row, with what it goes by without showing it, by id."""
         rows: dict[int, Row] = {}
         for position in range(1, self.count + 1):
-            number = self.listed.number(position)
+            number = self.spec.id_of(position)
             created, updated = self.times.created(position), self.times.updated(position)
             times = {
                 "created_at": created,
-                "updated_at": created if self.listed.never_changes else updated,
+                "updated_at": created if self.spec.immutable else updated,
             }
-            unseen = self.listed.unseen(position)
-            rows[number] = {**times, **unseen, **self.shown[number]}
+            unseen = self.spec.hidden_values(position)
+            rows[number] = {**times, **unseen, **self.shown_rows[number]}
         return rows
 
     @property
     def filters(self) -> dict[str, Filter]:
         """Every parameter that filters."""
-        return self.listed.all_filters(self.times)
+        return self.spec.all_filters(self.times)
 
     def get(self, query: Query) -> Response:
         """Ask for a page."""
-        return self.erp.get(self.listed.path, query={**self.listed.always, **query})
+        return self.erp.get(self.spec.path, query={**self.spec.fixed_query, **query})
 
-    def walk(self, query: Query, *, per_page: int = MOST) -> list[dict[str, Any]]:
+    def walk(self, query: Query, *, per_page: int = MAX_PER_PAGE) -> list[dict[str, Any]]:
         """Read a whole list by links.next."""
-        return self.erp.walk(self.listed.path, per_page=per_page, **{**self.listed.always, **query})
+        return self.erp.walk(
+            self.spec.path, per_page=per_page, **{**self.spec.fixed_query, **query}
+        )
 
     def expected(self, query: Mapping[str, str]) -> list[int]:
         """Ids of the rows that filters and sort leave, in order, by hand."""
@@ -73,13 +75,13 @@ class Shelf:
         found = [
             number
             for number, row in self.rows.items()
-            if all(filters[name].holds(row, value) for name, value in wanted.items())
+            if all(filters[name].matches(row, value) for name, value in wanted.items())
         ]
-        return self.ordered(found, query.get("sort", self.listed.default_sort))
+        return self.ordered(found, query.get("sort", self.spec.default_sort))
 
     def ordered(self, numbers: Iterable[int], sort: str) -> list[int]:
         """Sort by hand: None first, equal values by id, the other way round all of it."""
-        value = self.listed.sorts[sort.removeprefix("-")]
+        value = self.spec.sorts[sort.removeprefix("-")]
 
         def key(number: int) -> tuple[bool, Any, int]:
             found = value(self.rows[number])
@@ -87,10 +89,10 @@ class Shelf:
 
         return sorted(numbers, key=key, reverse=sort.startswith("-"))
 
-    def check(self, query: Mapping[str, str]) -> str:
+    def mismatch(self, query: Mapping[str, str]) -> str:
         """Ask for a list and tell what is wrong with the answer; empty when nothing is."""
         expected = self.expected(query)
-        answer = self.get({**query, "per_page": MOST})
+        answer = self.get({**query, "per_page": MAX_PER_PAGE})
         if answer.status != 200:
             return f"{query}: {answer.text}"
         total = answer.json()["meta"]["total"]
@@ -98,61 +100,61 @@ class Shelf:
         while following := answer.json()["links"]["next"]:
             answer = self.erp.follow(following)
             rows += answer.data
-        numbers = [self.listed.identify(row) for row in rows]
+        numbers = [self.spec.row_id(row) for row in rows]
         if numbers != expected or total != len(expected):
             return f"{query}: {numbers} of {total} instead of {expected}"
-        changed = [n for n, row in zip(numbers, rows, strict=True) if row != self.shown[n]]
+        changed = [n for n, row in zip(numbers, rows, strict=True) if row != self.shown_rows[n]]
         return f"{query}: shows {changed} in another way" if changed else ""
 
-    def wrong(self, queries: Iterable[Mapping[str, str]]) -> list[str]:
+    def mismatches(self, queries: Iterable[Mapping[str, str]]) -> list[str]:
         """Ask for many lists; what is wrong with each that is wrong."""
-        return [found for query in queries if (found := self.check(query))]
+        return [found for query in queries if (found := self.mismatch(query))]
 
 
 @dataclass
-class House:
+class FilledLists:
     """A stack whose lists are as long as a test wants."""
 
     stack: Stack
-    _answering: FlatTable | None = None
-    _tables: dict[tuple[str, int, int], FlatTable] = field(default_factory=dict)
-    _shelves: dict[tuple[str, int, int, str], Shelf] = field(default_factory=dict)
+    _active_table: InMemoryTable | None = None
+    _tables: dict[tuple[str, int, int], InMemoryTable] = field(default_factory=dict)
+    _lists: dict[tuple[str, int, int, str], FilledList] = field(default_factory=dict)
 
     @contextmanager
-    def shelf(
+    def filled(
         self, listed: Listed, count: int, times: Times = HOURLY, tenant: str = "acme"
-    ) -> Iterator[Shelf]:
+    ) -> Iterator[FilledList]:
         """Let a list of the tenant have `count` rows; made once."""
         name = (listed.name, count, id(times))
         if name not in self._tables:
             self._tables[name] = fill(self.stack.store(), listed, count, times)
         table = self._tables[name]
-        if (*name, tenant) not in self._shelves:
+        if (*name, tenant) not in self._lists:
             erp = self.stack.erp(tenant)
-            self._shelves[*name, tenant] = Shelf(listed, count, times, table, erp)
+            self._lists[*name, tenant] = FilledList(listed, count, times, table, erp)
         # All lists have the same table, as far as the service knows.
         bookmarks._remembered.clear()
         table.expire()
         table.name = config().tenant_table(tenant)
-        self._answering = table
+        self._active_table = table
         try:
-            yield self._shelves[*name, tenant]
+            yield self._lists[*name, tenant]
         finally:
-            self._answering = None
+            self._active_table = None
 
     @contextmanager
-    def nothing_in_place(self) -> Iterator[None]:
+    def moto_answers(self) -> Iterator[None]:
         """Let the real table answer for the length of the block."""
-        answering, self._answering = self._answering, None
+        answering, self._active_table = self._active_table, None
         yield
-        self._answering = answering
+        self._active_table = answering
 
-    def stand_in(self, patch: pytest.MonkeyPatch) -> None:
+    def install(self, patch: pytest.MonkeyPatch) -> None:
         """Let the tables answer in place of botocore, which is most of the time of a request."""
         original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
         def call(client: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
-            table = self._answering
+            table = self._active_table
             answer = None if table is None else table.answer(operation, parameters)
             return original(client, operation, parameters) if answer is None else answer
 
@@ -164,12 +166,12 @@ def is_period(query: Mapping[str, str]) -> bool:
     return query.get("from", "") <= query.get("to", "9999")
 
 
-def pairs(shelf: Shelf) -> Iterator[Mapping[str, str]]:
+def pairs(shelf: FilledList) -> Iterator[Mapping[str, str]]:
     """Every two filters together: with values that a row has both, and with others."""
     return filter(is_period, _pairs(shelf))
 
 
-def _pairs(shelf: Shelf) -> Iterator[Mapping[str, str]]:
+def _pairs(shelf: FilledList) -> Iterator[Mapping[str, str]]:
     filters = list(shelf.filters.items())
     for position, (first, one) in enumerate(filters):
         for second, other in filters[position + 1 :]:
@@ -185,8 +187,8 @@ def _shared_by_a_row(
     rows: Iterable[Row], one: tuple[Filter, Sequence[str]], other: tuple[Filter, Sequence[str]]
 ) -> tuple[str, str] | None:
     for row in rows:
-        ones = [value for value in one[1] if one[0].holds(row, value)]
-        others = [value for value in other[1] if other[0].holds(row, value)]
+        ones = [value for value in one[1] if one[0].matches(row, value)]
+        others = [value for value in other[1] if other[0].matches(row, value)]
         if ones and others:
             return ones[0], others[0]
     return None

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class Access:
     """One operation: what an integration client needs, and what a user (None: a valid token)."""
 
     scope: str
     permission: str | None
 
 
-def _read(text: str) -> dict[str, Promise]:
+def _read(text: str) -> dict[str, Access]:
     """Read lines of `METHOD path scope permission`, `-` where a valid token is enough."""
     promises = {}
     for line in text.strip().splitlines():
         method, path, scope, permission = line.split()
         named = None if permission == "-" else permission
-        promises[f"{method} {path}"] = Promise(scope, named)
+        promises[f"{method} {path}"] = Access(scope, named)
     return promises
 
 
-TABLE: Mapping[str, Promise] = _read("""
+DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /warehouses                       warehouses:read   -
     GET     /warehouses/{id}                  warehouses:read   -
     GET     /warehouses/{id}/layout           warehouses:read   -
@@ -77,7 +77,7 @@ TABLE: Mapping[str, Promise] = _read("""
 """)
 """The interface's operation table; where it leaves the permission open, that of its group."""
 
-IMPLIED: Mapping[str, Promise] = _read("""
+IMPLIED: Mapping[str, Access] = _read("""
     POST    /warehouses                       warehouses:write  inventory.manage
     PUT     /warehouses/{id}                  warehouses:write  inventory.manage
     PATCH   /warehouses/{id}                  warehouses:write  inventory.manage
@@ -176,7 +176,7 @@ IMPLIED: Mapping[str, Promise] = _read("""
 """)
 """Operations that the table leaves out and the rest of the interface needs."""
 
-PROMISES: Mapping[str, Promise] = {**TABLE, **IMPLIED}
+REQUIRED_ACCESS: Mapping[str, Access] = {**DOCUMENTED, **IMPLIED}
 
 MODULES = {
     "/transfer-orders": "transfer_orders_disabled",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.filled_lists import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.integration.routes import operations
 from tests.lists import LISTS
 
@@ -17,7 +17,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-JUDGES: Mapping[str, Callable[[Any], bool]] = {
+TYPE_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "integer": lambda value: type(value) is int,
     "number": lambda value: type(value) in {int, float},
     "boolean": lambda value: type(value) is bool,
@@ -42,15 +42,15 @@ def objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Map
 
 
 @pytest.fixture
-def page_and_one(house: House, name: str) -> Iterator[Shelf]:
-    with house.shelf(LISTS[name], ROWS) as shelf:
+def page_and_one(house: FilledLists, name: str) -> Iterator[FilledList]:
+    with house.filled(LISTS[name], ROWS) as shelf:
         yield shelf
 
 
-def test_rows_have_the_fields_of_the_interface(page_and_one: Shelf) -> None:
-    fields = page_and_one.listed.fields
+def test_rows_have_the_fields_of_the_interface(page_and_one: FilledList) -> None:
+    fields = page_and_one.spec.fields
     wrong: set[str] = set()
-    for row in page_and_one.shown.values():
+    for row in page_and_one.shown_rows.values():
         for prefix, shown in objects(row):
             inside = {
                 field.removeprefix(prefix)
@@ -63,16 +63,16 @@ def test_rows_have_the_fields_of_the_interface(page_and_one: Shelf) -> None:
                 kind, value = fields[prefix + field], shown[field]
                 nullable = kind.endswith("?")
                 kinds = kind.rstrip("?").split("|")
-                right = nullable if value is None else any(JUDGES[one](value) for one in kinds)
+                right = nullable if value is None else any(TYPE_CHECKS[one](value) for one in kinds)
                 wrong |= set() if right else {f"{prefix}{field} is {value!r}, not {kind}"}
     assert wrong == set()
 
 
-def test_nullable_fields_are_seen_null_and_filled(page_and_one: Shelf) -> None:
-    listed = page_and_one.listed
+def test_nullable_fields_are_seen_null_and_filled(page_and_one: FilledList) -> None:
+    listed = page_and_one.spec
     null: set[str] = set()
     filled: set[str] = set()
-    for row in page_and_one.shown.values():
+    for row in page_and_one.shown_rows.values():
         for prefix, shown in objects(row):
             null |= {prefix + field for field, value in shown.items() if value is None}
             filled |= {prefix + field for field, value in shown.items() if value is not None}
@@ -82,10 +82,10 @@ def test_nullable_fields_are_seen_null_and_filled(page_and_one: Shelf) -> None:
     assert nullable - filled == listed.always_null
 
 
-def test_rows_show_what_is_stored(page_and_one: Shelf) -> None:
-    listed, times = page_and_one.listed, page_and_one.times
+def test_rows_show_what_is_stored(page_and_one: FilledList) -> None:
+    listed, times = page_and_one.spec, page_and_one.times
     for position in range(1, ROWS + 1):
-        shown = page_and_one.shown[listed.number(position)]
+        shown = page_and_one.shown_rows[listed.id_of(position)]
         stored = json.loads(listed.make(position, times).model_dump_json())
         for field in set(shown) & set(stored):
             value = stored[field]
@@ -95,13 +95,13 @@ def test_rows_show_what_is_stored(page_and_one: Shelf) -> None:
                 assert shown[field] == value, field
 
 
-def test_rows_are_what_their_details_show(house: House, name: str) -> None:
+def test_rows_are_what_their_details_show(house: FilledLists, name: str) -> None:
     listed = LISTS[name]
     if f"GET {listed.path}/{{id}}" not in operations():
         assert listed.path in {"/stocks", "/stock-levels", "/stock-movements", "/audit-log"}
         return
-    with house.shelf(listed, ROWS) as shelf:
-        for number, row in shelf.shown.items():
+    with house.filled(listed, ROWS) as shelf:
+        for number, row in shelf.shown_rows.items():
             detail = shelf.erp.get(f"{listed.path}/{number}").data
             assert set(row) <= set(detail)
             differing = {field for field in row if row[field] != detail[field]}

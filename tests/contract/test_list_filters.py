@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.filled_lists import House, Shelf, is_period, pairs
+from tests.contract.filled_lists import FilledList, FilledLists, is_period, pairs
 from tests.lists import LISTS
 
 PAGE_AND_ONE = 26
@@ -15,45 +15,47 @@ ALL_OR_NONE = {
 """Filters that leave all rows or none, whatever their value."""
 
 
-def test_each_filter_finds_its_rows(shelf: Shelf) -> None:
+def test_each_filter_finds_its_rows(shelf: FilledList) -> None:
     queries = [
         {name: value}
         for name, one in shelf.filters.items()
         for value in dict.fromkeys(one.values(shelf.count))
     ]
-    assert shelf.wrong(queries) == []
+    assert shelf.mismatches(queries) == []
 
 
-def test_two_filters_find_what_both_do(shelf: Shelf) -> None:
-    assert shelf.wrong(pairs(shelf)) == []
+def test_two_filters_find_what_both_do(shelf: FilledList) -> None:
+    assert shelf.mismatches(pairs(shelf)) == []
 
 
-def test_all_filters_at_once(shelf: Shelf) -> None:
+def test_all_filters_at_once(shelf: FilledList) -> None:
     queries: list[dict[str, str]] = []
     for row in list(shelf.rows.values())[:3]:
         held = {
-            name: [value for value in one.values(shelf.count) if one.holds(row, value)]
+            name: [value for value in one.values(shelf.count) if one.matches(row, value)]
             for name, one in shelf.filters.items()
         }
         queries.append({name: values[0] for name, values in held.items() if values})
     queries.append({name: one.values(shelf.count)[0] for name, one in shelf.filters.items()})
-    assert shelf.wrong(filter(is_period, queries)) == []
+    assert shelf.mismatches(filter(is_period, queries)) == []
 
 
 @pytest.mark.parametrize("direction", ["", "-"])
-def test_filtered_rows_come_in_every_order(house: House, name: str, direction: str) -> None:
-    with house.shelf(LISTS[name], PAGE_AND_ONE) as shelf:
+def test_filtered_rows_come_in_every_order(house: FilledLists, name: str, direction: str) -> None:
+    with house.filled(LISTS[name], PAGE_AND_ONE) as shelf:
         queries = [
             {parameter: one.values(shelf.count)[0], "sort": direction + sort}
             for parameter, one in shelf.filters.items()
-            for sort in shelf.listed.sorts
+            for sort in shelf.spec.sorts
         ]
-        assert shelf.wrong(queries) == []
+        assert shelf.mismatches(queries) == []
 
 
-def test_the_filters_that_are_tried_find_some_rows_and_not_others(house: House, name: str) -> None:
+def test_the_filters_that_are_tried_find_some_rows_and_not_others(
+    house: FilledLists, name: str
+) -> None:
     """Without this the tests above might compare nothing with nothing."""
-    with house.shelf(LISTS[name], 250) as shelf:
+    with house.filled(LISTS[name], 250) as shelf:
         found = {
             parameter: [len(shelf.expected({parameter: v})) for v in one.values(shelf.count)]
             for parameter, one in shelf.filters.items()
@@ -62,7 +64,7 @@ def test_the_filters_that_are_tried_find_some_rows_and_not_others(house: House, 
         assert telling == set(found) - ALL_OR_NONE.get(name, set())
 
 
-def test_parameters_that_are_not_known_are_ignored(shelf: Shelf) -> None:
+def test_parameters_that_are_not_known_are_ignored(shelf: FilledList) -> None:
     asked = shelf.get({"colour": "red", "filter[status]": "open", "limit": 3})
-    assert [shelf.listed.identify(row) for row in asked.data] == shelf.expected({})[:25]
+    assert [shelf.spec.row_id(row) for row in asked.data] == shelf.expected({})[:25]
     assert asked.json()["meta"]["total"] == shelf.count

@@ -6,28 +6,28 @@ import pytest
 
 from shared.kernel import aws
 from shared.kernel.db import bookmarks
-from tests.contract.filled_lists import House, Query, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.lists import LISTS
 
 ROWS = 26
 _BATCH = 25
 
 
-def questions(shelf: Shelf) -> Iterator[Query]:
+def questions(shelf: FilledList) -> Iterator[Query]:
     """Ask for each filter, each order, a page in the middle and one filtered twice."""
     filters = {name: one.values(ROWS)[0] for name, one in shelf.filters.items()}
     yield from ({name: value, "per_page": 5} for name, value in filters.items())
-    yield from ({"sort": f"-{sort}"} for sort in shelf.listed.sorts)
+    yield from ({"sort": f"-{sort}"} for sort in shelf.spec.sorts)
     yield {"page": 2, "per_page": 10}
     yield dict(list(filters.items())[:2])
 
 
 @pytest.fixture
-def on_dynamodb(house: House, name: str) -> Iterator[Shelf]:
+def on_dynamodb(house: FilledLists, name: str) -> Iterator[FilledList]:
     """Each list, with its rows in moto's table as well."""
-    with house.shelf(LISTS[name], ROWS) as shelf:
+    with house.filled(LISTS[name], ROWS) as shelf:
         pending = [{"PutRequest": {"Item": item}} for item in shelf.table.items()]
-        with house.nothing_in_place():
+        with house.moto_answers():
             for at in range(0, len(pending), _BATCH):
                 batch = {shelf.table.name: pending[at : at + _BATCH]}
                 aws.client("dynamodb").batch_write_item(RequestItems=batch)
@@ -35,7 +35,7 @@ def on_dynamodb(house: House, name: str) -> Iterator[Shelf]:
     house.stack.empty()
 
 
-def test_answers_are_those_of_dynamodb(house: House, on_dynamodb: Shelf) -> None:
+def test_answers_are_those_of_dynamodb(house: FilledLists, on_dynamodb: FilledList) -> None:
     def walked(query: Query) -> list[str]:
         bookmarks._remembered.clear()
         answer = on_dynamodb.get(query)
@@ -46,7 +46,7 @@ def test_answers_are_those_of_dynamodb(house: House, on_dynamodb: Shelf) -> None
 
     asked = list(questions(on_dynamodb))
     ours = [walked(query) for query in asked]
-    with house.nothing_in_place():
+    with house.moto_answers():
         theirs = [walked(query) for query in asked]
 
     assert all('"data":[' in text for texts in theirs for text in texts)

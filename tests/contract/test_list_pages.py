@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from shared.kernel.db import bookmarks
-from tests.contract.filled_lists import House, Query, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.gateway import Response
 from tests.lists import LISTS
 from tests.stack import ADDRESS
@@ -15,7 +15,7 @@ from tests.stack import ADDRESS
 DEFAULT = 25
 
 
-def asked(link: str | None) -> dict[str, str] | None:
+def link_query(link: str | None) -> dict[str, str] | None:
     """What a link asks for, without the cursor, which is nobody's business."""
     if link is None:
         return None
@@ -24,14 +24,16 @@ def asked(link: str | None) -> dict[str, str] | None:
     return query
 
 
-def misframed(shelf: Shelf, answer: Response, query: Query, per_page: int, page: int) -> list[str]:
+def page_errors(
+    shelf: FilledList, answer: Response, query: Query, per_page: int, page: int
+) -> list[str]:
     """Say what in links, meta and the number of rows is not as the interface has it."""
     assert answer.status == 200, answer.text
-    path, total = ADDRESS + shelf.listed.path, shelf.count
+    path, total = ADDRESS + shelf.spec.path, shelf.count
     last = max(1, -(-total // per_page))
     shown = max(0, min(per_page, total - (page - 1) * per_page))
     first = (page - 1) * per_page + 1
-    kept = {name: str(value) for name, value in {**shelf.listed.always, **query}.items()}
+    kept = {name: str(value) for name, value in {**shelf.spec.fixed_query, **query}.items()}
 
     def link(number: int) -> dict[str, str]:
         return {**kept, "page": str(number)}
@@ -43,12 +45,14 @@ def misframed(shelf: Shelf, answer: Response, query: Query, per_page: int, page:
         "rows": len(body["data"]),
         "wrappers": set(body),
         "meta": meta,
-        "links": {name: asked(url) for name, url in links.items()},
+        "links": {name: link_query(url) for name, url in links.items()},
         "paths": {url.partition("?")[0] for url in links.values() if url},
         "ends": (buttons[0]["url"], buttons[-1]["url"]),
         "active": [button["label"] for button in buttons if button["active"]],
         "buttons": {tuple(button) for button in buttons},
-        "numbers": all(asked(one["url"]) == link(int(one["label"])) for one in numbered(buttons)),
+        "numbers": all(
+            link_query(one["url"]) == link(int(one["label"])) for one in numbered(buttons)
+        ),
     }
     wanted = {
         "rows": shown,
@@ -82,31 +86,31 @@ def numbered(buttons: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [button for button in buttons[1:-1] if button["url"]]
 
 
-def test_page_sizes(shelf: Shelf) -> None:
-    found = misframed(shelf, shelf.get({}), {}, DEFAULT, 1)
+def test_page_sizes(shelf: FilledList) -> None:
+    found = page_errors(shelf, shelf.get({}), {}, DEFAULT, 1)
     for size in (1, 24, 25, 99, 100, 101, 100_000):
         query = {"per_page": size}
-        found += misframed(shelf, shelf.get(query), query, min(size, 100), 1)
+        found += page_errors(shelf, shelf.get(query), query, min(size, 100), 1)
     assert found == []
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_pages_by_number(shelf: Shelf, size: int) -> None:
+def test_pages_by_number(shelf: FilledList, size: int) -> None:
     last = max(1, -(-shelf.count // size))
     found: list[str] = []
     for page in sorted({1, 2, last // 2 + 1, last - 1, last, last + 1, last + 1000} - {0}):
         query = {"per_page": size, "page": page}
         answer = shelf.get(query)
         given = {"per_page": size}
-        found += misframed(shelf, answer, given, size, page)
+        found += page_errors(shelf, answer, given, size, page)
         begin = (page - 1) * size
-        numbers = [shelf.listed.identify(row) for row in answer.data]
+        numbers = [shelf.spec.row_id(row) for row in answer.data]
         if numbers != shelf.expected({})[begin : begin + size]:
             found.append(f"{query}: {numbers}")
     assert found == []
 
 
-def by_links(shelf: Shelf, per_page: int, query: Query) -> Iterator[Response]:
+def by_links(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
     answer = shelf.get({**query, "per_page": per_page})
     yield answer
     while following := answer.json()["links"]["next"]:
@@ -114,7 +118,7 @@ def by_links(shelf: Shelf, per_page: int, query: Query) -> Iterator[Response]:
         yield answer
 
 
-def by_links_backwards(shelf: Shelf, per_page: int, query: Query) -> Iterator[Response]:
+def by_links_backwards(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
     answer = shelf.erp.follow(shelf.get({**query, "per_page": per_page}).json()["links"]["last"])
     yield answer
     while before := answer.json()["links"]["prev"]:
@@ -122,7 +126,7 @@ def by_links_backwards(shelf: Shelf, per_page: int, query: Query) -> Iterator[Re
         yield answer
 
 
-def by_number(shelf: Shelf, per_page: int, query: Query) -> Iterator[Response]:
+def by_number(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
     page, last = 1, 1
     while page <= last:
         answer = shelf.get({**query, "per_page": per_page, "page": page})
@@ -130,19 +134,19 @@ def by_number(shelf: Shelf, per_page: int, query: Query) -> Iterator[Response]:
         page, last = page + 1, answer.json()["meta"]["last_page"]
 
 
-def ids(shelf: Shelf, answers: Iterator[Response], *, fresh: bool) -> list[list[int]]:
+def ids(shelf: FilledList, answers: Iterator[Response], *, fresh: bool) -> list[list[int]]:
     """Ids of each page; `fresh`: each request meets a new execution environment."""
     pages = []
     for answer in answers:
         assert answer.status == 200, answer.text
-        pages.append([shelf.listed.identify(row) for row in answer.data])
+        pages.append([shelf.spec.row_id(row) for row in answer.data])
         if fresh:
             bookmarks._remembered.clear()
     return pages
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["one environment", "new environments"])
-def test_walks_meet_each_row_once(shelf: Shelf, fresh: bool) -> None:  # noqa: FBT001
+def test_walks_meet_each_row_once(shelf: FilledList, fresh: bool) -> None:  # noqa: FBT001
     size = 9 if shelf.count < 100 else 60
     expected = shelf.expected({})
     pages = [expected[at : at + size] for at in range(0, len(expected), size)] or [[]]
@@ -152,8 +156,8 @@ def test_walks_meet_each_row_once(shelf: Shelf, fresh: bool) -> None:  # noqa: F
     assert ids(shelf, by_links_backwards(shelf, size, {}), fresh=fresh) == pages[::-1]
 
 
-def test_filtered_walks_meet_each_row_once(house: House, name: str) -> None:
-    with house.shelf(LISTS[name], 26) as shelf:
+def test_filtered_walks_meet_each_row_once(house: FilledLists, name: str) -> None:
+    with house.filled(LISTS[name], 26) as shelf:
         for parameter, one in shelf.filters.items():
             query = {parameter: one.values(shelf.count)[0]}
             expected = shelf.expected(query)

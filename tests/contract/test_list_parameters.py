@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.filled_lists import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 from tests.lists.description import NO_MOMENT
 
@@ -10,16 +10,16 @@ NO_PAGE = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
 
 @pytest.fixture
-def empty(house: House, name: str) -> Shelf:
-    with house.shelf(LISTS[name], 0) as shelf:
+def empty(house: FilledLists, name: str) -> FilledList:
+    with house.filled(LISTS[name], 0) as shelf:
         return shelf
 
 
-def wrong_values(shelf: Shelf) -> dict[str, tuple[str, ...]]:
+def wrong_values(shelf: FilledList) -> dict[str, tuple[str, ...]]:
     """Parameter → values that it does not take."""
-    sorts = list(shelf.listed.sorts)
+    sorts = list(shelf.spec.sorts)
     return {
-        **{name: tuple(one.wrong) for name, one in shelf.filters.items()},
+        **{name: tuple(one.invalid_values) for name, one in shelf.filters.items()},
         "page": NO_PAGE,
         "per_page": NO_PAGE,
         "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
@@ -27,7 +27,7 @@ def wrong_values(shelf: Shelf) -> dict[str, tuple[str, ...]]:
     }
 
 
-def test_each_wrong_value_is_refused_and_its_field_named(empty: Shelf) -> None:
+def test_each_wrong_value_is_refused_and_its_field_named(empty: FilledList) -> None:
     for parameter, values in wrong_values(empty).items():
         assert values, parameter
         for value in values:
@@ -41,7 +41,7 @@ def test_each_wrong_value_is_refused_and_its_field_named(empty: Shelf) -> None:
             assert all(problem["message"] for problem in body["errors"])
 
 
-def test_all_wrong_values_are_listed_at_once(empty: Shelf) -> None:
+def test_all_wrong_values_are_listed_at_once(empty: FilledList) -> None:
     wrong = {parameter: values[0] for parameter, values in wrong_values(empty).items()}
 
     body = empty.get(wrong).json()
@@ -51,7 +51,7 @@ def test_all_wrong_values_are_listed_at_once(empty: Shelf) -> None:
     assert body["error"]["field"] == fields[0]
 
 
-def test_a_wrong_value_among_right_ones(empty: Shelf) -> None:
+def test_a_wrong_value_among_right_ones(empty: FilledList) -> None:
     right = {
         name: one.values(1)[0] for name, one in empty.filters.items() if name not in {"from", "to"}
     }
@@ -61,16 +61,16 @@ def test_a_wrong_value_among_right_ones(empty: Shelf) -> None:
         assert [problem["field"] for problem in body["errors"]] == [parameter]
 
 
-def test_every_sort_value_of_every_other_list_is_refused(empty: Shelf) -> None:
+def test_every_sort_value_of_every_other_list_is_refused(empty: FilledList) -> None:
     others = {sort for listed in LISTS.values() for sort in listed.sorts}
-    for sort in others - set(empty.listed.sorts):
+    for sort in others - set(empty.spec.sorts):
         assert empty.get({"sort": sort}).status == 422, sort
 
 
-def test_a_period_must_not_end_before_it_begins(empty: Shelf) -> None:
+def test_a_period_must_not_end_before_it_begins(empty: FilledList) -> None:
     query = {"from": "2026-02-02", "to": "2026-02-01"}
     answer = empty.get(query)
-    if empty.listed.period:
+    if empty.spec.period:
         assert answer.json()["error"]["field"] == "to"
         assert empty.get({**query, "to": "02/02/2026"}).status == 200
     else:

@@ -7,7 +7,7 @@ import pytest
 from operations.provisioning import create_tenant
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
-from tests.contract.filled_lists import House
+from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
 from tests.lists.description import Times
 from tests.stack import ADDRESS
@@ -57,7 +57,7 @@ TIMES = {
 
 
 @pytest.fixture(scope="module")
-def tenants(house: House) -> Mapping[str, str]:
+def tenants(house: FilledLists) -> Mapping[str, str]:
     """Time zone → a tenant there."""
     slugs = {zone: zone.rpartition("/")[2].lower() for zone in BORDERS}
     for zone, slug in slugs.items():
@@ -71,15 +71,15 @@ def tenants(house: House) -> Mapping[str, str]:
 @pytest.mark.parametrize("zone", BORDERS)
 @pytest.mark.parametrize("path", PERIODS)
 def test_days_are_those_of_the_company(
-    house: House, tenants: Mapping[str, str], path: str, zone: str
+    house: FilledLists, tenants: Mapping[str, str], path: str, zone: str
 ) -> None:
     listed, instants = LISTS[path], BORDERS[zone]
     days = sorted({day for _, day in instants})
-    with house.shelf(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
+    with house.filled(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
 
         def found(**query: str) -> set[str]:
             rows = shelf.walk({"sort": "created_at", **query})
-            return {shelf.rows[listed.identify(row)]["created_at"] for row in rows}
+            return {shelf.rows[listed.row_id(row)]["created_at"] for row in rows}
 
         for number, first in enumerate(days):
             assert found(**{"from": first}) == {at for at, day in instants if day >= first}
@@ -91,32 +91,32 @@ def test_days_are_those_of_the_company(
 
 
 def test_a_day_is_that_of_the_company_beside_other_filters(
-    house: House, tenants: Mapping[str, str]
+    house: FilledLists, tenants: Mapping[str, str]
 ) -> None:
     zone = "Pacific/Auckland"
     for path in PERIODS:
         listed, instants = LISTS[path], BORDERS[zone]
-        with house.shelf(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
+        with house.filled(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
             for parameter, one in listed.filters.items():
                 for value in one.values(len(instants)):
                     query = {parameter: value, "from": "2026-04-05", "to": "2026-04-05"}
-                    rows = [shelf.rows[listed.identify(row)] for row in shelf.walk(query)]
+                    rows = [shelf.rows[listed.row_id(row)] for row in shelf.walk(query)]
                     wanted = [
                         row["created_at"]
                         for row in shelf.rows.values()
-                        if one.holds(row, value)
+                        if one.matches(row, value)
                         and ("2026-04-04T11:" <= row["created_at"] < "2026-04-05T12:")
                     ]
                     assert sorted(row["created_at"] for row in rows) == wanted, query
 
 
-def test_updated_since_includes_the_instant_itself(house: House, name: str) -> None:
+def test_updated_since_includes_the_instant_itself(house: FilledLists, name: str) -> None:
     listed = LISTS[name]
-    with house.shelf(listed, 26) as shelf:
+    with house.filled(listed, 26) as shelf:
         moments = sorted({row["updated_at"] for row in shelf.rows.values()})
         for moment in (moments[0], moments[len(moments) // 2], moments[-1]):
             after = moment.replace(".000Z", ".001Z")
-            assert shelf.wrong([{"updated_since": moment}, {"updated_since": after}]) == []
+            assert shelf.mismatches([{"updated_since": moment}, {"updated_since": after}]) == []
             same = set(shelf.expected({"updated_since": moment}))
             later = set(shelf.expected({"updated_since": after}))
             assert {shelf.rows[number]["updated_at"] for number in same - later} == {moment}
@@ -134,9 +134,9 @@ def test_updated_since_includes_the_instant_itself(house: House, name: str) -> N
         "2013-01-01t05:00:00,000z",
     ],
 )
-def test_an_instant_may_be_written_in_any_zone(house: House, name: str, written: str) -> None:
-    with house.shelf(LISTS[name], 26) as shelf:
+def test_an_instant_may_be_written_in_any_zone(house: FilledLists, name: str, written: str) -> None:
+    with house.filled(LISTS[name], 26) as shelf:
         expected = shelf.expected({"updated_since": "2013-01-01T05:00:00.000Z"})
-        found = [shelf.listed.identify(row) for row in shelf.walk({"updated_since": written})]
+        found = [shelf.spec.row_id(row) for row in shelf.walk({"updated_since": written})]
         assert found == expected
         assert 0 < len(found) < 26

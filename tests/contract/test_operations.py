@@ -12,11 +12,11 @@ from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
-from tests.contract.interface import FEATURES, KEY_REQUIRED, MODULES, PROMISES, TABLE
+from tests.contract.interface import DOCUMENTED, FEATURES, KEY_REQUIRED, MODULES, REQUIRED_ACCESS
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
-from tests.lists import LISTS, WINDOWS
+from tests.lists import LISTS, UNINDEXED_LISTS
 from tests.stack import ADDRESS, Stack
 
 ROOT = Path(__file__).parents[2]
@@ -58,17 +58,19 @@ def admitted(answer: Response) -> bool:
 
 def test_the_operations_are_those_of_the_interface() -> None:
     declared = {name: (one.scope, one.permission) for name, one in DECLARED.items()}
-    promised = {name: (one.scope, one.permission) for name, one in PROMISES.items()}
+    promised = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
 
     assert {name: promised.get(name) for name in declared} == declared
-    assert set(TABLE) <= set(declared)
+    assert set(DOCUMENTED) <= set(declared)
 
 
 def test_every_list_is_described() -> None:
     listed = {one.path for one in DECLARED.values() if one.is_list}
     described = {one.path for one in LISTS.values()}
-    assert listed - set(WINDOWS) == described, "tests/lists has one description of every list"
-    assert all((ROOT / tests).is_file() for tests in WINDOWS.values())
+    assert listed - set(UNINDEXED_LISTS) == described, (
+        "tests/lists has one description of every list"
+    )
+    assert all((ROOT / tests).is_file() for tests in UNINDEXED_LISTS.values())
 
 
 def test_other_methods_are_405_and_say_which_are_right(stack: Stack) -> None:
@@ -102,7 +104,7 @@ def test_without_a_valid_token_it_is_401(stack: Stack, operation: str) -> None:
 
 @EACH
 def test_a_client_needs_the_scope(stack: Stack, operation: str) -> None:
-    scope = PROMISES[operation].scope
+    scope = REQUIRED_ACCESS[operation].scope
     error = refused(call(stack.erp(scopes=set(SCOPES) - {scope}), operation), 403, "missing_scope")
     assert error["scope"] == scope
     assert admitted(call(stack.erp(scopes={scope}), operation))
@@ -113,7 +115,7 @@ def test_a_user_needs_the_permission(stack: Stack, operation: str) -> None:
     def user(*permissions: str) -> Erp:
         return Erp(stack.gateway, stack.user_token(permissions=" ".join(permissions)))
 
-    permission = PROMISES[operation].permission
+    permission = REQUIRED_ACCESS[operation].permission
     if permission is None:
         assert admitted(call(user(), operation))
     else:

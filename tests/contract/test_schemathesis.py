@@ -13,7 +13,7 @@ import schemathesis
 from werkzeug import Request
 from werkzeug import Response as Answer
 
-from tests.fuzzing import headers, schema, told_the_seed
+from tests.fuzzing import headers, schema, seed_in_failure
 from tests.gateway import Gateway
 from tests.stack import deployed
 from tests.webhook_desk import resolve
@@ -56,5 +56,5 @@ def token() -> Iterator[str]:
 
 @document.parametrize()
 def test_the_service_keeps_to_the_document(case: schemathesis.Case[Any], token: str) -> None:
-    with told_the_seed():
+    with seed_in_failure():
         case.call_and_validate(headers=headers(case, token))

@@ -27,7 +27,7 @@ from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import Bucket
-from tests.e2e.rate_limit_transport import Patient
+from tests.e2e.rate_limit_transport import RateLimitTransport
 from tests.e2e.responses import fields
 from tests.stack import forget_everything
 
@@ -84,7 +84,7 @@ class Tenant:
             base_url=self.base_url,
             headers={"Authorization": f"Bearer {token or self.token}"},
             timeout=TIMEOUT,
-            transport=Patient(),
+            transport=RateLimitTransport(),
         )
 
 
@@ -150,7 +150,7 @@ def run() -> str:
 
 
 @contextmanager
-def at_the_controls(stack: Deployed) -> Iterator[None]:
+def operator_access(stack: Deployed) -> Iterator[None]:
     """Lead `shared` to the deployed stack: its tenants, its clients, its signing key."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         for name, value in aws_environment(stack.endpoint_url).items():
@@ -166,14 +166,14 @@ def at_the_controls(stack: Deployed) -> Iterator[None]:
 def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
     """What the operator of the stack may do."""
     assert no_real_credentials is None
-    with at_the_controls(stack):
+    with operator_access(stack):
         yield
 
 
 @pytest.fixture(scope="session")
 def importer(stack: Deployed) -> Iterator[httpx.Client]:
     """ERP of the tenant for imports, which has the warehouses of the sample files."""
-    with at_the_controls(stack):
+    with operator_access(stack):
         wanted = TenantSettings(
             IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES
         )
@@ -184,7 +184,7 @@ def importer(stack: Deployed) -> Iterator[httpx.Client]:
         token = tokens.issue(tenant, IMPORTER, frozenset(SCOPES))
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(
-        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=Patient()
+        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=RateLimitTransport()
     ) as client:
         for code in ("CEN", "DUB"):
             made = client.post("/warehouses", json={"whs_code": code, "name": code})

@@ -8,7 +8,7 @@ _MINUTES = 5
 """Many may wait for the same minute."""
 
 
-class Patient(httpx.HTTPTransport):
+class RateLimitTransport(httpx.HTTPTransport):
     """Sends a request again after the minute whose requests are used up.
 
     Not after any 429: the token route has limits of its own, which tests look at.

@@ -6,7 +6,7 @@ import pytest
 
 from shared.identity.users import passwords
 from shared.kernel.observability import logger
-from tests.aws_calls import Watch, watched
+from tests.aws_calls import Watch, recorded_calls
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
 
@@ -37,7 +37,7 @@ def roles(stack: Stack) -> Roles:
 @pytest.fixture
 def watch(stack: Stack) -> Iterator[Watch]:
     """The calls of the test's functions, each with the variables that the template gives it."""
-    with watched(ARNS, stack.template.environment) as watch:
+    with recorded_calls(ARNS, stack.template.environment) as watch:
         yield watch
 
 

@@ -21,7 +21,7 @@ from shared.warehouse.waves.repository import WAVES
 from tests.gateway import Erp
 from tests.integration.write_routes import EXAMPLES
 
-type Plant = Callable[..., int]
+type EntityFactory = Callable[..., int]
 """`(store, **changes)`: writes one entity, with these fields replaced, and returns its id."""
 
 ORDER = {
@@ -109,7 +109,9 @@ MOVEMENT: Mapping[str, Any] = {
 }
 
 
-def plant[E: BaseModel](store: Store, collection: Collection[E], fields: Mapping[str, Any]) -> int:
+def insert_entity[E: BaseModel](
+    store: Store, collection: Collection[E], fields: Mapping[str, Any]
+) -> int:
     """Write an entity with these fields; its id, and the times unless they are among them."""
 
     def use_case(tx: Transaction) -> int:
@@ -122,35 +124,35 @@ def plant[E: BaseModel](store: Store, collection: Collection[E], fields: Mapping
 
 
 def receipt(store: Store, **changes: Any) -> int:
-    """Plant a receipt; `changes` replace fields."""
-    return plant(store, RECEIPTS, {**RECEIPT, **changes})
+    """EntityFactory a receipt; `changes` replace fields."""
+    return insert_entity(store, RECEIPTS, {**RECEIPT, **changes})
 
 
 def picking(store: Store, **changes: Any) -> int:
-    """Plant a picking; `changes` replace fields."""
-    return plant(store, PICKINGS, {**PICKING, **changes})
+    """EntityFactory a picking; `changes` replace fields."""
+    return insert_entity(store, PICKINGS, {**PICKING, **changes})
 
 
 def transfer(store: Store, **changes: Any) -> int:
-    """Plant a transfer; `changes` replace fields."""
-    return plant(store, TRANSFERS, {**TRANSFER, **changes})
+    """EntityFactory a transfer; `changes` replace fields."""
+    return insert_entity(store, TRANSFERS, {**TRANSFER, **changes})
 
 
 def wave(store: Store, **changes: Any) -> int:
-    """Plant a wave; `changes` replace fields."""
-    return plant(store, WAVES, {**WAVE, **changes})
+    """EntityFactory a wave; `changes` replace fields."""
+    return insert_entity(store, WAVES, {**WAVE, **changes})
 
 
 def _stock_row(store: Store) -> int:
-    return plant(store, STOCK, STOCK_ROW)
+    return insert_entity(store, STOCK, STOCK_ROW)
 
 
 def _level(store: Store) -> int:
-    return plant(store, LEVELS, LEVEL)
+    return insert_entity(store, LEVELS, LEVEL)
 
 
 def _movement(store: Store) -> int:
-    return plant(store, MOVEMENTS, MOVEMENT)
+    return insert_entity(store, MOVEMENTS, MOVEMENT)
 
 
 def _audit_entry(store: Store) -> int:
@@ -158,7 +160,7 @@ def _audit_entry(store: Store) -> int:
     return 1
 
 
-PLANTED: Mapping[str, Plant] = {
+PLANTED: Mapping[str, EntityFactory] = {
     "/receipts": receipt,
     "/pickings": picking,
     "/transfers": transfer,
@@ -171,7 +173,7 @@ PLANTED: Mapping[str, Plant] = {
 """Path of a list → what writes one more row of it."""
 
 
-def one_of(collection: str, erp: Erp, store: Store) -> int | str:
+def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
     """Bring about one entity of the list at the path `collection` and return its id."""
     if collection in PLANTED:
         return PLANTED[collection](store)
@@ -190,7 +192,7 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
         return path.format(kind="products")
     if path == "/settings":
         return path
-    number = one_of(path.partition("/{")[0], erp, store)
+    number = create_entity(path.partition("/{")[0], erp, store)
     published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")
     if published and not path.endswith("{id}"):  # a part of the resource
         part = path.removesuffix(".svg").format(id=number)

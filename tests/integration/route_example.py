@@ -32,9 +32,9 @@ class Example:
     prepare: Prepare = _nothing
     grows: Mapping[str, int] = field(default_factory=dict)
     events: Sequence[str] = ()
-    afterwards: int = 200
+    status_afterwards: int = 200
     own: bool = False
-    fill: Callable[[Values], Mapping[str, Any]] | None = None
+    dynamic_fields: Callable[[Values], Mapping[str, Any]] | None = None
 
     def prepared(self, erp: Erp) -> Values:
         """Have a stack to which nothing has happened prepared; the values of the path."""
@@ -49,6 +49,6 @@ class Example:
 
     def filled(self, values: Values) -> Mapping[str, Any] | Form | None:
         """Return the body, as it must be sent at this moment."""
-        if self.fill is None or not isinstance(self.body, Mapping):
+        if self.dynamic_fields is None or not isinstance(self.body, Mapping):
             return self.body
-        return {**self.body, **self.fill(values)}
+        return {**self.body, **self.dynamic_fields(values)}

@@ -135,7 +135,7 @@ def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
 
     path, shown = resource_of(order.path, answer)
     resource = order.erp.get(path)
-    assert resource.status == example.afterwards
+    assert resource.status == example.status_afterwards
     if resource.status == 200:
         assert {name: resource.data[name] for name in shown} == shown
 

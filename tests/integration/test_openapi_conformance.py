@@ -52,7 +52,7 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
     named = re.sub("/[0-9]+(?=/|$)", "/{id}", resource)
     read = f"GET {re.sub('evt_[0-9a-f]+', '{delivery}', named)}"
     if read in OPERATIONS:
-        judged(read, erp.get(resource), example.afterwards)
+        judged(read, erp.get(resource), example.status_afterwards)
     if f"GET {group}" in OPERATIONS:
         judged(f"GET {group}", erp.get(group), 200)
 

@@ -249,17 +249,21 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /products": Example(201, body=BOLT, grows={"product": 1}, events=["product.created"]),
     "PUT /products/{id}": _RENAMED,
     "PATCH /products/{id}": _RENAMED,
-    "DELETE /products/{id}": Example(200, prepare=_bolt, grows={"product": -1}, afterwards=410),
+    "DELETE /products/{id}": Example(
+        200, prepare=_bolt, grows={"product": -1}, status_afterwards=410
+    ),
     "POST /product-categories": Example(201, body={"name": "Fasteners"}, grows={"category": 1}),
     "PUT /product-categories/{id}": _RENAMED_CATEGORY,
     "PATCH /product-categories/{id}": _RENAMED_CATEGORY,
     "DELETE /product-categories/{id}": Example(
-        200, prepare=_fasteners, grows={"category": -1}, afterwards=410
+        200, prepare=_fasteners, grows={"category": -1}, status_afterwards=410
     ),
     "POST /warehouses": Example(201, body=NORTH, grows={"warehouse": 1}),
     "PUT /warehouses/{id}": _RENAMED_HALL,
     "PATCH /warehouses/{id}": _RENAMED_HALL,
-    "DELETE /warehouses/{id}": Example(200, prepare=_hall, grows={"warehouse": -1}, afterwards=410),
+    "DELETE /warehouses/{id}": Example(
+        200, prepare=_hall, grows={"warehouse": -1}, status_afterwards=410
+    ),
     "PUT /warehouses/{id}/layout": Example(
         200, body=MAP, prepare=_hall, grows={"layout": 1}, events=["layout.published"]
     ),
@@ -278,19 +282,23 @@ EXAMPLES: Mapping[str, Example] = {
     "PUT /warehouse-positions/{id}": _BLOCKED_SHELF,
     "PATCH /warehouse-positions/{id}": _BLOCKED_SHELF,
     "DELETE /warehouse-positions/{id}": Example(
-        200, prepare=_shelf, grows={"position": -1}, afterwards=410
+        200, prepare=_shelf, grows={"position": -1}, status_afterwards=410
     ),
     "POST /pick-faces": Example(201, body=FACE, prepare=_stocked_hall, grows={"pick_face": 1}),
-    "DELETE /pick-faces/{id}": Example(200, prepare=_face, grows={"pick_face": -1}, afterwards=410),
+    "DELETE /pick-faces/{id}": Example(
+        200, prepare=_face, grows={"pick_face": -1}, status_afterwards=410
+    ),
     "POST /clients": Example(201, body=BUILDER, grows={"client": 1}),
     "PUT /clients/{id}": _RENUMBERED_BUILDER,
     "PATCH /clients/{id}": _RENUMBERED_BUILDER,
-    "DELETE /clients/{id}": Example(200, prepare=_builder, grows={"client": -1}, afterwards=410),
+    "DELETE /clients/{id}": Example(
+        200, prepare=_builder, grows={"client": -1}, status_afterwards=410
+    ),
     "POST /providers": Example(201, body=CABLE_WORKS, grows={"provider": 1}),
     "PUT /providers/{id}": _RENAMED_CABLE_WORKS,
     "PATCH /providers/{id}": _RENAMED_CABLE_WORKS,
     "DELETE /providers/{id}": Example(
-        200, prepare=_cable_works, grows={"provider": -1}, afterwards=410
+        200, prepare=_cable_works, grows={"provider": -1}, status_afterwards=410
     ),
     "POST /entry-documents": Example(201, body=PURCHASE, prepare=_stocked_hall, grows={"entry": 1}),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
@@ -326,7 +334,7 @@ EXAMPLES: Mapping[str, Example] = {
         prepare=_stocked_hall,
         grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1, "audit": 1},
         events=["stock.updated"],
-        afterwards=405,
+        status_afterwards=405,
     ),
     "POST /pickings": Example(
         201,

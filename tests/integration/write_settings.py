@@ -38,7 +38,9 @@ def settings_examples() -> Mapping[str, Example]:
         "PATCH /api-clients/{id}": Example(
             200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
         ),
-        "DELETE /api-clients/{id}": Example(200, prepare=_client, grows=audited, afterwards=410),
+        "DELETE /api-clients/{id}": Example(
+            200, prepare=_client, grows=audited, status_afterwards=410
+        ),
         "POST /api-clients/{id}/rotate-secret": Example(
             200, body={"keep_previous": False}, prepare=_client, grows=audited
         ),

@@ -31,7 +31,9 @@ def webhook_examples() -> Mapping[str, Example]:
     return {
         "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1}),
         "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook),
-        "DELETE /webhooks/{id}": Example(200, prepare=_hook, grows={"webhook": -1}, afterwards=410),
+        "DELETE /webhooks/{id}": Example(
+            200, prepare=_hook, grows={"webhook": -1}, status_afterwards=410
+        ),
         "POST /webhooks/{id}/rotate-secret": Example(
             200, body={"overlap_hours": 48}, prepare=_hook
         ),

@@ -47,7 +47,7 @@ LISTS: Mapping[str, Listed] = {
 }
 """Name → description, in the order of the interface."""
 
-WINDOWS: Mapping[str, str] = {
+UNINDEXED_LISTS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
     "/api-clients": "tests/integration/settings/test_list_of_clients.py",
 }

@@ -20,11 +20,11 @@ type Row = Mapping[str, Any]
 """A row as the list shows it, with what it goes by without showing it."""
 
 TOO_LONG = "x" * 256
-NO_TEXT = ("", TOO_LONG, "a\tb")
+INVALID_TEXTS = ("", TOO_LONG, "a\tb")
 """What no filter by a text takes."""
-NO_ID = ("abc", "0", "-1", "1.5", "")
+INVALID_IDS = ("abc", "0", "-1", "1.5", "")
 """What no filter by an id takes."""
-NO_DAY = ("yesterday", "2026-02-30", "2026-1-1", "")
+INVALID_DATES = ("yesterday", "2026-02-30", "2026-1-1", "")
 NO_MOMENT = ("yesterday", "2026-03-01", "2026-03-01T00:00:00", "2026-02-30T00:00:00Z", "")
 
 
@@ -63,9 +63,9 @@ class Filter:
     """
 
     values: Callable[[int], Sequence[str]]
-    holds: Callable[[Row, str], bool]
-    wrong: Sequence[str] = ()
-    narrow: bool = False
+    matches: Callable[[Row, str], bool]
+    invalid_values: Sequence[str] = ()
+    selective: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +101,20 @@ class Listed:
     sorts: Mapping[str, Callable[[Row], Any]]
     default_sort: str
     period: bool = False
-    never_changes: bool = False
-    always: Mapping[str, str] = field(default_factory=dict)
-    number: Callable[[int], int] = lambda number: number
-    identify: Callable[[Row], int] = lambda row: int(row["id"])
+    immutable: bool = False
+    fixed_query: Mapping[str, str] = field(default_factory=dict)
+    id_of: Callable[[int], int] = lambda number: number
+    row_id: Callable[[Row], int] = lambda row: int(row["id"])
     always_filled: frozenset[str] = frozenset()
     always_null: frozenset[str] = frozenset()
-    unseen: Callable[[int], Mapping[str, Any]] = lambda _: {}
+    hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
     beside: Callable[[Transaction], None] = lambda _: None
     bounded: bool = False
 
     @property
     def name(self) -> str:
         """Path and what is always asked."""
-        question = "&".join(f"{name}={value}" for name, value in self.always.items())
+        question = "&".join(f"{name}={value}" for name, value in self.fixed_query.items())
         return f"{self.path}?{question}" if question else self.path
 
     def all_filters(self, times: Times) -> dict[str, Filter]:
@@ -132,7 +132,7 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             lambda count: (recent(count), times.updated(count // 2 + 1), "2100-01-01T00:00:00Z"),
             lambda row, value: row["updated_at"] >= value,
             NO_MOMENT,
-            narrow=True,
+            selective=True,
         ),
     )
     if listed.period:
@@ -141,8 +141,8 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             Filter(
                 lambda count: (times.created(count)[:10], times.created(count // 2)[:10]),
                 lambda row, value: row["created_at"][:10] >= value,
-                NO_DAY,
-                narrow=True,
+                INVALID_DATES,
+                selective=True,
             ),
         )
         yield (
@@ -150,8 +150,8 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             Filter(
                 lambda count: (times.created(1)[:10], times.created(count // 2)[:10]),
                 lambda row, value: row["created_at"][:10] <= value,
-                NO_DAY,
-                narrow=True,
+                INVALID_DATES,
+                selective=True,
             ),
         )
 
@@ -165,7 +165,7 @@ def fields(text: str) -> dict[str, str]:
     return dict(line.split() for line in text.strip().splitlines())
 
 
-def words(text: str) -> frozenset[str]:
+def name_set(text: str) -> frozenset[str]:
     """Names, separated by spaces."""
     return frozenset(text.split())
 
@@ -175,22 +175,22 @@ def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: boo
     return Filter(lambda _: values, lambda row, value: row[name] == value, wrong, narrow)
 
 
-def equal(name: str, value: Callable[[int], str], *, narrow: bool = True) -> Filter:
+def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> Filter:
     """Filter by a text field; `value` is that of the n-th row, and asked for in the middle."""
     return Filter(
         lambda count: (value(max(1, count // 2)), value(max(1, count)), "nothing has this"),
         lambda row, asked: row[name] == asked,
-        NO_TEXT,
-        narrow,
+        INVALID_TEXTS,
+        selective,
     )
 
 
-def part_of(*names: str, values: Sequence[str]) -> Filter:
+def contains_text(*names: str, values: Sequence[str]) -> Filter:
     """Filter by a part of one of the fields, without regard to case and accents."""
     return Filter(
         lambda _: values,
-        lambda row, asked: any(plain(asked) in plain(str(row[name])) for name in names),
-        NO_TEXT,
+        lambda row, asked: any(folded(asked) in folded(str(row[name])) for name in names),
+        INVALID_TEXTS,
     )
 
 
@@ -199,12 +199,12 @@ def by(name: str) -> Callable[[Row], Any]:
     return lambda row: row[name]
 
 
-def by_plain(name: str) -> Callable[[Row], Any]:
+def by_folded_text(name: str) -> Callable[[Row], Any]:
     """Sort by a text field without regard to case and accents."""
-    return lambda row: plain(row[name])
+    return lambda row: folded(row[name])
 
 
-def plain(text: str) -> str:
+def folded(text: str) -> str:
     """A text in small letters without accents."""
     letters = unicodedata.normalize("NFD", text)
     return "".join(one for one in letters if unicodedata.category(one) != "Mn").lower()

@@ -9,7 +9,7 @@ from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.transfers.models import StoredTransfer
 from shared.warehouse.transfers.repository import TRANSFERS
 from tests.lists.description import (
-    NO_TEXT,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Row,
@@ -19,7 +19,7 @@ from tests.lists.description import (
     fields,
     unless,
 )
-from tests.lists.warehouses import HALLS, hall
+from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
 
 _STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
 _TRANSFER_STATUSES = ("pending", "transferred", "error")
@@ -74,8 +74,8 @@ def _picking(number: int, times: Times) -> StoredPicking:
             "priority": unless(number, 4, number % 3 + 1),
             "has_shortage": number % 5 == 0,
             "documents": [document] if document else [],
-            "warehouse_id": hall(number),
-            "whs_code": HALLS[hall(number)],
+            "warehouse_id": warehouse_of(number),
+            "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
         }
     )
 
@@ -89,8 +89,8 @@ _FILTERS = {
     "external_ref": Filter(
         lambda count: (_reference(count // 2 | 1), _reference(count), "nothing has this"),
         _external_ref,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     ),
 }
 _SORTS = {
@@ -155,8 +155,8 @@ def _transfer(number: int, times: Times) -> StoredTransfer:
             "id": number,
             "status": _TRANSFER_STATUSES[number % 3],
             "sap_status": unless(number, 2, "sent"),
-            "from_whs_code": unless(number, 5, HALLS[hall(number)]),
-            "to_whs_code": unless(number, 4, HALLS[hall(number // 2)]),
+            "from_whs_code": unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
+            "to_whs_code": unless(number, 4, WAREHOUSE_CODES[warehouse_of(number // 2)]),
             "doc_entry": (None, 4711, "4711-A")[number % 3],
             "message": unless(number, 3, "Period is closed"),
             "user_id": unless(number, 4, 7),
@@ -171,8 +171,8 @@ def _warehouse(name: str) -> Filter:
     return Filter(
         lambda _: ("W2", "W1", "W4"),
         lambda row, value: row[name] == value,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     )
 
 

@@ -4,43 +4,47 @@ from decimal import Decimal
 
 from tests.gateway import Erp
 from tests.stack import Stack
-from tests.stateful.adjustments import Shelves
+from tests.stateful.adjustments import AdjustmentRules
 from tests.stateful.machine import WAREHOUSES
-from tests.stateful.receiving import Docks
-from tests.stateful.transfers import Roads
-from tests.stateful.waves import Waves
-from tests.warehouse_model import Bookkeeper
+from tests.stateful.receiving import ReceivingRules
+from tests.stateful.transfers import TransferRules
+from tests.stateful.waves import WaveRules
+from tests.warehouse_model import WarehouseModel
 
-__all__ = ["WAREHOUSES", "FloorMachine"]
+__all__ = ["WAREHOUSES", "WarehouseMachine"]
 
 
-class FloorMachine(Shelves, Docks, Roads, Waves):
+class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules):
     """All that people do with stock."""
 
     @classmethod
-    def furnish(cls, stack: Stack, erp: Erp) -> None:
+    def prepare(cls, stack: Stack, erp: Erp) -> None:
         """Let every run begin with some goods, a truck at the dock, and orders."""
         cls.stack, cls.erp, cls.label, cls.steps = stack, erp, "first", 0
-        cls.start, cls.restore = Bookkeeper(), staticmethod(_nothing)
+        cls.start, cls.restore = WarehouseModel(), staticmethod(_nothing)
         first = cls()
         for item, spot, lot, qty in (
             ("BRICK", "A-01", 1, 5), ("BRICK", "F-01", 1, 2), ("CEMENT", "B-01", 1, 5),
             ("CEMENT", "A-01", 2, 3), ("DRILL", "A-01", 1, 1), ("DRILL", "B-01", 2, 1),
         ):  # fmt: skip
-            first.correct(
+            first.adjust_stock(
                 item=item, whs="YARD", spot=spot, lot=lot, qty=Decimal(qty), way="increase",
                 status="available",
             )  # fmt: skip
-        first.order_in("YARD", {"BRICK": Decimal(5), "CEMENT": Decimal(3), "DRILL": Decimal(2)})
-        first.expect(0)
+        first.create_entry_document(
+            "YARD", {"BRICK": Decimal(5), "CEMENT": Decimal(3), "DRILL": Decimal(2)}
+        )
+        first.create_receipt(0)
         first.act_on_receipt(0, "start")
-        first.order_out("YARD", {"BRICK": Decimal(5)})
-        first.order_out("YARD", {"BRICK": Decimal(3), "CEMENT": Decimal(4), "DRILL": Decimal(1)})
-        first.have_picked(which=0, allocate=True)
+        first.create_exit_document("YARD", {"BRICK": Decimal(5)})
+        first.create_exit_document(
+            "YARD", {"BRICK": Decimal(3), "CEMENT": Decimal(4), "DRILL": Decimal(1)}
+        )
+        first.create_picking(which=0, allocate=True)
         first.act_on_picking(0, "start")
-        first.order_haul("YARD", "SHOP", {"BRICK": Decimal(2)})
-        first.look()
-        cls.start, cls.restore, cls.label = first.books, staticmethod(stack.keep()), "key"
+        first.create_transfer_order("YARD", "SHOP", {"BRICK": Decimal(2)})
+        first.check_state()
+        cls.start, cls.restore, cls.label = first.model, staticmethod(stack.keep()), "key"
         cls.steps = 0
 
 

@@ -5,11 +5,19 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from tests.stateful.machine import ANY_BIN, ITEMS, LOTS, QTY, WHS, Machine, place_of  # fmt: skip
-from tests.warehouse_model import NONE
+from tests.stateful.machine import (  # fmt: skip
+    ANY_BIN,
+    ITEMS,
+    LOTS,
+    QTY,
+    WHS,
+    BaseMachine,
+    place_at,
+)
+from tests.warehouse_model import ZERO
 
 
-class Shelves(Machine):
+class AdjustmentRules(BaseMachine):
     """What people find on the shelves."""
 
     @rule(
@@ -17,34 +25,34 @@ class Shelves(Machine):
         way=st.sampled_from(("increase", "increase", "decrease", "counted_qty", "to_status")),
         status=st.sampled_from(("available", "available", "damaged")),
     )  # fmt: skip
-    def correct(
+    def adjust_stock(
         self, *, item: str, whs: str, spot: str, lot: int, qty: Decimal, way: str, status: str
     ) -> None:
         """Somebody finds more or less than there should be, or damage."""
-        place = place_of(item, whs, spot, lot, status)
+        place = place_at(item, whs, spot, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
             "item_code": item, "warehouse": whs, "bin_code": spot, "batch": place.batch,
             "serial": place.serial, "inventory_status": status, "reason": "Looked",
         }  # fmt: skip
-        there, free = self.books.stock.get(place, NONE), self.books.free(place)
-        elsewhere = self.books.has_serial(item, place.serial)
+        there, free = self.model.stock.get(place, ZERO), self.model.available(place)
+        elsewhere = self.model.has_serial(item, place.serial)
         if way == "to_status":
             other = "damaged" if status == "available" else "available"
             possible = there > 0 and qty <= free
-            self.ask(
+            self.post(
                 "/stock-adjustments", {**body, "to_status": other, "qty": qty},
                 201 if possible else 409,
             )  # fmt: skip
             if possible:
-                self.books.move(place, place._replace(status=other), qty)
+                self.model.move(place, place._replace(status=other), qty)
             return
         difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - there}[way]
         possible = not elsewhere if difference > 0 else -difference <= free
         expected = 409 if not possible else 201 if difference else 200
-        self.ask("/stock-adjustments", {**body, way: qty}, expected)
+        self.post("/stock-adjustments", {**body, way: qty}, expected)
         if possible:
-            self.books.move(None, place, difference)
+            self.model.move(None, place, difference)
 
     @rule()
     def read_levels(self) -> None:
@@ -56,7 +64,7 @@ class Shelves(Machine):
             if one["on_hand"]
         }
         there: dict[tuple[str, str], Decimal] = {}
-        for place, qty in self.books.stock.items():
+        for place, qty in self.model.stock.items():
             if place.status != "in_transit":
-                there[place.item, place.whs] = there.get((place.item, place.whs), NONE) + qty
+                there[place.item, place.whs] = there.get((place.item, place.whs), ZERO) + qty
         assert shown == there

@@ -19,7 +19,7 @@ from shared.kernel.json_text import dumps
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 from tests.stock_invariants import check, read_books
-from tests.warehouse_model import OPEN_BINS, Bookkeeper, Place
+from tests.warehouse_model import OPEN_BINS, Place, WarehouseModel
 from tests.warehouse_scenario import POSITIONS
 
 WAREHOUSES = ("YARD", "SHOP", "PORT")
@@ -30,7 +30,7 @@ BINS = st.sampled_from(OPEN_BINS)
 ANY_BIN = st.sampled_from(tuple(POSITIONS))
 QTY = st.sampled_from([Decimal(text) for text in ("1", "2", "3", "5", "0.5", "2.25")])
 LOTS = st.integers(1, 4)
-WHICH = st.integers(0, 9)
+INDEX = st.integers(0, 9)
 WANTED = st.dictionaries(ITEMS, st.integers(1, 5).map(Decimal), min_size=1)
 
 _VOLATILE = ("idempotency#", "sequence", "count#")
@@ -38,7 +38,7 @@ _VOLATILE = ("idempotency#", "sequence", "count#")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """A request that was answered, so that it can be repeated."""
 
     path: str
@@ -48,7 +48,7 @@ class Sent:
     text: str
 
 
-class Machine(RuleBasedStateMachine):
+class BaseMachine(RuleBasedStateMachine):
     """A floor and its bookkeeper; subclasses have the rules.
 
     `steps` counts the requests of all runs; keys begin with `label`.
@@ -58,40 +58,40 @@ class Machine(RuleBasedStateMachine):
     stack: Stack
     erp: Erp
     restore: Callable[[], None]
-    start = Bookkeeper()
+    start = WarehouseModel()
     """What is there when a run begins."""
     label = "key"
 
     def __init__(self) -> None:
         super().__init__()
         self.restore()
-        self.books = copy.deepcopy(self.start)
-        self.sent: list[Sent] = []
-        self._number = len(self.books.entries) + len(self.books.exits)
+        self.model = copy.deepcopy(self.start)
+        self.sent_requests: list[SentRequest] = []
+        self._number = len(self.model.entries) + len(self.model.exits)
 
     # How things are done and checked
 
-    def ask(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
+    def post(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
         """Send a request that must be answered with a status; what it did is checked later."""
         type(self).steps += 1
         before = self._stored() if expected >= 400 else None
-        key = f"{self.label}-{len(self.sent)}"
+        key = f"{self.label}-{len(self.sent_requests)}"
         answer = self.erp.post(path, _plain(body), key=key)
         assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
         if before is not None:
             assert self._stored() == before, "what is refused changes nothing"
         if expected != 422 and "approval_required" not in answer.text:
-            self.sent.append(Sent(path, body, key, answer.status, answer.text))
+            self.sent_requests.append(SentRequest(path, body, key, answer.status, answer.text))
         else:
-            self.sent.append(Sent(path, body, "", answer.status, answer.text))
+            self.sent_requests.append(SentRequest(path, body, "", answer.status, answer.text))
         return answer
 
     @invariant()
-    def look(self) -> None:
+    def check_state(self) -> None:
         """Check everything that is stored, by itself and beside the bookkeeper."""
         books = read_books(self.stack.stored())
         check(books)
-        self.books.agree_with(books)
+        self.model.assert_matches(books)
 
     def _stored(self) -> dict[tuple[str, str], object]:
         stored: dict[tuple[str, str], object] = {
@@ -103,9 +103,9 @@ class Machine(RuleBasedStateMachine):
         return stored
 
     @rule(which=st.integers(0, 30))
-    def repeat(self, which: int) -> None:
+    def repeat_request(self, which: int) -> None:
         """An ERP sends a request again under its key: same answer, done once."""
-        kept = [one for one in self.sent if one.key]
+        kept = [one for one in self.sent_requests if one.key]
         if not kept:
             return
         type(self).steps += 1
@@ -137,11 +137,11 @@ class Machine(RuleBasedStateMachine):
             )
         ),
     )  # fmt: skip
-    def nonsense(self, path: str, body: dict[str, object]) -> None:
+    def send_invalid_request(self, path: str, body: dict[str, object]) -> None:
         """What is not valid is refused."""
-        self.ask(path, body, 422)
+        self.post(path, body, 422)
 
-    def order(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
+    def create_document(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
         """Order goods; the id of the document."""
         self._number += 1
         body = {
@@ -152,7 +152,7 @@ class Machine(RuleBasedStateMachine):
             "warehouse_code": whs,
             "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
         }
-        number: int = self.ask(path, body, 201).data["id"]
+        number: int = self.post(path, body, 201).data["id"]
         return number
 
 
@@ -173,12 +173,12 @@ AFTER = {
 }
 
 
-def one_of[E](several: list[E], which: int) -> E:
+def recent_one[E](several: list[E], which: int) -> E:
     """Choose the latest ones more often: most of what happens is about them."""
     return several[-1 - which % len(several)]
 
 
-def place_of(item: str, whs: str, spot: str, lot: int, status: str = "available") -> Place:
+def place_at(item: str, whs: str, spot: str, lot: int, status: str = "available") -> Place:
     batch = f"L{lot}" if item == "CEMENT" else None
     return Place(item, whs, spot, batch, f"S{lot}" if item == "DRILL" else None, status)
 

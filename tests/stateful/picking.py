@@ -11,66 +11,68 @@ from tests.stateful.machine import (  # fmt: skip
     AFTER,
     BEFORE,
     BINS,
+    INDEX,
     QTY,
     WANTED,
-    WHICH,
     WHS,
-    Machine,
-    one_of,
-    place_of,
+    BaseMachine,
+    place_at,
+    recent_one,
 )
-from tests.warehouse_model import NONE, Order, Picking, Place
+from tests.warehouse_model import ZERO, Order, Picking, Place
 
 
-class Pickers(Machine):
+class PickingRules(BaseMachine):
     """Orders of customers, and pickings for them."""
 
     @rule(whs=WHS, wanted=WANTED)
-    def order_out(self, whs: str, wanted: dict[str, Decimal]) -> None:
+    def create_exit_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
         """A customer orders."""
-        number = self.order("/exit-documents", "sale_order", whs, wanted)
-        self.books.exits.append(Order(number, whs, wanted))
+        number = self.create_document("/exit-documents", "sale_order", whs, wanted)
+        self.model.exits.append(Order(number, whs, wanted))
 
-    @precondition(lambda self: self.books.exits)
-    @rule(which=WHICH, allocate=st.booleans())
-    def have_picked(self, *, which: int, allocate: bool) -> None:
+    @precondition(lambda self: self.model.exits)
+    @rule(which=INDEX, allocate=st.booleans())
+    def create_picking(self, *, which: int, allocate: bool) -> None:
         """An order is given to the pickers."""
-        order = one_of(self.books.exits, which)
-        expected = 201 if order.workable and not order.works else 409
+        order = recent_one(self.model.exits, which)
+        expected = 201 if order.has_open_lines and not order.open_work else 409
         body = {"document_id": order.id, "allocate": allocate}
-        answer = self.ask("/pickings", body, expected)
+        answer = self.post("/pickings", body, expected)
         if expected == 201:
-            wanted = {item: order.left(item) for item in order.wanted if order.left(item)}
+            wanted = {item: order.open_qty(item) for item in order.wanted if order.open_qty(item)}
             picking = Picking(answer.data["id"], order, wanted)
-            self.books.pickings.append(picking)
-            order.works.add(picking.id)
-            self.promise(picking, answer.data, allocated=allocate)
+            self.model.pickings.append(picking)
+            order.open_work.add(picking.id)
+            self.record_allocation(picking, answer.data, allocated=allocate)
 
-    def promise(self, picking: Picking, shown: Mapping[str, Any], *, allocated: bool) -> None:
+    def record_allocation(
+        self, picking: Picking, shown: Mapping[str, Any], *, allocated: bool
+    ) -> None:
         """Note which goods a picking was promised; how much must be what there was."""
         due = {
-            item: min(picking.unallocated(item), self.books.pickable(item, picking.order.whs))
+            item: min(picking.unallocated(item), self.model.pickable(item, picking.order.whs))
             if allocated
-            else NONE
+            else ZERO
             for item in picking.wanted
         }
         for item, more in due.items():
             due[item] = more + sum(
-                (qty for place, qty in picking.promised.items() if place.item == item), NONE
+                (qty for place, qty in picking.allocated.items() if place.item == item), ZERO
             )
-        picking.promised = dict(promises_of(picking, shown))
-        got = dict.fromkeys(picking.wanted, NONE)
-        for place, qty in picking.promised.items():
+        picking.allocated = dict(read_allocations(picking, shown))
+        got = dict.fromkeys(picking.wanted, ZERO)
+        for place, qty in picking.allocated.items():
             got[place.item] += qty
         assert got == due
 
-    @precondition(lambda self: self.books.pickings)
-    @rule(which=WHICH, at=WHICH, spot=BINS, qty=QTY, wrong=st.sampled_from((False, False, True)))
+    @precondition(lambda self: self.model.pickings)
+    @rule(which=INDEX, at=INDEX, spot=BINS, qty=QTY, wrong=st.sampled_from((False, False, True)))
     def pick(self, *, which: int, at: int, spot: str, qty: Decimal, wrong: bool) -> None:
         """A picker takes what was promised, or something else."""
-        picking = one_of(self.books.pickings, which)
-        places = sorted(picking.promised, key=str)
-        place = one_of(places, at) if places else place_of("BRICK", picking.order.whs, spot, 1)
+        picking = recent_one(self.model.pickings, which)
+        places = sorted(picking.allocated, key=str)
+        place = recent_one(places, at) if places else place_at("BRICK", picking.order.whs, spot, 1)
         if wrong:
             place = place._replace(bin=spot)
         qty = Decimal(1) if place.serial else qty
@@ -78,7 +80,9 @@ class Pickers(Machine):
             "item_code": place.item, "qty": qty, "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        transfer_scenario = next((one for one in self.books.hauls if one.picking is picking), None)
+        transfer_scenario = next(
+            (one for one in self.model.transfer_orders if one.picking is picking), None
+        )
         path = (
             f"/transfer-orders/{transfer_scenario.id}"
             if transfer_scenario
@@ -87,88 +91,90 @@ class Pickers(Machine):
         expected = 200
         if picking.status != "started" and not (transfer_scenario and picking.status == "pending"):
             expected = 409
-        elif qty > picking.promised.get(place, NONE):
+        elif qty > picking.allocated.get(place, ZERO):
             expected = 422
-        self.ask(f"{path}/picks", body, expected)
+        self.post(f"{path}/picks", body, expected)
         if expected == 200:
-            self.books.pick(picking, place, qty)
+            self.model.pick(picking, place, qty)
             self.after_pick(picking)
 
     def after_pick(self, picking: Picking) -> None:
         """What else a pick brings about."""
 
-    @precondition(lambda self: self.books.pickings)
+    @precondition(lambda self: self.model.pickings)
     @rule(
-        which=WHICH,
+        which=INDEX,
         what=st.sampled_from(
             ("start", "start", "start", "allocate", "cancel", "revert", "synchronize")
         ),
     )
     def act_on_picking(self, which: int, what: str) -> None:
         """A picking goes on, ends, or is taken back."""
-        picking = one_of(self.books.pickings, which)
+        picking = recent_one(self.model.pickings, which)
         possible = picking.status in BEFORE[what]
         if what == "revert":
-            possible &= not picking.gone
+            possible &= not picking.dispatched
         if what not in {"allocate", "synchronize"}:
-            possible &= not any(one.picking is picking for one in self.books.hauls)
-        answer = self.ask(f"/pickings/{picking.id}/{what}", None, 200 if possible else 409)
+            possible &= not any(one.picking is picking for one in self.model.transfer_orders)
+        answer = self.post(f"/pickings/{picking.id}/{what}", None, 200 if possible else 409)
         if not possible:
             return
         if what == "allocate":
-            self.promise(picking, answer.data, allocated=True)
+            self.record_allocation(picking, answer.data, allocated=True)
         elif what in {"cancel", "revert"}:
-            self.books.unpick(picking, AFTER[what])
+            self.model.unpick(picking, AFTER[what])
         else:
             picking.status = AFTER[what]
-            picking.begun = True
+            picking.was_started = True
 
-    @precondition(lambda self: self.books.pickings)
-    @rule(which=WHICH, reason=st.sampled_from(("damaged", "damaged", None)))
-    def finish(self, which: int, reason: str | None) -> None:
+    @precondition(lambda self: self.model.pickings)
+    @rule(which=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
+    def finalize_picking(self, which: int, reason: str | None) -> None:
         """A picker is done, whether everything was there or not."""
-        picking = one_of(self.books.pickings, which)
+        picking = recent_one(self.model.pickings, which)
         expected = 200
-        if picking.status != "started" or any(one.picking is picking for one in self.books.hauls):
+        if picking.status != "started" or any(
+            one.picking is picking for one in self.model.transfer_orders
+        ):
             expected = 409
-        elif picking.short and reason is None:
+        elif picking.is_short and reason is None:
             expected = 422
         body = {"shortage_reason": reason} if reason else None
-        self.ask(f"/pickings/{picking.id}/finalize", body, expected)
+        self.post(f"/pickings/{picking.id}/finalize", body, expected)
         if expected == 200:
             picking.status = "finalized"
-            picking.promised.clear()
-            picking.order.works.discard(picking.id)
+            picking.allocated.clear()
+            picking.order.open_work.discard(picking.id)
             if picking.picked:
                 picking.order.finished.add(picking.id)
 
-    @precondition(lambda self: self.books.exits)
-    @rule(which=WHICH)
-    def leave(self, which: int) -> None:
+    @precondition(lambda self: self.model.exits)
+    @rule(which=INDEX)
+    def dispatch(self, which: int) -> None:
         """The goods of an order go out."""
-        order = one_of(self.books.exits, which)
-        possible = bool(not order.closed and not order.works and order.finished)
-        self.ask(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
+        order = recent_one(self.model.exits, which)
+        possible = bool(not order.closed and not order.open_work and order.finished)
+        self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
         if possible:
             order.closed = True
-            for picking in self.books.pickings:
+            for picking in self.model.pickings:
                 if picking.order is order and picking.id in order.finished:
-                    picking.gone = True
+                    picking.dispatched = True
                     for place, qty in picking.picked.items():
-                        self.books.move(place._replace(status="staged"), None, qty)
+                        self.model.move(place._replace(status="staged"), None, qty)
 
-    @rule(which=WHICH, way=st.sampled_from(("entry", "exit")))
-    def close(self, which: int, way: str) -> None:
+    @rule(which=INDEX, way=st.sampled_from(("entry", "exit")))
+    def close_document(self, which: int, way: str) -> None:
         """What is still open on an order is given up."""
-        orders = self.books.entries if way == "entry" else self.books.exits
+        orders = self.model.entries if way == "entry" else self.model.exits
         if orders:
-            order = one_of(orders, which)
-            possible = not order.closed and not order.works
-            self.ask(f"/{way}-documents/{order.id}/close", None, 200 if possible else 409)
+            order = recent_one(orders, which)
+            possible = not order.closed and not order.open_work
+            self.post(f"/{way}-documents/{order.id}/close", None, 200 if possible else 409)
             order.closed |= possible
 
 
-def promises_of(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Place, Decimal]]:
+def read_allocations(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Place, Decimal]]:
     """Read from an answer what is promised: all that has a position and was not picked."""
     for line in shown["lines"]:
         if line["bin_code"] is None:
@@ -184,7 +190,7 @@ def promises_of(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Pl
         if line["item_code"] == "DRILL":
             yield from ((place._replace(serial=serial), Decimal(1)) for serial in serials)
         else:
-            left = Decimal(str(line["qty"])) - picking.picked.get(place, NONE)
-            assert Decimal(str(line["picked_qty"])) == picking.picked.get(place, NONE)
+            left = Decimal(str(line["qty"])) - picking.picked.get(place, ZERO)
+            assert Decimal(str(line["picked_qty"])) == picking.picked.get(place, ZERO)
             if left:
                 yield place, left

@@ -9,51 +9,51 @@ from tests.stateful.machine import (  # fmt: skip
     AFTER,
     ANY_BIN,
     BEFORE,
+    INDEX,
     ITEMS,
     LOTS,
     QTY,
     WANTED,
-    WHICH,
     WHS,
-    Machine,
-    one_of,
-    place_of,
+    BaseMachine,
+    place_at,
+    recent_one,
 )
-from tests.warehouse_model import NONE, OPEN_BINS, Order, Receipt
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Receipt
 
 
-class Docks(Machine):
+class ReceivingRules(BaseMachine):
     """Orders from providers, and receipts for them."""
 
     @rule(whs=WHS, wanted=WANTED)
-    def order_in(self, whs: str, wanted: dict[str, Decimal]) -> None:
+    def create_entry_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
         """Goods are ordered from a provider."""
-        number = self.order("/entry-documents", "purchase_order", whs, wanted)
-        self.books.entries.append(Order(number, whs, wanted))
+        number = self.create_document("/entry-documents", "purchase_order", whs, wanted)
+        self.model.entries.append(Order(number, whs, wanted))
 
-    @precondition(lambda self: self.books.entries)
-    @rule(which=WHICH)
-    def expect(self, which: int) -> None:
+    @precondition(lambda self: self.model.entries)
+    @rule(which=INDEX)
+    def create_receipt(self, which: int) -> None:
         """A truck has come."""
-        order = one_of(self.books.entries, which)
-        expected = 201 if order.workable else 409
-        answer = self.ask("/receipts", {"document_id": order.id}, expected)
+        order = recent_one(self.model.entries, which)
+        expected = 201 if order.has_open_lines else 409
+        answer = self.post("/receipts", {"document_id": order.id}, expected)
         if expected == 201:
-            self.books.receipts.append(Receipt(answer.data["id"], order))
-            order.works.add(answer.data["id"])
+            self.model.receipts.append(Receipt(answer.data["id"], order))
+            order.open_work.add(answer.data["id"])
 
-    @precondition(lambda self: self.books.receipts)
+    @precondition(lambda self: self.model.receipts)
     @rule(
-        which=WHICH, item=ITEMS, spot=ANY_BIN, lot=LOTS, qty=QTY,
+        which=INDEX, item=ITEMS, spot=ANY_BIN, lot=LOTS, qty=QTY,
         status=st.sampled_from(("available", "available", "quarantine")),
     )  # fmt: skip
-    def take_in(
+    def receive_goods(
         self, *, which: int, item: str, spot: str, lot: int, qty: Decimal, status: str
     ) -> None:
         """Goods come from the truck to a shelf."""
-        receipt = one_of(self.books.receipts, which)
+        receipt = recent_one(self.model.receipts, which)
         order = receipt.order
-        place = place_of(item, order.whs, spot, lot, status)
+        place = place_at(item, order.whs, spot, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
             "item_code": item, "qty": qty, "bin_code": spot, "batch": place.batch,
@@ -65,39 +65,41 @@ class Docks(Machine):
         elif (
             item not in order.wanted
             or spot not in OPEN_BINS
-            or self.books.has_serial(item, place.serial)
+            or self.model.has_serial(item, place.serial)
         ):
             expected = 422
-        elif order.done.get(item, NONE) + qty > order.wanted[item]:
+        elif order.done.get(item, ZERO) + qty > order.wanted[item]:
             expected = 409
-        self.ask(f"/receipts/{receipt.id}/lines", body, expected)
+        self.post(f"/receipts/{receipt.id}/lines", body, expected)
         if expected == 200:
-            receipt.came[place] = receipt.came.get(place, NONE) + qty
-            self.books.move(None, place, qty)
-            order.did(item, qty)
+            receipt.received[place] = receipt.received.get(place, ZERO) + qty
+            self.model.move(None, place, qty)
+            order.record_progress(item, qty)
 
-    @precondition(lambda self: self.books.receipts)
+    @precondition(lambda self: self.model.receipts)
     @rule(
-        which=WHICH,
+        which=INDEX,
         what=st.sampled_from(
             ("start", "start", "start", "finalize", "cancel", "revert", "synchronize")
         ),
     )
     def act_on_receipt(self, which: int, what: str) -> None:
         """A receipt goes on, ends, or is taken back."""
-        receipt = one_of(self.books.receipts, which)
+        receipt = recent_one(self.model.receipts, which)
         possible = receipt.status in BEFORE[what]
         if what in {"cancel", "revert"}:
-            possible &= all(qty <= self.books.free(place) for place, qty in receipt.came.items())
-        self.ask(f"/receipts/{receipt.id}/{what}", None, 200 if possible else 409)
+            possible &= all(
+                qty <= self.model.available(place) for place, qty in receipt.received.items()
+            )
+        self.post(f"/receipts/{receipt.id}/{what}", None, 200 if possible else 409)
         if not possible:
             return
         receipt.status = AFTER[what]
         order = receipt.order
         if what not in {"start", "synchronize"}:
-            order.works.discard(receipt.id)
+            order.open_work.discard(receipt.id)
         if what in {"cancel", "revert"}:
-            for place, qty in receipt.came.items():
-                self.books.move(place, None, qty)
-                order.did(place.item, -qty)
-            receipt.came.clear()
+            for place, qty in receipt.received.items():
+                self.model.move(place, None, qty)
+                order.record_progress(place.item, -qty)
+            receipt.received.clear()

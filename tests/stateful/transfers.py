@@ -8,20 +8,20 @@ from hypothesis.stateful import precondition, rule
 from tests.stateful.machine import (  # fmt: skip
     ANY_BIN,
     BINS,
+    INDEX,
     ITEMS,
     LOTS,
     QTY,
     WANTED,
-    WHICH,
     WHS,
-    one_of,
-    place_of,
+    place_at,
+    recent_one,
 )
-from tests.stateful.picking import Pickers
-from tests.warehouse_model import NONE, OPEN_BINS, Haul, Order, Picking, Place, Transfer
+from tests.stateful.picking import PickingRules
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Picking, Place, Transfer, TransferOrder
 
 
-class Roads(Pickers):
+class TransferRules(PickingRules):
     """Transfers, and orders from a warehouse to another."""
 
     # Transfers
@@ -30,13 +30,13 @@ class Roads(Pickers):
         item=ITEMS, whs=WHS, spot=BINS, to=WHS, to_spot=ANY_BIN, lot=LOTS, qty=QTY,
         execute=st.booleans(),
     )  # fmt: skip
-    def move(
+    def create_transfer(
         self, *, item: str, whs: str, spot: str, to: str, to_spot: str, lot: int, qty: Decimal,
         execute: bool,
     ) -> None:  # fmt: skip
         """Goods change their position, at once or later."""
-        source = place_of(item, whs, spot, lot)
-        known = [place for place in self.books.stock if place[:2] == (item, whs) and place.bin]
+        source = place_at(item, whs, spot, lot)
+        known = [place for place in self.model.stock if place[:2] == (item, whs) and place.bin]
         if known and lot > 1:
             source = sorted(known, key=str)[lot % len(known)]
         source = source._replace(status="available")
@@ -51,96 +51,109 @@ class Roads(Pickers):
         expected = 201
         if source == target or to_spot not in OPEN_BINS:
             expected = 422
-        elif execute and qty > self.books.free(source):
+        elif execute and qty > self.model.available(source):
             expected = 409
-        answer = self.ask("/transfers", body, expected)
+        answer = self.post("/transfers", body, expected)
         if expected == 201:
             transfer = Transfer(answer.data["id"], source, target, qty, execute)
-            self.books.transfers.append(transfer)
+            self.model.transfers.append(transfer)
             if execute:
-                self.books.move(source, target, qty)
+                self.model.move(source, target, qty)
 
-    @precondition(lambda self: self.books.transfers)
-    @rule(which=WHICH)
-    def execute(self, which: int) -> None:
+    @precondition(lambda self: self.model.transfers)
+    @rule(which=INDEX)
+    def execute_transfer(self, which: int) -> None:
         """Somebody does what was to be moved."""
-        transfer = one_of(self.books.transfers, which)
+        transfer = recent_one(self.model.transfers, which)
         path = f"/transfers/{transfer.id}/execute"
-        answer = self.ask(path, None, 409 if transfer.done else 200)
+        answer = self.post(path, None, 409 if transfer.done else 200)
         if transfer.done:
             return
-        transfer.done = transfer.qty <= self.books.free(transfer.source)
+        transfer.done = transfer.qty <= self.model.available(transfer.source)
         assert answer.data["status"] == ("transferred" if transfer.done else "error")
         if transfer.done:
-            self.books.move(transfer.source, transfer.target, transfer.qty)
+            self.model.move(transfer.source, transfer.target, transfer.qty)
 
     # Transfer orders
 
     @rule(whs=WHS, to=WHS, wanted=WANTED)
-    def order_haul(self, whs: str, to: str, wanted: dict[str, Decimal]) -> None:
+    def create_transfer_order(self, whs: str, to: str, wanted: dict[str, Decimal]) -> None:
         """A warehouse asks another for goods."""
         body = {
             "from_warehouse": whs, "to_warehouse": to, "release": True, "picker_id": 7,
             "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
         }  # fmt: skip
-        answer = self.ask("/transfer-orders", body, 422 if whs == to else 201)
+        answer = self.post("/transfer-orders", body, 422 if whs == to else 201)
         if whs != to:
             number = answer.data["picking_id"]
             picking = Picking(number, Order(0, whs, wanted), wanted)
-            self.books.pickings.append(picking)
-            self.books.hauls.append(Haul(answer.data["id"], to, picking))
+            self.model.pickings.append(picking)
+            self.model.transfer_orders.append(TransferOrder(answer.data["id"], to, picking))
             shown = self.erp.get(f"/pickings/{number}").data
-            self.promise(picking, shown, allocated=True)
+            self.record_allocation(picking, shown, allocated=True)
 
     def after_pick(self, picking: Picking) -> None:
         """With the first pick a haul is being picked, with the last one it is picked."""
-        for transfer_scenario in self.books.hauls:
+        for transfer_scenario in self.model.transfer_orders:
             if transfer_scenario.picking is picking:
-                transfer_scenario.status = "picking" if picking.short else "picked"
-                picking.status = "started" if picking.short else "finalized"
+                transfer_scenario.status = "picking" if picking.is_short else "picked"
+                picking.status = "started" if picking.is_short else "finalized"
 
-    @precondition(lambda self: self.books.hauls)
+    @precondition(lambda self: self.model.transfer_orders)
     @rule(
-        which=WHICH,
+        which=INDEX,
         what=st.sampled_from(
             ("finish-picking", "finish-picking", "dispatch", "dispatch", "cancel")
         ),
     )
-    def act_on_haul(self, which: int, what: str) -> None:
+    def act_on_transfer_order(self, which: int, what: str) -> None:
         """A haul goes on, or is given up."""
-        transfer_scenario = one_of(self.books.hauls, which)
+        transfer_scenario = recent_one(self.model.transfer_orders, which)
         allowed = {
             "finish-picking": ("picking",),
             "dispatch": ("picked",),
             "cancel": ("released", "picking"),
         }
         possible = transfer_scenario.status in allowed[what]
-        self.ask(f"/transfer-orders/{transfer_scenario.id}/{what}", None, 200 if possible else 409)
+        self.post(f"/transfer-orders/{transfer_scenario.id}/{what}", None, 200 if possible else 409)
         if not possible:
             return
         picking = transfer_scenario.picking
         if what == "cancel":
-            self.books.unpick(picking, "cancelled")
+            self.model.unpick(picking, "cancelled")
             transfer_scenario.status = "cancelled"
         elif what == "finish-picking":
-            picking.promised.clear()
+            picking.allocated.clear()
             picking.status, transfer_scenario.status = "finalized", "picked"
         else:
-            picking.gone, transfer_scenario.status = True, "in_transit"
+            picking.dispatched, transfer_scenario.status = True, "in_transit"
             for place, qty in picking.picked.items():
                 away = Place(
-                    place.item, transfer_scenario.to, None, place.batch, place.serial, "in_transit"
+                    place.item,
+                    transfer_scenario.destination,
+                    None,
+                    place.batch,
+                    place.serial,
+                    "in_transit",
                 )
-                self.books.move(place._replace(status="staged"), away, qty)
-                transfer_scenario.road[away] = transfer_scenario.road.get(away, NONE) + qty
+                self.model.move(place._replace(status="staged"), away, qty)
+                transfer_scenario.in_transit[away] = (
+                    transfer_scenario.in_transit.get(away, ZERO) + qty
+                )
 
-    @precondition(lambda self: self.books.hauls)
-    @rule(which=WHICH, at=WHICH, spot=ANY_BIN, qty=QTY, final=st.booleans())
-    def unload(self, *, which: int, at: int, spot: str, qty: Decimal, final: bool) -> None:
+    @precondition(lambda self: self.model.transfer_orders)
+    @rule(which=INDEX, at=INDEX, spot=ANY_BIN, qty=QTY, final=st.booleans())
+    def receive_transfer_order(
+        self, *, which: int, at: int, spot: str, qty: Decimal, final: bool
+    ) -> None:
         """Goods of a haul come to a shelf; perhaps nothing more is expected."""
-        transfer_scenario = one_of(self.books.hauls, which)
-        road = sorted(transfer_scenario.road, key=str)
-        place = one_of(road, at) if road else place_of("BRICK", transfer_scenario.to, spot, 1)
+        transfer_scenario = recent_one(self.model.transfer_orders, which)
+        road = sorted(transfer_scenario.in_transit, key=str)
+        place = (
+            recent_one(road, at)
+            if road
+            else place_at("BRICK", transfer_scenario.destination, spot, 1)
+        )
         qty = Decimal(1) if place.serial else qty
         line = {
             "item_code": place.item, "qty": qty, "bin_code": spot, "batch": place.batch,
@@ -152,31 +165,35 @@ class Roads(Pickers):
             expected = 409
         elif spot not in OPEN_BINS:
             expected = 422
-        elif qty > transfer_scenario.road.get(place, NONE):
+        elif qty > transfer_scenario.in_transit.get(place, ZERO):
             expected = 409
         body = {"lines": [said], "final": final}
-        self.ask(f"/transfer-orders/{transfer_scenario.id}/receive", body, expected)
+        self.post(f"/transfer-orders/{transfer_scenario.id}/receive", body, expected)
         if expected == 200:
-            self.books.move(place, place._replace(bin=spot, status="available"), qty)
-            transfer_scenario.road[place] -= qty
-            if not transfer_scenario.road[place]:
-                del transfer_scenario.road[place]
+            self.model.move(place, place._replace(bin=spot, status="available"), qty)
+            transfer_scenario.in_transit[place] -= qty
+            if not transfer_scenario.in_transit[place]:
+                del transfer_scenario.in_transit[place]
             transfer_scenario.status = (
-                "received" if final or not transfer_scenario.road else "receiving"
+                "received" if final or not transfer_scenario.in_transit else "receiving"
             )
 
-    @precondition(lambda self: self.books.hauls)
-    @rule(which=WHICH, reason=st.sampled_from(("Lost", None)))
-    def close_haul(self, which: int, reason: str | None) -> None:
+    @precondition(lambda self: self.model.transfer_orders)
+    @rule(which=INDEX, reason=st.sampled_from(("Lost", None)))
+    def close_transfer_order(self, which: int, reason: str | None) -> None:
         """A haul is over; what never came is gone."""
-        transfer_scenario = one_of(self.books.hauls, which)
+        transfer_scenario = recent_one(self.model.transfer_orders, which)
         expected = 200 if transfer_scenario.status == "received" else 409
-        if transfer_scenario.status == "received" and transfer_scenario.road and reason is None:
+        if (
+            transfer_scenario.status == "received"
+            and transfer_scenario.in_transit
+            and reason is None
+        ):
             expected = 422
         body = {"reason": reason} if reason else None
-        self.ask(f"/transfer-orders/{transfer_scenario.id}/close", body, expected)
+        self.post(f"/transfer-orders/{transfer_scenario.id}/close", body, expected)
         if expected == 200:
             transfer_scenario.status = "closed"
-            for place, qty in transfer_scenario.road.items():
-                self.books.move(place, None, qty)
-            transfer_scenario.road.clear()
+            for place, qty in transfer_scenario.in_transit.items():
+                self.model.move(place, None, qty)
+            transfer_scenario.in_transit.clear()

@@ -5,9 +5,9 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.stateful.machine import WHICH, one_of
-from tests.stateful.picking import Pickers, promises_of
-from tests.warehouse_model import NONE, Picking, Wave
+from tests.stateful.machine import INDEX, recent_one
+from tests.stateful.picking import PickingRules, read_allocations
+from tests.warehouse_model import ZERO, Picking, Wave
 
 _ALLOWED = {
     "plan": ("draft",),
@@ -22,25 +22,25 @@ _THEN = {
 }  # fmt: skip
 
 
-class Waves(Pickers):
+class WaveRules(PickingRules):
     """Waves of the pickings of a warehouse."""
 
-    @precondition(lambda self: self.books.pickings)
-    @rule(which=WHICH, count=st.integers(1, 3))
-    def gather(self, which: int, count: int) -> None:
+    @precondition(lambda self: self.model.pickings)
+    @rule(which=INDEX, count=st.integers(1, 3))
+    def create_wave(self, which: int, count: int) -> None:
         """Some pickings of one warehouse are to be worked together."""
-        first = one_of(self.books.pickings, which)
+        first = recent_one(self.model.pickings, which)
         others = [
             one
-            for one in self.books.pickings
+            for one in self.model.pickings
             if one is not first and one.order.whs == first.order.whs
         ]
         chosen = [first, *others[-count:]]
-        if any(one.picking in chosen for one in self.books.hauls):
+        if any(one.picking in chosen for one in self.model.transfer_orders):
             return
         taken = any(
             one in wave.pickings
-            for wave in self.books.waves
+            for wave in self.model.waves
             if wave.status != "cancelled"
             for one in chosen
         )
@@ -49,20 +49,20 @@ class Waves(Pickers):
             "warehouse_code": first.order.whs, "strategy": "batch",
             "picking_ids": [one.id for one in chosen],
         }  # fmt: skip
-        answer = self.ask("/waves", body, 201 if possible else 409)
+        answer = self.post("/waves", body, 201 if possible else 409)
         if possible:
-            self.books.waves.append(Wave(answer.data["id"], chosen))
+            self.model.waves.append(Wave(answer.data["id"], chosen))
 
-    @precondition(lambda self: self.books.waves)
+    @precondition(lambda self: self.model.waves)
     @rule(
-        which=WHICH,
+        which=INDEX,
         what=st.sampled_from(("plan", "plan", "release", "release", "cancel", "complete", "close")),
     )
     def act_on_wave(self, which: int, what: str) -> None:
         """A wave goes on, or is given up."""
-        wave = one_of(self.books.waves, which)
+        wave = recent_one(self.model.waves, which)
         possible = wave.state in _ALLOWED[what]
-        answer = self.ask(f"/waves/{wave.id}/{what}", None, 200 if possible else 409)
+        answer = self.post(f"/waves/{wave.id}/{what}", None, 200 if possible else 409)
         if not possible:
             return
         wave.status = _THEN[what]
@@ -75,27 +75,27 @@ class Waves(Pickers):
         items = {item for picking in pickings for item in picking.wanted}
         due = {
             item: min(
-                sum((one.unallocated(item) for one in pickings if item in one.wanted), NONE),
-                self.books.pickable(item, pickings[0].order.whs),
+                sum((one.unallocated(item) for one in pickings if item in one.wanted), ZERO),
+                self.model.pickable(item, pickings[0].order.whs),
             )
             for item in items
         }
         before = _promised(pickings)
         for picking in pickings:
             shown = self.erp.get(f"/pickings/{picking.id}").data
-            picking.promised = dict(promises_of(picking, shown))
+            picking.allocated = dict(read_allocations(picking, shown))
             assert all(picking.unallocated(item) >= 0 for item in picking.wanted)
         after = _promised(pickings)
         assert after == {
-            item: before.get(item, NONE) + due[item]
+            item: before.get(item, ZERO) + due[item]
             for item in items
-            if before.get(item, NONE) + due[item]
+            if before.get(item, ZERO) + due[item]
         }
 
 
 def _promised(pickings: list[Picking]) -> dict[str, Decimal]:
     sums: dict[str, Decimal] = {}
     for picking in pickings:
-        for place, qty in picking.promised.items():
-            sums[place.item] = sums.get(place.item, NONE) + qty
+        for place, qty in picking.allocated.items():
+            sums[place.item] = sums.get(place.item, ZERO) + qty
     return sums

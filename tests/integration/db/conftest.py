@@ -8,10 +8,10 @@ from shared.kernel import aws
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
 from tests import quick_moto
-from tests.integration.db.crate_list import Yard
+from tests.integration.db.crate_list import CrateTable
 from tests.stack import forget_what_was_asked
 
-type NewYard = Callable[[], Yard]
+type NewYard = Callable[[], CrateTable]
 
 
 @pytest.fixture
@@ -25,16 +25,16 @@ def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
         forget_what_was_asked()
         dynamodb = aws.client("dynamodb")
 
-        def make() -> Yard:
+        def make() -> CrateTable:
             table = f"yard-{next(numbers)}"
             dynamodb.create_table(TableName=table, **table_definition())
-            return Yard(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
+            return CrateTable(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
 
         yield make
         forget_what_was_asked()
 
 
 @pytest.fixture
-def yard(new_yard: NewYard) -> Yard:
+def yard(new_yard: NewYard) -> CrateTable:
     """An empty yard."""
     return new_yard()

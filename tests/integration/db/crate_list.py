@@ -48,7 +48,7 @@ type Draft = Mapping[str, str | None]
 
 
 @dataclass(slots=True)
-class Yard:
+class CrateTable:
     """Crates in a table, and beside it the same crates in a dict: what lists must show."""
 
     store: Store

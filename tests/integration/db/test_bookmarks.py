@@ -13,27 +13,27 @@ from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.db.crate_list import CRATES, Yard
+from tests.integration.db.crate_list import CRATES, CrateTable
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _RED = ListQuery("name", descending=False, per_page=3, equal={"colour": "red"})
 
 
 @pytest.fixture
-def ten(yard: Yard, clock: Clock) -> Yard:
+def ten(yard: CrateTable, clock: Clock) -> CrateTable:
     """Ten crates, written long enough ago that indexes show them."""
     yard.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
     clock.advance(LAG_MS / 1000 + 1)
     return yard
 
 
-def _page(yard: Yard, query: ListQuery, number: int) -> list[int]:
+def _page(yard: CrateTable, query: ListQuery, number: int) -> list[int]:
     page = read_page(yard.store, CRATES, replace(query, page=number))
     return [record.id for record in page.records]
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_change_makes_every_bookmark_stale(ten: Yard, query: ListQuery) -> None:
+def test_a_change_makes_every_bookmark_stale(ten: CrateTable, query: ListQuery) -> None:
     assert _page(ten, query, 1) + _page(ten, query, 2) == ten.expected(query)[:6]
 
     ten.add([{"name": "a first one", "colour": "red", "status": "open"}])
@@ -42,7 +42,7 @@ def test_a_change_makes_every_bookmark_stale(ten: Yard, query: ListQuery) -> Non
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_cursor_goes_on_where_the_page_before_ended(ten: Yard, query: ListQuery) -> None:
+def test_a_cursor_goes_on_where_the_page_before_ended(ten: CrateTable, query: ListQuery) -> None:
     first = read_page(ten.store, CRATES, query)
     rest = ten.expected(query)[3:6]
     ten.remove(ten.expected(query)[0])
@@ -53,7 +53,7 @@ def test_a_cursor_goes_on_where_the_page_before_ended(ten: Yard, query: ListQuer
 
 
 def test_a_position_taken_within_the_lag_is_believed_only_that_long(
-    yard: Yard, clock: Clock, aws_faults: AwsFaults
+    yard: CrateTable, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     clock.freeze()
     yard.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
@@ -69,7 +69,7 @@ def test_a_position_taken_within_the_lag_is_believed_only_that_long(
 
 
 def test_a_long_filtered_list_is_kept_in_chunks(
-    ten: Yard, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    ten: CrateTable, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)  # pages of 3 lie across the chunks
     pages = [_page(ten, _RED, number) for number in range(1, 6)]
@@ -82,7 +82,7 @@ def test_a_long_filtered_list_is_kept_in_chunks(
     assert seen.entries_examined == 0
 
 
-def test_a_cursor_walks_across_chunks(ten: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cursor_walks_across_chunks(ten: CrateTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)
     ids, cursor = list[int](), None
     for number in range(1, 5):
@@ -97,7 +97,7 @@ def _cursor(*parts: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
 
 
-def _name_of_list(yard: Yard, query: ListQuery) -> str:
+def _name_of_list(yard: CrateTable, query: ListQuery) -> str:
     cursor = read_page(yard.store, CRATES, query).next_cursor
     assert cursor
     name: str = json.loads(base64.urlsafe_b64decode(cursor + "=="))[0]
@@ -113,7 +113,7 @@ _MARKS: list[object] = [
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
 @pytest.mark.parametrize("mark", _MARKS, ids=repr)
-def test_a_made_up_cursor_is_like_none(ten: Yard, query: ListQuery, mark: object) -> None:
+def test_a_made_up_cursor_is_like_none(ten: CrateTable, query: ListQuery, mark: object) -> None:
     cursor = _cursor(_name_of_list(ten, query), 3, mark)
 
     page = read_page(ten.store, CRATES, replace(query, page=2, cursor=cursor))
@@ -126,13 +126,13 @@ def test_a_made_up_cursor_is_like_none(ten: Yard, query: ListQuery, mark: object
     ["", "%", "\u00e9", "AAAA", "bnVsbA", "W10", "W1tdXQ", "WzEsMiwz", "9" * 2000,
      base64.urlsafe_b64encode(b"[" * 1500).decode()],
 )  # fmt: skip
-def test_what_is_no_cursor_is_like_none(ten: Yard, text: str) -> None:
+def test_what_is_no_cursor_is_like_none(ten: CrateTable, text: str) -> None:
     page = read_page(ten.store, CRATES, replace(_BY_NAME, page=2, cursor=text))
 
     assert [record.id for record in page.records] == ten.expected(_BY_NAME)[3:6]
 
 
-def test_the_cursor_of_another_list_or_page_is_like_none(ten: Yard) -> None:
+def test_the_cursor_of_another_list_or_page_is_like_none(ten: CrateTable) -> None:
     first = read_page(ten.store, CRATES, _BY_NAME)
     for query in (
         replace(_BY_NAME, page=3, cursor=first.next_cursor),
@@ -143,7 +143,7 @@ def test_the_cursor_of_another_list_or_page_is_like_none(ten: Yard) -> None:
         assert [record.id for record in page.records] == expected
 
 
-def test_a_believable_key_of_no_entry_starts_behind_it(ten: Yard) -> None:
+def test_a_believable_key_of_no_entry_starts_behind_it(ten: CrateTable) -> None:
     cursor = _cursor(_name_of_list(ten, _BY_NAME), 3, sort_text("crate 6z", 77))
 
     page = read_page(ten.store, CRATES, replace(_BY_NAME, page=2, cursor=cursor))

@@ -8,14 +8,14 @@ from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.integration.db.crate_list import CRATES, Crate, Draft, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _OPEN = replace(_BY_NAME, equal={"status": "open"})
 
 
 @pytest.fixture
-def twelve(yard: Yard, clock: Clock) -> Yard:
+def twelve(yard: CrateTable, clock: Clock) -> CrateTable:
     """Twelve open crates."""
     yard.add(_draft(f"crate {n:02d}") for n in range(12))
     clock.advance(LAG_MS / 1000 + 1)
@@ -31,7 +31,9 @@ def _names(page: Page[Crate]) -> list[str]:
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _OPEN])
-def test_deleting_what_was_read_hides_nothing_of_the_rest(twelve: Yard, query: ListQuery) -> None:
+def test_deleting_what_was_read_hides_nothing_of_the_rest(
+    twelve: CrateTable, query: ListQuery
+) -> None:
     read = list[str]()
     page = read_page(twelve.store, CRATES, query)
     for number in range(2, 9):
@@ -46,7 +48,7 @@ def test_deleting_what_was_read_hides_nothing_of_the_rest(twelve: Yard, query: L
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_closing_what_was_read_hides_nothing_of_the_rest(twelve: Yard) -> None:
+def test_closing_what_was_read_hides_nothing_of_the_rest(twelve: CrateTable) -> None:
     read = list[str]()
     page = read_page(twelve.store, CRATES, _OPEN)
     for number in range(2, 9):
@@ -60,7 +62,7 @@ def test_closing_what_was_read_hides_nothing_of_the_rest(twelve: Yard) -> None:
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_what_is_created_before_the_place_brings_nothing_twice(twelve: Yard) -> None:
+def test_what_is_created_before_the_place_brings_nothing_twice(twelve: CrateTable) -> None:
     page = read_page(twelve.store, CRATES, _BY_NAME)
     twelve.add(_draft(f"a first one {n}") for n in range(7))
     read = _names(page)
@@ -76,7 +78,7 @@ def test_what_is_created_before_the_place_brings_nothing_twice(twelve: Yard) -> 
 
 
 def test_a_walk_through_a_changed_list_does_not_mislead_those_who_count(
-    twelve: Yard, clock: Clock
+    twelve: CrateTable, clock: Clock
 ) -> None:
     first = read_page(twelve.store, CRATES, _BY_NAME)
     twelve.add([_draft("a first one"), _draft("another one")])

@@ -11,12 +11,12 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults, Recording
-from tests.integration.db.crate_list import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 _PER_PAGE = 10
 
 
-def _fill(yard: Yard, rows: int, *, special: int = 5) -> None:
+def _fill(yard: CrateTable, rows: int, *, special: int = 5) -> None:
     """Crates, a few of which are closed, referenced, and younger than all others."""
     for first in range(0, rows, 90):
         yard.add(
@@ -63,7 +63,7 @@ _NARROW: dict[str, ListQuery] = {
 
 @pytest.mark.parametrize("name", _NARROW)
 def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
-    name: str, yard: Yard, aws_faults: AwsFaults
+    name: str, yard: CrateTable, aws_faults: AwsFaults
 ) -> None:
     query = _NARROW[name]
     costs = []
@@ -81,7 +81,7 @@ def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
 
 
 def _walk(
-    yard: Yard,
+    yard: CrateTable,
     query: ListQuery,
     aws_faults: AwsFaults,
     *,
@@ -113,7 +113,7 @@ _WALKS = {
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
 def test_walking_by_links_next_examines_each_entry_once(
-    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
+    name: str, environment: str, yard: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(yard, 95)
     clock.advance(LAG_MS / 1000 + 1)
@@ -127,7 +127,7 @@ def test_walking_by_links_next_examines_each_entry_once(
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
 def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
-    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
+    name: str, environment: str, yard: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(yard, 95)
     clock.advance(LAG_MS / 1000 + 1)
@@ -143,7 +143,7 @@ def _between(environment: str) -> Callable[[], None]:
     return bookmarks._remembered.clear if environment != "one" else lambda: None
 
 
-def test_the_last_page_is_read_from_the_end(yard: Yard, aws_faults: AwsFaults) -> None:
+def test_the_last_page_is_read_from_the_end(yard: CrateTable, aws_faults: AwsFaults) -> None:
     _fill(yard, 95)
     last = ListQuery("id", descending=False, page=10, per_page=_PER_PAGE)
 

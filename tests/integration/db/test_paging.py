@@ -13,7 +13,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewYard
-from tests.integration.db.crate_list import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 _LAG = bookmarks.LAG_MS / 1000 + 0.5
 
@@ -96,7 +96,7 @@ def _crate(number: int) -> dict[str, str | None]:
     return {"name": f"crate {number % 4}", "colour": "red", "status": status, "reference": None}
 
 
-def _do(yard: Yard, clock: Clock, kind: str, what: Any) -> None:
+def _do(yard: CrateTable, clock: Clock, kind: str, what: Any) -> None:
     ids = sorted(yard.crates)
     match kind:
         case "add" if len(ids) + len(what) <= 40:
@@ -112,7 +112,7 @@ def _do(yard: Yard, clock: Clock, kind: str, what: Any) -> None:
             bookmarks._remembered.clear()
 
 
-def _assert_pages_make_up_the_list(yard: Yard, query: ListQuery, luck: Random) -> None:
+def _assert_pages_make_up_the_list(yard: CrateTable, query: ListQuery, luck: Random) -> None:
     # Either way leaves bookmarks that would hide what is wrong with the other way's.
     ways = [_assert_links_lead_through_it, _assert_numbers_lead_through_it]
     luck.shuffle(ways)
@@ -120,7 +120,7 @@ def _assert_pages_make_up_the_list(yard: Yard, query: ListQuery, luck: Random) -
         way(yard, query, luck)
 
 
-def _assert_links_lead_through_it(yard: Yard, query: ListQuery, _luck: Random) -> None:
+def _assert_links_lead_through_it(yard: CrateTable, query: ListQuery, _luck: Random) -> None:
     expected, last = yard.expected(query), _last_page(yard, query)
     walked: list[int] = []
     page = read_page(yard.store, CRATES, query)
@@ -135,7 +135,7 @@ def _assert_links_lead_through_it(yard: Yard, query: ListQuery, _luck: Random) -
     assert _ids(page) == []
 
 
-def _assert_numbers_lead_through_it(yard: Yard, query: ListQuery, luck: Random) -> None:
+def _assert_numbers_lead_through_it(yard: CrateTable, query: ListQuery, luck: Random) -> None:
     expected = yard.expected(query)
     numbers = list(range(1, _last_page(yard, query) + 2))
     luck.shuffle(numbers)
@@ -146,7 +146,7 @@ def _assert_numbers_lead_through_it(yard: Yard, query: ListQuery, luck: Random) 
     assert [crate for number in sorted(pages) for crate in _ids(pages[number])] == expected
 
 
-def _last_page(yard: Yard, query: ListQuery) -> int:
+def _last_page(yard: CrateTable, query: ListQuery) -> int:
     return max(1, -(-len(yard.expected(query)) // query.per_page))
 
 

@@ -5,7 +5,7 @@ import pytest
 from shared.kernel.db.counters import SHARDS, read_totals, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from tests.bench.in_memory_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults
 from tests.stack import Stack
 
@@ -15,7 +15,7 @@ def test_totals_are_whole_however_many_partitions_there_are(
     aws_faults: AwsFaults, stack: Stack, warehouses: int
 ) -> None:
     store = stack.store()
-    table = FlatTable(store.table)
+    table = InMemoryTable(store.table)
     facets = {f"warehouse_id={number:012d}": 1 for number in range(warehouses)}
     codes = {f"whs_code=WAREHOUSE-{number:04d}": 1 for number in range(warehouses)}
     for shard in range(SHARDS):

@@ -11,8 +11,17 @@ from shared.kernel.db.transaction import MAX_ACTIONS, StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled, conflict, lost, refusal
-from tests.integration.db.crate_list import Yard
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Forward,
+    cancelled_transaction,
+    conflict,
+    lost,
+    refusal,
+)
+from tests.integration.db.crate_list import CrateTable
 
 
 def _item(name: str, **attributes: object) -> Item:
@@ -20,7 +29,7 @@ def _item(name: str, **attributes: object) -> Item:
 
 
 @pytest.fixture
-def store_with_pallet(yard: Yard) -> Yard:
+def store_with_pallet(yard: CrateTable) -> CrateTable:
     """A table that holds the pallet, in version 1."""
     tx = Transaction(yard.store)
     tx.insert(_item("pallet", version=1))
@@ -30,7 +39,7 @@ def store_with_pallet(yard: Yard) -> Yard:
 
 @pytest.mark.parametrize("failing", [0, 1, 2, 3])
 def test_each_action_says_what_its_failed_condition_means(
-    store_with_pallet: Yard, failing: int
+    store_with_pallet: CrateTable, failing: int
 ) -> None:
     store = store_with_pallet.store
     wrong = [number == failing for number in range(4)]
@@ -66,7 +75,7 @@ def test_each_action_says_what_its_failed_condition_means(
         assert store.get((name, "HEAD")) is None
 
 
-def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: Yard) -> None:
+def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: CrateTable) -> None:
     tx = Transaction(store_with_pallet.store)
     tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
     tx.delete(
@@ -83,15 +92,17 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
     "throttling": lambda _: refusal("ThrottlingException"),
     "the same token in progress": lambda _: refusal("TransactionInProgressException"),
     "a failure of AWS": lambda _: refusal("InternalServerError", status=500),
-    "a conflict": lambda call: cancelled(call, "TransactionConflict"),
-    "throttling of one action": lambda call: cancelled(call, "ThrottlingError"),
+    "a conflict": lambda call: cancelled_transaction(call, "TransactionConflict"),
+    "throttling of one action": lambda call: cancelled_transaction(call, "ThrottlingError"),
     "no answer": lambda _: lost(),
 }
 
 
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
-def test_what_passes_by_itself_is_tried_again(yard: Yard, aws_faults: AwsFaults, name: str) -> None:
+def test_what_passes_by_itself_is_tried_again(
+    yard: CrateTable, aws_faults: AwsFaults, name: str
+) -> None:
     turns = count()
 
     def four_times(call: Call, forward: Forward) -> Answer:
@@ -107,7 +118,7 @@ def test_what_passes_by_itself_is_tried_again(yard: Yard, aws_faults: AwsFaults,
 
 @pytest.mark.usefixtures("clock")
 def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
-    yard: Yard, aws_faults: AwsFaults
+    yard: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
     tx = Transaction(yard.store)
@@ -126,7 +137,7 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
 
 
 def test_after_the_deadline_the_service_is_unavailable(
-    yard: Yard, aws_faults: AwsFaults, clock: Clock
+    yard: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     yard.store.deadline = Deadline(5_000)
     began = clock.monotonic()
@@ -140,14 +151,14 @@ def test_after_the_deadline_the_service_is_unavailable(
 
 
 def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
-    yard: Yard, aws_faults: AwsFaults, clock: Clock
+    yard: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     began, turns = now_ms(), count()
 
     def for_ten_seconds(call: Call, forward: Forward) -> Answer:
         if next(turns) < 40 and now_ms() - began < 10_000:
             clock.advance(1)
-            return cancelled(call, "TransactionConflict")
+            return cancelled_transaction(call, "TransactionConflict")
         return forward()
 
     with aws_faults.faulty(for_ten_seconds):
@@ -159,7 +170,9 @@ def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, aws_faults: AwsFaults) -> None:
+def test_an_error_that_does_not_pass_is_raised_at_once(
+    yard: CrateTable, aws_faults: AwsFaults
+) -> None:
     tx = Transaction(yard.store)
     tx.insert(_item("crate"))
     with (
@@ -173,7 +186,7 @@ def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, aws_faults: A
 
 
 def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
-    yard: Yard, aws_faults: AwsFaults
+    yard: CrateTable, aws_faults: AwsFaults
 ) -> None:
     tx = Transaction(yard.store)
     for number in range(MAX_ACTIONS):
@@ -185,7 +198,7 @@ def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
     assert seen.calls == []
 
 
-def test_nothing_staged_is_nothing_sent(yard: Yard, aws_faults: AwsFaults) -> None:
+def test_nothing_staged_is_nothing_sent(yard: CrateTable, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as seen:
         Transaction(yard.store).commit()
 
@@ -193,7 +206,7 @@ def test_nothing_staged_is_nothing_sent(yard: Yard, aws_faults: AwsFaults) -> No
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: Yard) -> None:
+def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: CrateTable) -> None:
     decided: list[int] = []
 
     def store_crate(tx: Transaction) -> int:
@@ -211,7 +224,9 @@ def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: Yard) -> Non
     assert yard.store.get(("place 2", "HEAD"))
 
 
-def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(yard: Yard, clock: Clock) -> None:
+def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(
+    yard: CrateTable, clock: Clock
+) -> None:
     yard.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
@@ -224,7 +239,7 @@ def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(yard: Yard, cl
 
 
 @pytest.mark.usefixtures("clock")
-def test_retired_master_data_overtakes_work_that_has_read_it(yard: Yard) -> None:
+def test_retired_master_data_overtakes_work_that_has_read_it(yard: CrateTable) -> None:
     turns = count(1)
 
     def receive(tx: Transaction) -> int:

@@ -8,7 +8,7 @@ ERP = "client#erp"
 """How the ERP of tests is counted."""
 
 
-def told(answer: Response) -> tuple[int, int, int]:
+def read_rate_limit(answer: Response) -> tuple[int, int, int]:
     """What an answer tells of the limit: limit, remaining, seconds to the end of the window."""
     limit, remaining, reset = (
         int(answer.headers[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
@@ -19,4 +19,4 @@ def told(answer: Response) -> tuple[int, int, int]:
 def assert_refused(answer: Response, *, seconds: int) -> None:
     assert (answer.status, answer.code) == (429, "rate_limited"), answer.text
     assert answer.headers["Retry-After"] == str(seconds)
-    assert told(answer) == (LIMIT, 0, seconds)
+    assert read_rate_limit(answer) == (LIMIT, 0, seconds)

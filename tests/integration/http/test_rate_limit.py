@@ -14,7 +14,7 @@ from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
-from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, told
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, read_rate_limit
 from tests.integration.write_routes import BOLT
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
@@ -38,7 +38,7 @@ def test_exactly_as_many_pass_as_the_plan_allows(mini: Erp, minute: Clock) -> No
     minute.advance(17.5)
 
     assert {answer.status for answer in answers} == {200}
-    assert [told(answer) for answer in answers] == [
+    assert [read_rate_limit(answer) for answer in answers] == [
         (LIMIT, remaining, 60) for remaining in reversed(range(LIMIT))
     ]
     assert_refused(mini.get("/products"), seconds=43)
@@ -46,7 +46,7 @@ def test_exactly_as_many_pass_as_the_plan_allows(mini: Erp, minute: Clock) -> No
     assert_refused(mini.get("/products"), seconds=1)
     minute.advance(0.2)
     answer = mini.get("/products")
-    assert (answer.status, told(answer)) == (200, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (200, (LIMIT, LIMIT - 1, 60))
 
 
 def test_whoever_waits_as_long_as_told_is_served(mini: Erp, minute: Clock) -> None:
@@ -107,13 +107,13 @@ def test_each_credential_has_a_limit_of_its_own(stack: Stack, mini: Erp) -> None
     use_up(mini)
 
     assert_refused(stack.erp("mini").get("/products"), seconds=60)
-    assert told(stack.erp("mini", client="shop").get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(stack.erp("mini", client="shop").get("/products"))[1] == LIMIT - 1
     user = Erp(stack.gateway, stack.user_token("mini", sub="7"))
-    assert told(user.get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(user.get("/products"))[1] == LIMIT - 1
     mobile = Erp(stack.gateway, stack.user_token("mini", sub="7", kind="mobile"))
-    assert told(mobile.get("/products"))[1] == LIMIT - 2, "the same person"
+    assert read_rate_limit(mobile.get("/products"))[1] == LIMIT - 2, "the same person"
     named_alike = stack.erp("mini", client="7")
-    assert told(named_alike.get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(named_alike.get("/products"))[1] == LIMIT - 1
     assert {name for name, _ in counted()} == {
         f"rate#{one}" for one in (ERP, "client#shop", "user#7", "client#7")
     }
@@ -123,7 +123,7 @@ def test_each_tenant_has_a_limit_of_its_own(stack: Stack, mini: Erp) -> None:
     provisioning.create_tenant(TenantSettings("tiny", base_url=ADDRESS))
     use_up(mini)
 
-    assert told(stack.erp("tiny").get("/products")) == (LIMIT, LIMIT - 1, 60)
+    assert read_rate_limit(stack.erp("tiny").get("/products")) == (LIMIT, LIMIT - 1, 60)
 
 
 # The place in the order of checks
@@ -152,14 +152,14 @@ def test_the_limit_comes_before_the_right_and_the_route(stack: Stack, mini: Erp)
 def test_a_refused_request_counts(mini: Erp, method: str, path: str, status: int) -> None:
     answer = mini.send(method, path, {} if method == "POST" else None)
 
-    assert (answer.status, told(answer)) == (status, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (status, (LIMIT, LIMIT - 1, 60))
 
 
 def test_a_scope_that_is_missing_counts(stack: Stack, mini: Erp) -> None:
     assert mini
     answer = stack.erp("mini", scopes=["clients:read"]).get("/products")
 
-    assert (answer.status, told(answer)) == (403, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (403, (LIMIT, LIMIT - 1, 60))
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
@@ -172,7 +172,7 @@ def test_a_closed_tenant_is_told_of_its_limit_and_uses_none(mini: Erp, state: st
     for path in ("/products", "/products/1/2/3"):
         answer = mini.get(path)
         assert answer.status == (410 if state == "moved" else 402)
-        assert told(answer) == (LIMIT, LIMIT - 1, 60)
+        assert read_rate_limit(answer) == (LIMIT, LIMIT - 1, 60)
 
 
 def test_a_revoked_client_is_told_of_its_limit_and_uses_none(stack: Stack, mini: Erp) -> None:
@@ -184,7 +184,7 @@ def test_a_revoked_client_is_told_of_its_limit_and_uses_none(stack: Stack, mini:
 
     answer = revoked.get("/products")
 
-    assert (answer.status, told(answer)) == (401, (LIMIT, LIMIT, 60))
+    assert (answer.status, read_rate_limit(answer)) == (401, (LIMIT, LIMIT, 60))
     assert list(counted()) == []
 
 
@@ -201,7 +201,7 @@ def test_an_unchanged_answer_tells_the_limit(mini: Erp) -> None:
 
     answer = mini.get("/products", headers={"If-None-Match": tag})
 
-    assert (answer.status, told(answer)) == (304, (LIMIT, LIMIT - 2, 60))
+    assert (answer.status, read_rate_limit(answer)) == (304, (LIMIT, LIMIT - 2, 60))
 
 
 def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute: Clock) -> None:
@@ -212,7 +212,10 @@ def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute: Clock) -> N
 
     assert again.text == first.text
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert (told(first), told(again)) == ((LIMIT, LIMIT - 1, 60), (LIMIT, LIMIT - 2, 40))
+    assert (read_rate_limit(first), read_rate_limit(again)) == (
+        (LIMIT, LIMIT - 1, 60),
+        (LIMIT, LIMIT - 2, 40),
+    )
 
 
 def test_a_failure_tells_the_limit(mini: Erp, aws_faults: AwsFaults) -> None:
@@ -221,7 +224,7 @@ def test_a_failure_tells_the_limit(mini: Erp, aws_faults: AwsFaults) -> None:
     with aws_faults.faulty(lambda _call, _forward: refusal("ThrottlingException")):
         answer = mini.get("/products/1")
 
-    assert (answer.status, told(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
+    assert (answer.status, read_rate_limit(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
 
 
 def test_a_refusal_leaves_the_key_alone(mini: Erp, minute: Clock, stack: Stack) -> None:
@@ -247,7 +250,7 @@ def test_another_plan_counts_in_the_same_minute(mini: Erp) -> None:
     answers = [mini.get("/products") for _ in range(181)]
 
     assert [answer.status for answer in answers] == [200] * 180 + [429]
-    assert told(answers[0]) == (300, 179, 60)
+    assert read_rate_limit(answers[0]) == (300, 179, 60)
     provisioning.set_plan("mini", "essentials")
     directory.forget()
     assert_refused(mini.get("/products"), seconds=60)
@@ -263,7 +266,7 @@ def test_what_was_leased_is_not_spent_beyond_a_lower_limit(mini: Erp) -> None:
     answers = [mini.get("/products") for _ in range(12)]
 
     assert [answer.status for answer in answers] == [200] * 9 + [429] * 3
-    assert [told(answer)[:2] for answer in answers] == [
+    assert [read_rate_limit(answer)[:2] for answer in answers] == [
         (10, remaining) for remaining in (*reversed(range(9)), 0, 0, 0)
     ]
 
@@ -278,4 +281,4 @@ def test_an_agreed_limit_stands_for_the_plans(mini: Erp) -> None:
     assert mini.get("/products").headers["RateLimit-Limit"] == "3"
     provisioning.set_requests_per_minute("mini", None)
     directory.forget()
-    assert told(mini.get("/products")) == (1_200, 1_196, 60)
+    assert read_rate_limit(mini.get("/products")) == (1_200, 1_196, 60)

@@ -24,8 +24,8 @@ from tests.faults import (
     refusal,
 )
 from tests.gateway import Erp
-from tests.integration.http.rate_limit_headers import ERP, LIMIT, told
-from tests.rate_limit_simulation import ENVIRONMENTS, PATTERNS, Crowd, Item
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limit
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, RateLimitSimulation, WindowItem
 from tests.stack import Stack
 
 # Faults
@@ -54,9 +54,9 @@ def test_a_request_that_cannot_be_counted_passes(
     with aws_faults.faulty(fault):
         answer = mini.get("/products")
 
-    assert (answer.status, told(answer)[:2]) == (200, (LIMIT, LIMIT))
+    assert (answer.status, read_rate_limit(answer)[:2]) == (200, (LIMIT, LIMIT))
     assert "rate_limit_not_counted" in capsys.readouterr().out
-    assert told(mini.get("/products"))[:2] == (LIMIT, LIMIT - 1)
+    assert read_rate_limit(mini.get("/products"))[:2] == (LIMIT, LIMIT - 1)
 
 
 def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
@@ -64,7 +64,7 @@ def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
 ) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
     with aws_faults.faulty(lose_answer(0)):
-        assert told(mini.get("/products"))[1] == LIMIT - 1 - 4, "botocore asked twice"
+        assert read_rate_limit(mini.get("/products"))[1] == LIMIT - 1 - 4, "botocore asked twice"
 
     passed = 1 + sum(mini.get("/products").status == 200 for _ in range(LIMIT))
 
@@ -98,14 +98,14 @@ def _caller(stack: Stack) -> Caller:
 def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, pattern: str) -> None:
     """What tests/unit/http/test_leases.py shows of many patterns so holds for the table."""
     assert mini
-    store, item = stack.store("mini"), Item()
+    store, item = stack.store("mini"), WindowItem()
 
     def both(ask: LeaseRequest) -> LeaseResult:
         outcome = rate_limit._lease(store, ERP, 1, ask)
         assert outcome == item.lease(ask)
         return outcome
 
-    crowd = Crowd(LIMIT, both)
+    crowd = RateLimitSimulation(LIMIT, both)
     crowd.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
 
     assert LIMIT - spare_budget(LIMIT) <= crowd.admitted <= LIMIT
@@ -116,7 +116,7 @@ def test_twenty_environments_at_once_share_one_limit(
 ) -> None:
     assert mini
     tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
-    start = threading.Barrier(ENVIRONMENTS)
+    start = threading.Barrier(ENVIRONMENT_COUNT)
     aws_faults.latency = 0.001
 
     def environment(_: int) -> int:
@@ -131,8 +131,8 @@ def test_twenty_environments_at_once_share_one_limit(
             passed += 1
         return passed
 
-    with ThreadPoolExecutor(ENVIRONMENTS) as pool:
-        passed = sum(pool.map(environment, range(ENVIRONMENTS)))
+    with ThreadPoolExecutor(ENVIRONMENT_COUNT) as pool:
+        passed = sum(pool.map(environment, range(ENVIRONMENT_COUNT)))
 
     assert LIMIT - spare_budget(LIMIT) <= passed <= LIMIT
 
@@ -147,10 +147,10 @@ def test_an_environment_remembers_so_many_credentials(
     monkeypatch.setattr(rate_limit, "_CAPACITY", 2)
     a, b, c = (stack.erp("mini", client=name) for name in "abc")
 
-    assert [told(erp.get("/products"))[1] for erp in (a, b, a, c, a)] == [
+    assert [read_rate_limit(erp.get("/products"))[1] for erp in (a, b, a, c, a)] == [
         LIMIT - used for used in (1, 1, 2, 1, 3)
     ]
-    assert told(b.get("/products"))[1] == LIMIT - 2 - spare_budget(LIMIT) // 2, (
+    assert read_rate_limit(b.get("/products"))[1] == LIMIT - 2 - spare_budget(LIMIT) // 2, (
         "what was left is lost"
     )
 

@@ -16,16 +16,16 @@ from tests.wave_scenario import WaveScenario
 type Acts = list[Act[Response]]
 
 
-def _dock(stack: Stack) -> ReceivingScenario:
+def _receiving(stack: Stack) -> ReceivingScenario:
     return ReceivingScenario(stack.erp())
 
 
-def _floor(stack: Stack) -> WarehouseScenario:
+def _warehouse(stack: Stack) -> WarehouseScenario:
     return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
 
 
 def two_receipts_of_one_line(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     order = receiving_scenario.order({"qty": 10})
     first, second = receiving_scenario.started(order), receiving_scenario.started(order)
     return [
@@ -35,7 +35,7 @@ def two_receipts_of_one_line(stack: Stack) -> Acts:
 
 
 def one_serial_on_two_receipts(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     goods = {"item_code": "DRILL", "qty": 1}
     first, second = (
         receiving_scenario.started(receiving_scenario.order(goods)),
@@ -50,7 +50,7 @@ def one_serial_on_two_receipts(stack: Stack) -> Acts:
 
 
 def goods_that_arrive_on_a_receipt_that_is_cancelled(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
     receiving_scenario.receive(receipt, 2)
     return [
@@ -61,7 +61,7 @@ def goods_that_arrive_on_a_receipt_that_is_cancelled(stack: Stack) -> Acts:
 
 
 def goods_that_are_promised_while_their_receipt_is_reverted(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     receipt = receiving_scenario.started(receiving_scenario.order({"qty": 5}))
     receiving_scenario.receive(receipt, 5)
     receiving_scenario.act(receipt, "finalize")
@@ -73,7 +73,7 @@ def goods_that_are_promised_while_their_receipt_is_reverted(stack: Stack) -> Act
 
 
 def goods_that_arrive_while_their_document_is_closed(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     order = receiving_scenario.order({"qty": 10})
     receipt = receiving_scenario.started(order)
     return [
@@ -83,24 +83,24 @@ def goods_that_arrive_while_their_document_is_closed(stack: Stack) -> Acts:
 
 
 def two_counts_of_one_shelf(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 10)
     return [lambda: _adjust(yard, counted_qty=7), lambda: _adjust(yard, counted_qty=4)]
 
 
 def two_who_take_the_last(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 10)
     return [lambda: _adjust(yard, decrease=6), lambda: _adjust(yard, decrease=7)]
 
 
 def the_first_finds_on_one_shelf(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     return [lambda: _adjust(yard, increase=2), lambda: _adjust(yard, increase=3)]
 
 
 def the_first_finds_in_two_warehouses(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     return [
         lambda: _adjust(yard, increase=2),
         lambda: _adjust(yard, increase=3, warehouse="SHOP"),
@@ -108,7 +108,7 @@ def the_first_finds_in_two_warehouses(stack: Stack) -> Acts:
 
 
 def corrections_in_two_warehouses(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     yard.stock("BRICK", 5, warehouse="SHOP")
     return [
@@ -118,7 +118,7 @@ def corrections_in_two_warehouses(stack: Stack) -> Acts:
 
 
 def stock_that_is_corrected_while_it_is_promised(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 3))
     return [
@@ -129,7 +129,7 @@ def stock_that_is_corrected_while_it_is_promised(stack: Stack) -> Acts:
 
 
 def one_order_on_two_pickings(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 3))
     body = {"document_id": order}
@@ -137,14 +137,14 @@ def one_order_on_two_pickings(stack: Stack) -> Acts:
 
 
 def two_pickings_from_one_shelf(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     first, second = (yard.started(yard.order(("BRICK", qty))) for qty in (2, 3))
     return [lambda: yard.pick(first, "BRICK", 2), lambda: yard.pick(second, "BRICK", 3)]
 
 
 def allocation_of_a_picking_that_is_cancelled(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 2)
     number = yard.started(yard.order(("BRICK", 5)))
     yard.stock("BRICK", 9, "B-01")
@@ -152,7 +152,7 @@ def allocation_of_a_picking_that_is_cancelled(stack: Stack) -> Acts:
 
 
 def stock_that_is_released_while_another_wants_it(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     holder, order = yard.started(yard.order(("BRICK", 5))), yard.order(("BRICK", 4))
     return [
@@ -162,7 +162,7 @@ def stock_that_is_released_while_another_wants_it(stack: Stack) -> Acts:
 
 
 def picks_while_the_picking_ends(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     number = yard.started(yard.order(("BRICK", 5)))
     yard.pick(number, "BRICK", 1)
@@ -174,7 +174,7 @@ def picks_while_the_picking_ends(stack: Stack) -> Acts:
 
 
 def a_serial_that_two_pickings_take(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     for serial in ("S-1", "S-2", "S-3"):
         yard.stock("DRILL", 1, serial=serial)
     first, second = (yard.started(yard.order(("DRILL", 1))) for _ in range(2))
@@ -185,7 +185,7 @@ def a_serial_that_two_pickings_take(stack: Stack) -> Acts:
 
 
 def a_document_that_leaves_while_its_picking_is_reverted(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 4))
     number = yard.started(order)
@@ -203,7 +203,7 @@ def a_document_that_leaves_twice(stack: Stack) -> Acts:
 
 
 def two_documents_of_one_picking_that_leave(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     orders = [yard.order(("BRICK", 2)), yard.order(("BRICK", 3))]
     number = yard.started(*orders)
@@ -217,7 +217,7 @@ def two_documents_of_one_picking_that_leave(stack: Stack) -> Acts:
 
 
 def a_product_that_is_deleted_while_it_is_found(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     [product] = yard.erp.get("/products", query={"item_code": "BRICK"}).data
     return [
         lambda: _adjust(yard, increase=2),
@@ -226,7 +226,7 @@ def a_product_that_is_deleted_while_it_is_found(stack: Stack) -> Acts:
 
 
 def a_position_that_is_deleted_while_goods_arrive(stack: Stack) -> Acts:
-    receiving_scenario = _dock(stack)
+    receiving_scenario = _receiving(stack)
     receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
     query = {"warehouse": "YARD", "bin_code": "B-01"}
     [position] = receiving_scenario.erp.get("/warehouse-positions", query=query).data
@@ -237,14 +237,14 @@ def a_position_that_is_deleted_while_goods_arrive(stack: Stack) -> Acts:
 
 
 def two_transfers_to_an_empty_shelf(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5, "A-01")
     yard.stock("BRICK", 5, "F-01")
     return [lambda: _transfer(yard, 2, "A-01"), lambda: _transfer(yard, 3, "F-01")]
 
 
 def a_transfer_of_what_is_promised_meanwhile(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 3))
     return [
@@ -255,7 +255,7 @@ def a_transfer_of_what_is_promised_meanwhile(stack: Stack) -> Acts:
 
 
 def a_transfer_that_is_executed_twice(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     number = _transfer(yard, 2, "A-01", execute=False).data["id"]
     execute = lambda: yard.erp.post(f"/transfers/{number}/execute")  # noqa: E731
@@ -263,7 +263,7 @@ def a_transfer_that_is_executed_twice(stack: Stack) -> Acts:
 
 
 def a_position_that_is_deleted_while_goods_are_moved_to_it(stack: Stack) -> Acts:
-    yard = _floor(stack)
+    yard = _warehouse(stack)
     yard.stock("BRICK", 5)
     query = {"warehouse": "YARD", "bin_code": "B-01"}
     [position] = yard.erp.get("/warehouse-positions", query=query).data
@@ -332,7 +332,7 @@ def a_haul_that_is_closed_twice(stack: Stack) -> Acts:
 
 
 def two_waves_and_one_picking(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_floor(stack))
+    wave_scenario = WaveScenario(_warehouse(stack))
     first, both, third = wave_scenario.pickings(3)
     return [
         lambda: wave_scenario.create([first, both]),
@@ -341,7 +341,7 @@ def two_waves_and_one_picking(stack: Stack) -> Acts:
 
 
 def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_floor(stack))
+    wave_scenario = WaveScenario(_warehouse(stack))
     wave_scenario.yard.stock("BRICK", 1)
     first, second = wave_scenario.pickings(2)
     number = wave_scenario.wave([first, second], "plan")
@@ -352,7 +352,7 @@ def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
 
 
 def a_wave_that_is_cancelled_while_its_last_picking_ends(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_floor(stack))
+    wave_scenario = WaveScenario(_warehouse(stack))
     wave_scenario.yard.stock("BRICK", 1)
     [picking] = wave_scenario.pickings(1)
     number = wave_scenario.wave([picking], "plan", "release")
@@ -377,7 +377,7 @@ def _adjust(yard: WarehouseScenario, **changes: object) -> Response:
     return yard.erp.post("/stock-adjustments", body | changes)
 
 
-SCENES: list[Callable[[Stack], Acts]] = [
+SCENARIOS: list[Callable[[Stack], Acts]] = [
     two_receipts_of_one_line,
     one_serial_on_two_receipts,
     goods_that_arrive_on_a_receipt_that_is_cancelled,

@@ -15,10 +15,10 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.stock.concurrent_scenarios import SCENES, Acts
+from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.stock_invariants import Books, check, read_books
+from tests.stock_invariants import StoredState, check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]
@@ -48,7 +48,7 @@ def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
         ],
         Counter(one.status for one in books.receipts),
         Counter(one.status for one in books.pickings),
-        Counter(one.status for one in books.hauls),
+        Counter(one.status for one in books.transfer_orders),
     )
 
 
@@ -67,7 +67,7 @@ def _line(line: Any) -> object:
     return line.item_code, line.open_qty, line.done_qty, line.status
 
 
-def _stock(books: Books) -> Counter[object]:
+def _stock(books: StoredState) -> Counter[object]:
     return Counter(
         (
             row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
@@ -99,14 +99,14 @@ class _Scene:
         return _outcome(self.stack, scheduler.run(self.acts, seed))
 
 
-@pytest.mark.parametrize("prepare", SCENES)
+@pytest.mark.parametrize("prepare", SCENARIOS)
 def test_at_once_is_as_one_after_the_other(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:
     acts = prepare(stack)
     scene = _Scene(stack, acts, stack.keep())
     right = list(scene.in_turn())
-    scheduler.watch = lambda: check(read_books(stack.stored()))
+    scheduler.after_commit = lambda: check(read_books(stack.stored()))
 
     for seed in seeds(USUAL):
         with replayable(seed):
@@ -148,7 +148,7 @@ def test_pickers_and_the_last_units(
     yard.stock("BRICK", units - units // 2, "F-01")
     everyone = [_Picker(yard, yard.order(("BRICK", 1))) for _ in range(pickers)]
     restore = stack.keep()
-    scheduler.watch = lambda: check(read_books(stack.stored()))
+    scheduler.after_commit = lambda: check(read_books(stack.stored()))
 
     for seed in seeds(runs):
         restore()

@@ -8,7 +8,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.clock import Clock
 from tests.stack import Stack
-from tests.stateful import WAREHOUSES, FloorMachine
+from tests.stateful import WAREHOUSES, WarehouseMachine
 from tests.warehouse_scenario import WarehouseScenario
 
 _RUN = 50
@@ -29,10 +29,10 @@ def test_whatever_happens_the_books_are_right(
     first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
     erp = stack.erp()
     WarehouseScenario.furnished(erp, *WAREHOUSES)
-    FloorMachine.furnish(stack, erp)
+    WarehouseMachine.prepare(stack, erp)
 
     run_state_machine_as_test(
-        seed(first)(FloorMachine),
+        seed(first)(WarehouseMachine),
         settings=settings(
             max_examples=-(-steps // _RUN),
             stateful_step_count=_RUN,
@@ -44,4 +44,4 @@ def test_whatever_happens_the_books_are_right(
         ),
     )
 
-    assert FloorMachine.steps > steps / 3, "too often there was nothing to do"
+    assert WarehouseMachine.steps > steps / 3, "too often there was nothing to do"

@@ -13,7 +13,12 @@ from shared.http.rate_limit_leases import (
     WindowState,
     spare_budget,
 )
-from tests.rate_limit_simulation import PATTERNS, Crowd, Item, all_at_once
+from tests.rate_limit_simulation import (
+    PATTERNS,
+    RateLimitSimulation,
+    WindowItem,
+    serve_concurrently,
+)
 
 LIMITS = (120, 300, 1_200)
 SEEDS = range(5)
@@ -23,8 +28,8 @@ def at_random(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - the seed replays it
 
 
-def alone() -> tuple[Item, LocalBudget]:
-    return Item(), LocalBudget(0)
+def alone() -> tuple[WindowItem, LocalBudget]:
+    return WindowItem(), LocalBudget(0)
 
 
 @pytest.mark.parametrize(("limit", "tokens"), [(120, 6), (300, 15), (1_200, 60), (19, 0), (1, 0)])
@@ -37,7 +42,7 @@ def test_whoever_comes_first_leaves_half_to_others() -> None:
 
     assert account.take(120, item.lease)
 
-    assert (item.tally.leased, item.tally.spare) == (1 + 3, 3)
+    assert (item.state.leased, item.state.spare) == (1 + 3, 3)
     assert account.remaining(120) == 119
 
 
@@ -47,62 +52,62 @@ def test_whoever_is_alone_takes_all_that_may_be_taken() -> None:
     taken = [account.take(120, item.lease) for _ in range(5)]
 
     assert taken == [True] * 5
-    assert item.asks == 2
-    assert (item.tally.leased, item.tally.spare) == (4 + 1 + 6, 6)
+    assert item.lease_requests == 2
+    assert (item.state.leased, item.state.spare) == (4 + 1 + 6, 6)
     assert account.remaining(120) == 115
 
 
 def test_each_of_several_takes_an_equal_share() -> None:
-    item, accounts = Item(), [LocalBudget(0, expected=3) for _ in range(3)]
+    item, accounts = WindowItem(), [LocalBudget(0, expected=3) for _ in range(3)]
 
     assert all(account.take(300, item.lease) for account in accounts)
-    assert item.tally == WindowState(3 * (1 + 5), 3 * 5, 3)
+    assert item.state == WindowState(3 * (1 + 5), 3 * 5, 3)
 
     other = LocalBudget(0)
     assert other.take(300, item.lease), "nothing is free for a fourth, but its own token"
-    assert item.tally == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
+    assert item.state == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
     assert all(accounts[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
-    assert item.tally.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
+    assert item.state.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
 
 
 def test_who_asked_for_too_much_gives_back_all_the_same() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
+    item, account, other = WindowItem(), LocalBudget(0), LocalBudget(0)
     assert account.take(120, item.lease)
     assert other.take(120, item.lease)
-    assert item.tally.spare == 3 + 3
+    assert item.state.spare == 3 + 3
 
     assert all(account.take(120, item.lease) for _ in range(4))
 
-    assert item.asks == 2 + 2, "it did not know of the other"
-    assert item.tally.spare == 3, "the other's"
+    assert item.lease_requests == 2 + 2, "it did not know of the other"
+    assert item.state.spare == 3, "the other's"
 
 
 def test_in_the_next_window_as_many_are_expected() -> None:
     item, account = alone()
     account.take(120, item.lease)
 
-    following = Item()
+    following = WindowItem()
     assert account.next_window(1).take(120, following.lease)
-    assert following.tally == WindowState(1 + 6, 6, 1)
+    assert following.state == WindowState(1 + 6, 6, 1)
 
 
 def test_who_finds_nothing_to_take_along_gets_a_token_for_its_request() -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(20)]
+    item, accounts = WindowItem(), [LocalBudget(0) for _ in range(20)]
 
     assert all(account.take(120, item.lease) for account in accounts)
 
-    assert item.tally.spare == spare_budget(120)
-    assert item.tally.leased == 20 + spare_budget(120)
+    assert item.state.spare == spare_budget(120)
+    assert item.state.leased == 20 + spare_budget(120)
 
 
 def test_an_environment_remembers_that_nothing_is_left() -> None:
     item, account = alone()
     assert all(account.take(19, item.lease) for _ in range(19))
-    asked = item.asks
+    asked = item.lease_requests
 
     assert not any(account.take(19, item.lease) for _ in range(100))
 
-    assert (item.asks, account.remaining(19)) == (asked, 0)
+    assert (item.lease_requests, account.remaining(19)) == (asked, 0)
 
 
 def test_a_higher_limit_counts_at_once() -> None:
@@ -115,7 +120,7 @@ def test_a_higher_limit_counts_at_once() -> None:
 
 
 def test_a_lower_limit_counts_at_once() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
+    item, account, other = WindowItem(), LocalBudget(0), LocalBudget(0)
     for _ in range(40):
         account.take(120, item.lease)
 
@@ -124,9 +129,9 @@ def test_a_lower_limit_counts_at_once() -> None:
 
 
 def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
-    item, account = Item(), LocalBudget(0, expected=1)
+    item, account = WindowItem(), LocalBudget(0, expected=1)
     assert account.take(5_000, item.lease)
-    assert item.tally.spare == 250
+    assert item.state.spare == 250
 
     taken = [account.take(10, item.lease) for _ in range(30)]
 
@@ -136,7 +141,7 @@ def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
 
 
 def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
+    item, account, other = WindowItem(), LocalBudget(0), LocalBudget(0)
     account.take(1_200, item.lease)
     for _ in range(500):
         other.take(1_200, item.lease)
@@ -145,12 +150,12 @@ def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
 
 
 def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
-    item, account = Item(), LocalBudget(0, expected=1)
+    item, account = WindowItem(), LocalBudget(0, expected=1)
     account.take(1_200, item.lease)
 
     assert account.take(600, item.lease)
 
-    assert item.tally == WindowState(1 + 60 + 1, 60, 1)
+    assert item.state == WindowState(1 + 60 + 1, 60, 1)
     assert account.remaining(600) == 600 - 2
 
 
@@ -164,7 +169,7 @@ def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
 def test_never_is_more_given_than_a_limit_that_was_lowered(
     before: int, limit: int, size: int, early: list[int], late: list[int]
 ) -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
+    item, accounts = WindowItem(), [LocalBudget(0) for _ in range(size)]
     spent = sum(accounts[one % size].take(before, item.lease) for one in early)
 
     after = sum(accounts[one % size].take(limit, item.lease) for one in late)
@@ -173,7 +178,7 @@ def test_never_is_more_given_than_a_limit_that_was_lowered(
 
 
 def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
+    item, account, other = WindowItem(), LocalBudget(0), LocalBudget(0)
     account.take(1_200, item.lease)
 
     assert other.take(300, item.lease)
@@ -191,8 +196,8 @@ def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
             account.take(120, lost)
 
     assert account.take(120, item.lease)
-    assert item.tally.leased == 4 + 4 + 1
-    assert item.tally.spare == 3 + 3, "what may never be spent counts as spare"
+    assert item.state.leased == 4 + 4 + 1
+    assert item.state.spare == 3 + 3, "what may never be spent counts as spare"
 
 
 # Twenty environments
@@ -204,15 +209,15 @@ def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
 def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease)
+    item, chance = WindowItem(), at_random(seed)
+    crowd = RateLimitSimulation(limit, item.lease)
     for _ in range(3):
         crowd.serve(PATTERNS[pattern](limit, chance))
 
         assert limit - spare_budget(limit) <= crowd.admitted <= limit
-        assert crowd.refused_early <= spare_budget(limit)
-        item.tally = WindowState()
-        crowd.begin()
+        assert crowd.refused_too_early <= spare_budget(limit)
+        item.state = WindowState()
+        crowd.next_window()
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -221,10 +226,10 @@ def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
 def test_environments_that_ask_at_the_same_time_do_so_too(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease)
+    item, chance = WindowItem(), at_random(seed)
+    crowd = RateLimitSimulation(limit, item.lease)
 
-    all_at_once(crowd, item, PATTERNS[pattern](limit, chance), chance)
+    serve_concurrently(crowd, item, PATTERNS[pattern](limit, chance), chance)
 
     assert crowd.admitted + crowd.refused >= limit * 3 // 2
     assert limit - spare_budget(limit) <= crowd.admitted <= limit
@@ -232,13 +237,13 @@ def test_environments_that_ask_at_the_same_time_do_so_too(
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> None:
-    item = Item()
-    crowd = Crowd(limit, item.lease)
+    item = WindowItem()
+    crowd = RateLimitSimulation(limit, item.lease)
 
     crowd.serve([0] * (limit * 2))
 
-    assert (crowd.admitted, crowd.refused_early) == (limit, 0)
-    assert item.asks <= 2 + limit / (1 + spare_budget(limit))
+    assert (crowd.admitted, crowd.refused_too_early) == (limit, 0)
+    assert item.lease_requests <= 2 + limit / (1 + spare_budget(limit))
 
 
 @given(
@@ -251,12 +256,12 @@ def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> Non
 def test_never_is_more_given_than_the_limit(
     limit: int, size: int, order: list[int], failing: set[int], *, applied: bool
 ) -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
+    item, accounts = WindowItem(), [LocalBudget(0) for _ in range(size)]
     given_out = 0
 
     def lease(ask: LeaseRequest) -> LeaseResult:
-        if item.asks in failing:
-            failing.discard(item.asks)
+        if item.lease_requests in failing:
+            failing.discard(item.lease_requests)
             if applied:
                 item.lease(ask)
             raise ConnectionError
@@ -268,8 +273,8 @@ def test_never_is_more_given_than_the_limit(
         except ConnectionError:
             continue
 
-    assert given_out <= item.tally.leased <= limit
-    assert item.tally.spare <= spare_budget(limit)
+    assert given_out <= item.state.leased <= limit
+    assert item.state.spare <= spare_budget(limit)
 
 
 @given(
@@ -281,10 +286,10 @@ def test_never_is_more_given_than_the_limit(
 def test_whatever_comes_at_most_a_twentieth_is_refused_early(
     limit: int, size: int, order: list[int], seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease, size=size)
+    item, chance = WindowItem(), at_random(seed)
+    crowd = RateLimitSimulation(limit, item.lease, environments=size)
     many = [one % size for one in order] * (1 + 2 * limit // len(order))
 
-    all_at_once(crowd, item, many, chance)
+    serve_concurrently(crowd, item, many, chance)
 
     assert limit - spare_budget(limit) <= crowd.admitted <= limit
