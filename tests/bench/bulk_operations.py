@@ -35,63 +35,63 @@ class BulkOperation:
     trips: int
 
 
-def _allocated(gauge: Gauge, lines: int) -> Reading:
-    order = BenchWarehouse(gauge, lines).sale(lines)
-    return gauge.read("/pickings", {"document_id": order})
+def _allocated(meter: Gauge, lines: int) -> Reading:
+    order = BenchWarehouse(meter, lines).sale(lines)
+    return meter.read("/pickings", {"document_id": order})
 
 
-def _picked(gauge: Gauge, lines: int) -> Reading:
+def _picked(meter: Gauge, lines: int) -> Reading:
     """Follow on `_allocated`."""
-    path, reading = gauge.only_resource("/pickings"), Reading()
-    gauge.read(f"{path}/start", into=reading)
+    path, cost = meter.only_resource("/pickings"), Reading()
+    meter.read(f"{path}/start", into=cost)
     for line in range(1, lines + 1):
-        gauge.read(f"{path}/picks", taken(line, 4), into=reading)
-    return gauge.read(f"{path}/finalize", into=reading)
+        meter.read(f"{path}/picks", taken(line, 4), into=cost)
+    return meter.read(f"{path}/finalize", into=cost)
 
 
-def _dispatched(gauge: Gauge, _lines: int) -> Reading:
+def _dispatched(meter: Gauge, _lines: int) -> Reading:
     """Follow on `_picked`."""
-    return gauge.read("/exit-documents/1/dispatch")
+    return meter.read("/exit-documents/1/dispatch")
 
 
-def _received(gauge: Gauge, lines: int) -> Reading:
-    ground = BenchWarehouse(gauge, lines, stocked=False)
-    reading = gauge.read("/receipts", {"document_id": ground.purchase_of(lines)})
-    gauge.read("/receipts/1/start", into=reading)
+def _received(meter: Gauge, lines: int) -> Reading:
+    warehouse = BenchWarehouse(meter, lines, stocked=False)
+    cost = meter.read("/receipts", {"document_id": warehouse.purchase_of(lines)})
+    meter.read("/receipts/1/start", into=cost)
     for line in range(1, lines + 1):
-        gauge.read("/receipts/1/lines", arrival(line, 100), into=reading)
-    return gauge.read("/receipts/1/finalize", into=reading)
+        meter.read("/receipts/1/lines", arrival(line, 100), into=cost)
+    return meter.read("/receipts/1/finalize", into=cost)
 
 
-def _taken_back(gauge: Gauge, _lines: int) -> Reading:
+def _taken_back(meter: Gauge, _lines: int) -> Reading:
     """Follow on `_received`."""
-    return gauge.read("/receipts/1/revert")
+    return meter.read("/receipts/1/revert")
 
 
-def _wave_of_one_product(gauge: Gauge, pickings: int) -> Reading:
-    ground = BenchWarehouse(gauge, 1)
-    return _wave(gauge, [waiting(ground, [1]) for _ in range(pickings)])
+def _wave_of_one_product(meter: Gauge, pickings: int) -> Reading:
+    warehouse = BenchWarehouse(meter, 1)
+    return _wave(meter, [waiting(warehouse, [1]) for _ in range(pickings)])
 
 
-def _wave_of_many_products(gauge: Gauge, pickings: int) -> Reading:
-    ground = BenchWarehouse(gauge, _WAVE_PRODUCTS)
+def _wave_of_many_products(meter: Gauge, pickings: int) -> Reading:
+    warehouse = BenchWarehouse(meter, _WAVE_PRODUCTS)
     numbers = []
     for turn in range(pickings):
         lines = [(turn * 7 + at * 23) % _WAVE_PRODUCTS + 1 for at in range(_WAVE_LINES)]
-        numbers.append(waiting(ground, lines))
-    return _wave(gauge, numbers)
+        numbers.append(waiting(warehouse, lines))
+    return _wave(meter, numbers)
 
 
-def _wave(gauge: Gauge, pickings: Sequence[int]) -> Reading:
+def _wave(meter: Gauge, pickings: Sequence[int]) -> Reading:
     body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": pickings}
-    return gauge.read("/waves", body)
+    return meter.read("/waves", body)
 
 
-def _released(gauge: Gauge, _pickings: int) -> Reading:
+def _released(meter: Gauge, _pickings: int) -> Reading:
     """Follow on a wave."""
-    path = gauge.only_resource("/waves")
-    gauge.post(f"{path}/plan")
-    return gauge.read(f"{path}/release")
+    path = meter.only_resource("/waves")
+    meter.post(f"{path}/plan")
+    return meter.read(f"{path}/release")
 
 
 BULK_OPERATIONS = (
@@ -116,7 +116,7 @@ BULK_OPERATIONS = (
 """In this order: some follow on the one before."""
 
 
-def table(gauge: Gauge, *, quick: bool) -> Table:
+def table(meter: Gauge, *, quick: bool) -> Table:
     """Carry all of it out."""
     found = Table(
         "Large work on the floor",
@@ -136,27 +136,27 @@ def table(gauge: Gauge, *, quick: bool) -> Table:
         f" a call takes; a request must end within {_INVOCATION_S} s. Work that is made in steps"
         " and is cut off goes on where it ended when the request is repeated.",
     )
-    found.rows = [_row(gauge, one, one.size // (_QUICK if quick else 1)) for one in BULK_OPERATIONS]
+    found.rows = [_row(meter, one, one.size // (_QUICK if quick else 1)) for one in BULK_OPERATIONS]
     return found
 
 
-def _row(gauge: Gauge, campaign: BulkOperation, size: int) -> Row:
-    reading = campaign.task(gauge, size)
-    seconds = [reading.most_round_trips * ms / 1000 for ms in _PER_CALL_MS]
+def _row(meter: Gauge, campaign: BulkOperation, size: int) -> Row:
+    cost = campaign.task(meter, size)
+    seconds = [cost.most_round_trips * ms / 1000 for ms in _PER_CALL_MS]
     cells = [
         campaign.title.format(size),
-        f"{reading.requests}",
-        f"{reading.transactions}",
-        f"{reading.actions}",
-        f"{reading.units.writes:,g}",
-        f"{reading.round_trips}",
-        f"{reading.most_round_trips}",
+        f"{cost.requests}",
+        f"{cost.transactions}",
+        f"{cost.actions}",
+        f"{cost.units.writes:,g}",
+        f"{cost.round_trips}",
+        f"{cost.most_round_trips}",
         *(f"{one:.2f} s" for one in seconds),
     ]
     bound = f"≤ {campaign.transactions} transactions, {campaign.trips} trips, {_INVOCATION_S} s"
     holds = (
-        reading.transactions <= campaign.transactions
-        and reading.round_trips <= campaign.trips
+        cost.transactions <= campaign.transactions
+        and cost.round_trips <= campaign.trips
         and max(seconds) <= _INVOCATION_S
     )
     return Row(cells, bound, holds)

@@ -88,7 +88,7 @@ class PickingResult:
         return self.statuses[200] / self.seconds
 
 
-def table(gauge: Gauge, aws_faults: AwsFaults) -> Table:
+def table(meter: Gauge, aws_faults: AwsFaults) -> Table:
     """Let one picker work alone, then eight at one position, then eight at one each."""
     found = Table(
         "A crowd after one product",
@@ -110,11 +110,11 @@ def table(gauge: Gauge, aws_faults: AwsFaults) -> Table:
         " shares of those of one picker alone. At one position all of them change the same two"
         " rows of stock.",
     )
-    alone = work(gauge, aws_faults, pickers=1, places=1)
+    alone = work(meter, aws_faults, pickers=1, places=1)
     found.rows.append(_row("one alone", alone, alone, 1))
-    together = work(gauge, aws_faults, pickers=PICKERS, places=1)
+    together = work(meter, aws_faults, pickers=PICKERS, places=1)
     found.rows.append(_row(f"{PICKERS} at one position", together, alone, _TOGETHER))
-    apart = work(gauge, aws_faults, pickers=PICKERS, places=PICKERS)
+    apart = work(meter, aws_faults, pickers=PICKERS, places=PICKERS)
     found.rows.append(_row(f"{PICKERS} at a position each", apart, alone, _APART))
     return found
 
@@ -137,21 +137,21 @@ def _row(title: str, shift: PickingResult, alone: PickingResult, least: float) -
     return Row(cells, bound, not shift.failed and not lost and faster >= least)
 
 
-def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
+def work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
     """Let so many pickers pick a product that lies at so many positions, one order each."""
-    ground = BenchWarehouse(gauge, 1, stocked=False)
+    warehouse = BenchWarehouse(meter, 1, stocked=False)
     each = pickers * PICKS // places
     for place in range(places):
-        body = {**ground.found(1, each), "bin_code": _bin(place)}
-        gauge.post("/stock-adjustments", body)
+        body = {**warehouse.found(1, each), "bin_code": _bin(place)}
+        meter.post("/stock-adjustments", body)
     for picker in range(1, pickers + 1):
-        order = ground.sale(1, PICKS)
-        gauge.post("/pickings", {"document_id": order})
-        gauge.post(f"/pickings/{picker}/start")
+        order = warehouse.sale(1, PICKS)
+        meter.post("/pickings", {"document_id": order})
+        meter.post(f"/pickings/{picker}/start")
     times: list[float] = []
 
     def pick(picker: int) -> list[Response]:
-        erp = gauge.stack.erp()
+        erp = meter.stack.erp()
         [line] = erp.get(f"/pickings/{picker}").data["lines"]
         return [_timed(erp, picker, line["bin_code"], turn, times) for turn in range(PICKS)]
 
@@ -161,9 +161,9 @@ def work(gauge: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> P
         with ThreadPoolExecutor(pickers) as pool:
             answers = [one for many in pool.map(pick, range(1, pickers + 1)) for one in many]
         seconds = time.monotonic() - began
-    prove(gauge.stack.store())
-    [level] = gauge.erp.get("/stock-levels", query={"item_code": code(1)}).data
-    shown = [gauge.erp.get(f"/pickings/{picker}").data for picker in range(1, pickers + 1)]
+    prove(meter.stack.store())
+    [level] = meter.erp.get("/stock-levels", query={"item_code": code(1)}).data
+    shown = [meter.erp.get(f"/pickings/{picker}").data for picker in range(1, pickers + 1)]
     assert level["on_hand"] == level["allocated"] == pickers * PICKS
     return PickingResult(
         Counter(answer.status for answer in answers),

@@ -22,15 +22,15 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            gauge = Gauge(stack, aws_faults)
+            meter = Gauge(stack, aws_faults)
             return [
-                _operations(gauge, quick=quick),
-                bulk_operations.table(gauge, quick=quick),
-                concurrent_picking.table(gauge, aws_faults),
+                _operations(meter, quick=quick),
+                bulk_operations.table(meter, quick=quick),
+                concurrent_picking.table(meter, aws_faults),
             ]
 
 
-def _operations(gauge: Gauge, *, quick: bool) -> Table:
+def _operations(meter: Gauge, *, quick: bool) -> Table:
     table = Table(
         "Operations of the floor",
         [
@@ -53,50 +53,48 @@ def _operations(gauge: Gauge, *, quick: bool) -> Table:
         " writes, on demand. What is cancelled or reverted holds goods of every line; what is"
         " finalized short also gives back promises of every line.",
     )
-    found = {(name, size): reading for name, size, reading in _measurements(gauge, quick=quick)}
+    found = {(name, size): cost for name, size, cost in _measurements(meter, quick=quick)}
     unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
     assert not unbounded, f"no bound: {unbounded}"
     for name, sizes in BOUNDS.items():
         for size, most in sizes.items():
-            reading = found.get((name, size))
-            assert reading or quick, f"not measured: {name}, {size}"
-            table.rows += [_row(name, size, reading, most)] if reading else []
+            cost = found.get((name, size))
+            assert cost or quick, f"not measured: {name}, {size}"
+            table.rows += [_row(name, size, cost, most)] if cost else []
     return table
 
 
-def _measurements(gauge: Gauge, *, quick: bool) -> Iterator[Measurement]:
+def _measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
     sizes = QUICK_SIZES if quick else SIZES
-    yield from operations_stock.adjustments(gauge)
-    yield from operations_stock.lots_received(gauge)
-    yield from operations_stock.serials_picked(gauge)
-    yield from operations_transfers.transfers(gauge)
-    yield from operations_transfers.serials_away(gauge)
+    yield from operations_stock.adjustments(meter)
+    yield from operations_stock.lots_received(meter)
+    yield from operations_stock.serials_picked(meter)
+    yield from operations_transfers.transfers(meter)
+    yield from operations_transfers.serials_away(meter)
     for size in sizes:
-        yield from operations_stock.receipts(gauge, size)
-        yield from operations_stock.pickings(gauge, size)
-        yield from operations_transfers.transfer_orders(gauge, size)
-        yield from operations_transfers.waves(gauge, size)
+        yield from operations_stock.receipts(meter, size)
+        yield from operations_stock.pickings(meter, size)
+        yield from operations_transfers.transfer_orders(meter, size)
+        yield from operations_transfers.waves(meter, size)
 
 
-def _row(name: str, size: str, reading: Reading, most: Bound) -> Row:
+def _row(name: str, size: str, cost: Reading, most: Bound) -> Row:
     transactions, trips, writes = most
-    units = reading.units
+    units = cost.units
     cells = [
         name,
         size,
-        f"{reading.transactions}",
-        f"{reading.actions}",
-        f"{reading.largest_transaction}",
+        f"{cost.transactions}",
+        f"{cost.actions}",
+        f"{cost.largest_transaction}",
         f"{units.reads:g}",
         f"{units.writes:g}",
-        f"{reading.round_trips}",
-        f"{reading.calls}",
+        f"{cost.round_trips}",
+        f"{cost.calls}",
         f"{units.usd_per_million:.2f}",
     ]
     bound = f"≤ {transactions} tx, {trips} trips, {writes} write units"
     holds = (
-        reading.transactions <= transactions
-        and reading.round_trips <= trips
-        and units.writes <= writes
+        cost.transactions <= transactions and cost.round_trips <= trips and units.writes <= writes
     )
     return Row(cells, bound, holds)

@@ -13,19 +13,19 @@ ARRIVALS = 10
 _QTY = 4
 
 
-def transfers(gauge: Gauge) -> Iterator[Measurement]:
+def transfers(meter: Gauge) -> Iterator[Measurement]:
     """Goods are moved at once, and when someone says so."""
-    ground = BenchWarehouse(gauge, WITHIN)
-    ground.stock_drills()
+    warehouse = BenchWarehouse(meter, WITHIN)
+    warehouse.stock_drills()
     now, later = "POST /transfers", "POST /transfers/{id}/execute"
     for away, lines in ((HOME, 1), (HOME, WITHIN), (AWAY, 1), (AWAY, ACROSS)):
         where = "inside" if away == HOME else "across"
         size = f"{lines_of(lines)} {where}"
-        with gauge.rolled_back():
-            yield now, size, gauge.read("/transfers", _transfer(away, lines))
-        with gauge.rolled_back():
-            gauge.post("/transfers", {**_transfer(away, lines), "execute": False})
-            yield later, size, gauge.read("/transfers/1/execute")
+        with meter.rolled_back():
+            yield now, size, meter.read("/transfers", _transfer(away, lines))
+        with meter.rolled_back():
+            meter.post("/transfers", {**_transfer(away, lines), "execute": False})
+            yield later, size, meter.read("/transfers/1/execute")
     drills = {
         "item_code": TRACED,
         "qty": DRILLS,
@@ -34,7 +34,7 @@ def transfers(gauge: Gauge) -> Iterator[Measurement]:
         "serials": [serial(number) for number in range(DRILLS)],
     }
     body = {**_transfer(AWAY, 0), "lines": [drills]}
-    yield now, f"{DRILLS} serials across", gauge.read("/transfers", body)
+    yield now, f"{DRILLS} serials across", meter.read("/transfers", body)
 
 
 def _transfer(away: str, lines: int) -> dict[str, object]:
@@ -50,70 +50,70 @@ def _transfer(away: str, lines: int) -> dict[str, object]:
     return {"from_warehouse": HOME, "to_warehouse": away, "reason": "Refill", "lines": moves}
 
 
-def transfer_orders(gauge: Gauge, lines: int) -> Iterator[Measurement]:
+def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
     """An order of so many lines goes the whole way to the other hall."""
-    BenchWarehouse(gauge, lines)
+    BenchWarehouse(meter, lines)
     size, path, name = lines_of(lines), "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
-    yield "POST /transfer-orders", size, gauge.read("/transfer-orders", draft)
-    yield f"{name}/release", size, gauge.read(f"{path}/release", {"picker_id": 7})
-    yield f"{name}/picks", f"1 of {size}", gauge.read(f"{path}/picks", taken(1, 1))
+    yield "POST /transfer-orders", size, meter.read("/transfer-orders", draft)
+    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": 7})
+    yield f"{name}/picks", f"1 of {size}", meter.read(f"{path}/picks", taken(1, 1))
     # With what is picked here, of the first line some arrives and some does not.
     for line in range(1, lines + 1):
-        gauge.post(f"{path}/picks", taken(line, 1))
-    with gauge.rolled_back():
-        yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
-    yield f"{name}/finish-picking", f"{size} short", gauge.read(f"{path}/finish-picking")
-    yield f"{name}/dispatch", size, gauge.read(f"{path}/dispatch", {})
+        meter.post(f"{path}/picks", taken(line, 1))
+    with meter.rolled_back():
+        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
+    yield f"{name}/finish-picking", f"{size} short", meter.read(f"{path}/finish-picking")
+    yield f"{name}/dispatch", size, meter.read(f"{path}/dispatch", {})
     come = [taken(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
-    with gauge.rolled_back():
-        read = gauge.read(f"{path}/receive", {"lines": come})
+    with meter.rolled_back():
+        read = meter.read(f"{path}/receive", {"lines": come})
         yield f"{name}/receive", f"{len(come)} of {size}", read
-    gauge.post(f"{path}/receive", {"lines": come[:1], "final": True})
+    meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
     lost = {"reason": "Lost on the road"}
-    yield f"{name}/close", f"goods of {size} lost", gauge.read(f"{path}/close", lost)
+    yield f"{name}/close", f"goods of {size} lost", meter.read(f"{path}/close", lost)
 
 
-def serials_away(gauge: Gauge) -> Iterator[Measurement]:
+def serials_away(meter: Gauge) -> Iterator[Measurement]:
     """An order of goods that are managed by serial goes to the other hall."""
-    BenchWarehouse(gauge, 0).stock_drills()
+    BenchWarehouse(meter, 0).stock_drills()
     size, path, name = f"{DRILLS} serials", "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": TRACED, "qty": DRILLS}]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
-    gauge.post("/transfer-orders", draft)
-    yield f"{name}/release", size, gauge.read(f"{path}/release", {"picker_id": 7})
+    meter.post("/transfer-orders", draft)
+    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": 7})
     serials = [serial(number) for number in range(DRILLS)]
     goods = {"item_code": TRACED, "qty": DRILLS, "bin_code": bin_of(0), "serials": serials}
-    yield f"{name}/picks", size, gauge.read(f"{path}/picks", goods)
-    yield f"{name}/dispatch", size, gauge.read(f"{path}/dispatch", {})
-    yield f"{name}/receive", size, gauge.read(f"{path}/receive", {"lines": [goods]})
-    yield f"{name}/close", size, gauge.read(f"{path}/close", {})
+    yield f"{name}/picks", size, meter.read(f"{path}/picks", goods)
+    yield f"{name}/dispatch", size, meter.read(f"{path}/dispatch", {})
+    yield f"{name}/receive", size, meter.read(f"{path}/receive", {"lines": [goods]})
+    yield f"{name}/close", size, meter.read(f"{path}/close", {})
 
 
-def waves(gauge: Gauge, pickings: int) -> Iterator[Measurement]:
+def waves(meter: Gauge, pickings: int) -> Iterator[Measurement]:
     """So many pickings of one line, of ten products in turn, go through a wave."""
-    ground = BenchWarehouse(gauge, 10)
+    warehouse = BenchWarehouse(meter, 10)
     size = "1 picking" if pickings == 1 else f"{pickings} pickings"
-    numbers = [waiting(ground, [turn % 10 + 1]) for turn in range(pickings)]
+    numbers = [waiting(warehouse, [turn % 10 + 1]) for turn in range(pickings)]
     name = "POST /waves/{id}"
     body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": numbers}
-    yield "POST /waves", size, gauge.read("/waves", body)
-    path = gauge.only_resource("/waves")
-    yield f"{name}/plan", size, gauge.read(f"{path}/plan")
-    yield f"{name}/release", size, gauge.read(f"{path}/release")
-    with gauge.rolled_back():
-        yield f"{name}/cancel", size, gauge.read(f"{path}/cancel")
-    read = gauge.read(f"/pickings/{numbers[0]}/start")
+    yield "POST /waves", size, meter.read("/waves", body)
+    path = meter.only_resource("/waves")
+    yield f"{name}/plan", size, meter.read(f"{path}/plan")
+    yield f"{name}/release", size, meter.read(f"{path}/release")
+    with meter.rolled_back():
+        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
+    read = meter.read(f"/pickings/{numbers[0]}/start")
     yield "POST /pickings/{id}/start", f"in a wave of {pickings}", read
     for number in numbers:
-        gauge.post(f"/pickings/{number}/cancel")
-    yield f"{name}/complete", size, gauge.read(f"{path}/complete")
-    yield f"{name}/close", size, gauge.read(f"{path}/close")
+        meter.post(f"/pickings/{number}/cancel")
+    yield f"{name}/complete", size, meter.read(f"{path}/complete")
+    yield f"{name}/close", size, meter.read(f"{path}/close")
 
 
-def waiting(ground: BenchWarehouse, lines: list[int]) -> int:
+def waiting(warehouse: BenchWarehouse, lines: list[int]) -> int:
     """Create a picking without stock, of an order of these products; its id."""
     wanted: list[dict[str, object]] = [{"item_code": code(line), "qty": 1} for line in lines]
-    body = {"document_id": ground.sale_of(wanted), "allocate": False}
-    return ground.gauge.create("/pickings", body)
+    body = {"document_id": warehouse.sale_of(wanted), "allocate": False}
+    return warehouse.meter.create("/pickings", body)

@@ -65,15 +65,15 @@ class Gauge:
 
         `into` is a reading of earlier requests that this one is added to.
         """
-        reading = into or Reading()
+        cost = into or Reading()
         self._keys += 1
         directory.forget()
         assert self.erp.get("/products/999999").status == 404
         with self._aws_faults.recorded() as seen, metered(self._aws_faults) as units:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")
         assert answer.status in {200, 201}, answer.text
-        reading.add(seen, units)
-        return reading
+        cost.add(seen, units)
+        return cost
 
     def post(self, path: str, body: object = None) -> Any:
         """POST without measuring, which must succeed; the data of the answer."""

@@ -33,31 +33,31 @@ class BenchWarehouse:
     With `stocked`, plenty of each lies in the first hall.
     """
 
-    def __init__(self, gauge: Gauge, products: int, *, stocked: bool = True) -> None:
-        self.gauge = gauge
+    def __init__(self, meter: Gauge, products: int, *, stocked: bool = True) -> None:
+        self.meter = meter
         self._references = 0
-        gauge.stack.empty()
+        meter.stack.empty()
         for whs_code in (HOME, AWAY):
-            gauge.post("/warehouses", {"whs_code": whs_code, "name": f"Hall {whs_code}"})
+            meter.post("/warehouses", {"whs_code": whs_code, "name": f"Hall {whs_code}"})
             bins = {"from": 1, "to": BINS}
             mask = {"naming_mask": "{aisle}-{slot}", "aisles": ["A"], "slots": bins}
-            gauge.post("/warehouse-positions/bulk", {"whs_code": whs_code, **mask})
+            meter.post("/warehouse-positions/bulk", {"whs_code": whs_code, **mask})
         for line in range(1, products + 1):
-            gauge.post("/products", {"item_code": code(line), "name": f"Hexagon bolt M{line}"})
+            meter.post("/products", {"item_code": code(line), "name": f"Hexagon bolt M{line}"})
             if stocked:
                 self.stock(line)
         for item_code, managed in ((BATCHED, "man_btch_num"), (TRACED, "man_ser_num")):
-            gauge.post("/products", {"item_code": item_code, "name": item_code, managed: True})
+            meter.post("/products", {"item_code": item_code, "name": item_code, managed: True})
 
     def stock(self, line: int) -> None:
         """Put plenty of a product to its position."""
-        self.gauge.post("/stock-adjustments", self.found(line, PLENTY))
+        self.meter.post("/stock-adjustments", self.found(line, PLENTY))
 
     def stock_drills(self) -> None:
         """Put drills to the first position."""
         for number in range(DRILLS):
             body = {**self.found(0, 1), "item_code": TRACED, "serial": serial(number)}
-            self.gauge.post("/stock-adjustments", body)
+            self.meter.post("/stock-adjustments", body)
 
     @staticmethod
     def found(line: int, qty: int) -> dict[str, object]:
@@ -78,12 +78,12 @@ class BenchWarehouse:
     def sale_of(self, lines: list[dict[str, object]]) -> int:
         """Order goods to be sent to a client."""
         body = {"type": "sale_order", "partner_code": "C-1", **self._order(lines)}
-        return self.gauge.create("/exit-documents", body)
+        return self.meter.create("/exit-documents", body)
 
     def purchase(self, lines: list[dict[str, object]]) -> int:
         """Order goods from a provider."""
         body = {"type": "purchase_order", "partner_code": "P-1", **self._order(lines)}
-        return self.gauge.create("/entry-documents", body)
+        return self.meter.create("/entry-documents", body)
 
     def purchase_of(self, lines: int, qty: int = 100) -> int:
         """Order the first products from a provider."""

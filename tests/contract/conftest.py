@@ -11,29 +11,31 @@ SIZES = (0, 1, 25, 26, 250)
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[FilledLists]:
+def lists() -> Iterator[FilledLists]:
     """A stack for the whole module, whose lists are as long as a test wants."""
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
-        house = FilledLists(stack)
-        house.install(patch)
-        yield house
+        lists = FilledLists(stack)
+        lists.install(patch)
+        yield lists
 
 
 @pytest.fixture(scope="module")
-def stack(house: FilledLists) -> Stack:
+def stack(lists: FilledLists) -> Stack:
     """The stack of the module; nothing of it may be changed."""
-    return house.stack
+    return lists.stack
 
 
 @pytest.fixture(params=LISTS)
-def name(request: pytest.FixtureRequest) -> str:
+def list_name(request: pytest.FixtureRequest) -> str:
     """Each list."""
     found: str = request.param
     return found
 
 
 @pytest.fixture(params=SIZES)
-def shelf(house: FilledLists, name: str, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+def listing(
+    lists: FilledLists, list_name: str, request: pytest.FixtureRequest
+) -> Iterator[FilledList]:
     """Each list with each number of rows."""
-    with house.filled(LISTS[name], request.param) as shelf:
-        yield shelf
+    with lists.filled(LISTS[list_name], request.param) as listing:
+        yield listing

@@ -166,17 +166,17 @@ def is_period(query: Mapping[str, str]) -> bool:
     return query.get("from", "") <= query.get("to", "9999")
 
 
-def pairs(shelf: FilledList) -> Iterator[Mapping[str, str]]:
+def pairs(listing: FilledList) -> Iterator[Mapping[str, str]]:
     """Every two filters together: with values that a row has both, and with others."""
-    return filter(is_period, _pairs(shelf))
+    return filter(is_period, _pairs(listing))
 
 
-def _pairs(shelf: FilledList) -> Iterator[Mapping[str, str]]:
-    filters = list(shelf.filters.items())
+def _pairs(listing: FilledList) -> Iterator[Mapping[str, str]]:
+    filters = list(listing.filters.items())
     for position, (first, one) in enumerate(filters):
         for second, other in filters[position + 1 :]:
-            ones, others = one.values(shelf.count), other.values(shelf.count)
-            found = _shared_by_a_row(shelf.rows.values(), (one, ones), (other, others))
+            ones, others = one.values(listing.count), other.values(listing.count)
+            found = _shared_by_a_row(listing.rows.values(), (one, ones), (other, others))
             if found:
                 yield {first: found[0], second: found[1]}
             if found != (ones[-1], others[0]):

@@ -42,9 +42,9 @@ def objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Map
 
 
 @pytest.fixture
-def page_and_one(house: FilledLists, name: str) -> Iterator[FilledList]:
-    with house.filled(LISTS[name], ROWS) as shelf:
-        yield shelf
+def page_and_one(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
+    with lists.filled(LISTS[list_name], ROWS) as listing:
+        yield listing
 
 
 def test_rows_have_the_fields_of_the_interface(page_and_one: FilledList) -> None:
@@ -95,14 +95,14 @@ def test_rows_show_what_is_stored(page_and_one: FilledList) -> None:
                 assert shown[field] == value, field
 
 
-def test_rows_are_what_their_details_show(house: FilledLists, name: str) -> None:
-    listed = LISTS[name]
+def test_rows_are_what_their_details_show(lists: FilledLists, list_name: str) -> None:
+    listed = LISTS[list_name]
     if f"GET {listed.path}/{{id}}" not in operations():
         assert listed.path in {"/stocks", "/stock-levels", "/stock-movements", "/audit-log"}
         return
-    with house.filled(listed, ROWS) as shelf:
-        for number, row in shelf.shown_rows.items():
-            detail = shelf.erp.get(f"{listed.path}/{number}").data
+    with lists.filled(listed, ROWS) as listing:
+        for number, row in listing.shown_rows.items():
+            detail = listing.erp.get(f"{listed.path}/{number}").data
             assert set(row) <= set(detail)
             differing = {field for field in row if row[field] != detail[field]}
             assert differing <= listed.always_null, number

@@ -25,15 +25,15 @@ def link_query(link: str | None) -> dict[str, str] | None:
 
 
 def page_errors(
-    shelf: FilledList, answer: Response, query: Query, per_page: int, page: int
+    listing: FilledList, answer: Response, query: Query, per_page: int, page: int
 ) -> list[str]:
     """Say what in links, meta and the number of rows is not as the interface has it."""
     assert answer.status == 200, answer.text
-    path, total = ADDRESS + shelf.spec.path, shelf.count
+    path, total = ADDRESS + listing.spec.path, listing.count
     last = max(1, -(-total // per_page))
     shown = max(0, min(per_page, total - (page - 1) * per_page))
     first = (page - 1) * per_page + 1
-    kept = {name: str(value) for name, value in {**shelf.spec.fixed_query, **query}.items()}
+    kept = {name: str(value) for name, value in {**listing.spec.fixed_query, **query}.items()}
 
     def link(number: int) -> dict[str, str]:
         return {**kept, "page": str(number)}
@@ -86,82 +86,84 @@ def numbered(buttons: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [button for button in buttons[1:-1] if button["url"]]
 
 
-def test_page_sizes(shelf: FilledList) -> None:
-    found = page_errors(shelf, shelf.get({}), {}, DEFAULT, 1)
+def test_page_sizes(listing: FilledList) -> None:
+    found = page_errors(listing, listing.get({}), {}, DEFAULT, 1)
     for size in (1, 24, 25, 99, 100, 101, 100_000):
         query = {"per_page": size}
-        found += page_errors(shelf, shelf.get(query), query, min(size, 100), 1)
+        found += page_errors(listing, listing.get(query), query, min(size, 100), 1)
     assert found == []
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_pages_by_number(shelf: FilledList, size: int) -> None:
-    last = max(1, -(-shelf.count // size))
+def test_pages_by_number(listing: FilledList, size: int) -> None:
+    last = max(1, -(-listing.count // size))
     found: list[str] = []
     for page in sorted({1, 2, last // 2 + 1, last - 1, last, last + 1, last + 1000} - {0}):
         query = {"per_page": size, "page": page}
-        answer = shelf.get(query)
+        answer = listing.get(query)
         given = {"per_page": size}
-        found += page_errors(shelf, answer, given, size, page)
+        found += page_errors(listing, answer, given, size, page)
         begin = (page - 1) * size
-        numbers = [shelf.spec.row_id(row) for row in answer.data]
-        if numbers != shelf.expected({})[begin : begin + size]:
+        numbers = [listing.spec.row_id(row) for row in answer.data]
+        if numbers != listing.expected({})[begin : begin + size]:
             found.append(f"{query}: {numbers}")
     assert found == []
 
 
-def by_links(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
-    answer = shelf.get({**query, "per_page": per_page})
+def by_links(listing: FilledList, per_page: int, query: Query) -> Iterator[Response]:
+    answer = listing.get({**query, "per_page": per_page})
     yield answer
     while following := answer.json()["links"]["next"]:
-        answer = shelf.erp.follow(following)
+        answer = listing.erp.follow(following)
         yield answer
 
 
-def by_links_backwards(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
-    answer = shelf.erp.follow(shelf.get({**query, "per_page": per_page}).json()["links"]["last"])
+def by_links_backwards(listing: FilledList, per_page: int, query: Query) -> Iterator[Response]:
+    answer = listing.erp.follow(
+        listing.get({**query, "per_page": per_page}).json()["links"]["last"]
+    )
     yield answer
     while before := answer.json()["links"]["prev"]:
-        answer = shelf.erp.follow(before)
+        answer = listing.erp.follow(before)
         yield answer
 
 
-def by_number(shelf: FilledList, per_page: int, query: Query) -> Iterator[Response]:
+def by_number(listing: FilledList, per_page: int, query: Query) -> Iterator[Response]:
     page, last = 1, 1
     while page <= last:
-        answer = shelf.get({**query, "per_page": per_page, "page": page})
+        answer = listing.get({**query, "per_page": per_page, "page": page})
         yield answer
         page, last = page + 1, answer.json()["meta"]["last_page"]
 
 
-def ids(shelf: FilledList, answers: Iterator[Response], *, fresh: bool) -> list[list[int]]:
+def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> list[list[int]]:
     """Ids of each page; `fresh`: each request meets a new execution environment."""
     pages = []
     for answer in answers:
         assert answer.status == 200, answer.text
-        pages.append([shelf.spec.row_id(row) for row in answer.data])
+        pages.append([listing.spec.row_id(row) for row in answer.data])
         if fresh:
             bookmarks._remembered.clear()
     return pages
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["one environment", "new environments"])
-def test_walks_meet_each_row_once(shelf: FilledList, fresh: bool) -> None:  # noqa: FBT001
-    size = 9 if shelf.count < 100 else 60
-    expected = shelf.expected({})
+def test_walks_meet_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
+    size = 9 if listing.count < 100 else 60
+    expected = listing.expected({})
     pages = [expected[at : at + size] for at in range(0, len(expected), size)] or [[]]
 
-    assert ids(shelf, by_links(shelf, size, {}), fresh=fresh) == pages
-    assert ids(shelf, by_number(shelf, size, {}), fresh=fresh) == pages
-    assert ids(shelf, by_links_backwards(shelf, size, {}), fresh=fresh) == pages[::-1]
+    assert ids(listing, by_links(listing, size, {}), fresh=fresh) == pages
+    assert ids(listing, by_number(listing, size, {}), fresh=fresh) == pages
+    assert ids(listing, by_links_backwards(listing, size, {}), fresh=fresh) == pages[::-1]
 
 
-def test_filtered_walks_meet_each_row_once(house: FilledLists, name: str) -> None:
-    with house.filled(LISTS[name], 26) as shelf:
-        for parameter, one in shelf.filters.items():
-            query = {parameter: one.values(shelf.count)[0]}
-            expected = shelf.expected(query)
+def test_filtered_walks_meet_each_row_once(lists: FilledLists, list_name: str) -> None:
+    with lists.filled(LISTS[list_name], 26) as listing:
+        for parameter, one in listing.filters.items():
+            query = {parameter: one.values(listing.count)[0]}
+            expected = listing.expected(query)
             for walk in (by_links, by_number):
-                pages = ids(shelf, walk(shelf, 4, query), fresh=True)
+                pages = ids(listing, walk(listing, 4, query), fresh=True)
                 assert [number for page in pages for number in page] == expected, query
                 assert all(len(page) == 4 for page in pages[:-1]), query

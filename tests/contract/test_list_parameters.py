@@ -10,16 +10,16 @@ NO_PAGE = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
 
 @pytest.fixture
-def empty(house: FilledLists, name: str) -> FilledList:
-    with house.filled(LISTS[name], 0) as shelf:
-        return shelf
+def empty(lists: FilledLists, list_name: str) -> FilledList:
+    with lists.filled(LISTS[list_name], 0) as listing:
+        return listing
 
 
-def wrong_values(shelf: FilledList) -> dict[str, tuple[str, ...]]:
+def wrong_values(listing: FilledList) -> dict[str, tuple[str, ...]]:
     """Parameter → values that it does not take."""
-    sorts = list(shelf.spec.sorts)
+    sorts = list(listing.spec.sorts)
     return {
-        **{name: tuple(one.invalid_values) for name, one in shelf.filters.items()},
+        **{name: tuple(one.invalid_values) for name, one in listing.filters.items()},
         "page": NO_PAGE,
         "per_page": NO_PAGE,
         "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),

@@ -57,29 +57,29 @@ TIMES = {
 
 
 @pytest.fixture(scope="module")
-def tenants(house: FilledLists) -> Mapping[str, str]:
+def tenants(lists: FilledLists) -> Mapping[str, str]:
     """Time zone → a tenant there."""
     slugs = {zone: zone.rpartition("/")[2].lower() for zone in BORDERS}
     for zone, slug in slugs.items():
         create_tenant(
             TenantSettings(slug, "enterprise", base_url=ADDRESS, modules=MODULES, timezone=zone)
         )
-    assert house.stack.tenant("auckland").timezone == "Pacific/Auckland"
+    assert lists.stack.tenant("auckland").timezone == "Pacific/Auckland"
     return slugs
 
 
 @pytest.mark.parametrize("zone", BORDERS)
 @pytest.mark.parametrize("path", PERIODS)
 def test_days_are_those_of_the_company(
-    house: FilledLists, tenants: Mapping[str, str], path: str, zone: str
+    lists: FilledLists, tenants: Mapping[str, str], path: str, zone: str
 ) -> None:
     listed, instants = LISTS[path], BORDERS[zone]
     days = sorted({day for _, day in instants})
-    with house.filled(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
+    with lists.filled(listed, len(instants), TIMES[zone], tenants[zone]) as listing:
 
         def found(**query: str) -> set[str]:
-            rows = shelf.walk({"sort": "created_at", **query})
-            return {shelf.rows[listed.row_id(row)]["created_at"] for row in rows}
+            rows = listing.walk({"sort": "created_at", **query})
+            return {listing.rows[listed.row_id(row)]["created_at"] for row in rows}
 
         for number, first in enumerate(days):
             assert found(**{"from": first}) == {at for at, day in instants if day >= first}
@@ -91,35 +91,35 @@ def test_days_are_those_of_the_company(
 
 
 def test_a_day_is_that_of_the_company_beside_other_filters(
-    house: FilledLists, tenants: Mapping[str, str]
+    lists: FilledLists, tenants: Mapping[str, str]
 ) -> None:
     zone = "Pacific/Auckland"
     for path in PERIODS:
         listed, instants = LISTS[path], BORDERS[zone]
-        with house.filled(listed, len(instants), TIMES[zone], tenants[zone]) as shelf:
+        with lists.filled(listed, len(instants), TIMES[zone], tenants[zone]) as listing:
             for parameter, one in listed.filters.items():
                 for value in one.values(len(instants)):
                     query = {parameter: value, "from": "2026-04-05", "to": "2026-04-05"}
-                    rows = [shelf.rows[listed.row_id(row)] for row in shelf.walk(query)]
+                    rows = [listing.rows[listed.row_id(row)] for row in listing.walk(query)]
                     wanted = [
                         row["created_at"]
-                        for row in shelf.rows.values()
+                        for row in listing.rows.values()
                         if one.matches(row, value)
                         and ("2026-04-04T11:" <= row["created_at"] < "2026-04-05T12:")
                     ]
                     assert sorted(row["created_at"] for row in rows) == wanted, query
 
 
-def test_updated_since_includes_the_instant_itself(house: FilledLists, name: str) -> None:
-    listed = LISTS[name]
-    with house.filled(listed, 26) as shelf:
-        moments = sorted({row["updated_at"] for row in shelf.rows.values()})
+def test_updated_since_includes_the_instant_itself(lists: FilledLists, list_name: str) -> None:
+    listed = LISTS[list_name]
+    with lists.filled(listed, 26) as listing:
+        moments = sorted({row["updated_at"] for row in listing.rows.values()})
         for moment in (moments[0], moments[len(moments) // 2], moments[-1]):
             after = moment.replace(".000Z", ".001Z")
-            assert shelf.mismatches([{"updated_since": moment}, {"updated_since": after}]) == []
-            same = set(shelf.expected({"updated_since": moment}))
-            later = set(shelf.expected({"updated_since": after}))
-            assert {shelf.rows[number]["updated_at"] for number in same - later} == {moment}
+            assert listing.mismatches([{"updated_since": moment}, {"updated_since": after}]) == []
+            same = set(listing.expected({"updated_since": moment}))
+            later = set(listing.expected({"updated_since": after}))
+            assert {listing.rows[number]["updated_at"] for number in same - later} == {moment}
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,11 @@ def test_updated_since_includes_the_instant_itself(house: FilledLists, name: str
         "2013-01-01t05:00:00,000z",
     ],
 )
-def test_an_instant_may_be_written_in_any_zone(house: FilledLists, name: str, written: str) -> None:
-    with house.filled(LISTS[name], 26) as shelf:
-        expected = shelf.expected({"updated_since": "2013-01-01T05:00:00.000Z"})
-        found = [shelf.spec.row_id(row) for row in shelf.walk({"updated_since": written})]
+def test_an_instant_may_be_written_in_any_zone(
+    lists: FilledLists, list_name: str, written: str
+) -> None:
+    with lists.filled(LISTS[list_name], 26) as listing:
+        expected = listing.expected({"updated_since": "2013-01-01T05:00:00.000Z"})
+        found = [listing.spec.row_id(row) for row in listing.walk({"updated_since": written})]
         assert found == expected
         assert 0 < len(found) < 26

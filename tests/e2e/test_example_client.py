@@ -12,7 +12,7 @@ from examples.sync_orders import sync
 from tests.e2e.conftest import TIMEOUT, Deployed
 
 
-class Line(httpx.BaseTransport):
+class RecordingTransport(httpx.BaseTransport):
     """The line to the stack: what was sent and answered; the next answers may be lost."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Line(httpx.BaseTransport):
         return [each for each in self.exchanged if each[0].url.path.endswith(end)]
 
 
-class Watch:
+class FrozenClock:
     """The client's clock: it stands until it is moved."""
 
     now = 0.0
@@ -47,27 +47,29 @@ class Watch:
 
 
 @pytest.fixture
-def line() -> Line:
-    return Line()
+def transport() -> RecordingTransport:
+    return RecordingTransport()
 
 
 @pytest.fixture
-def watch() -> Watch:
-    return Watch()
+def clock() -> FrozenClock:
+    return FrozenClock()
 
 
 @pytest.fixture
-def stowage(stack: Deployed, line: Line, watch: Watch) -> Iterator[Stowage]:
+def stowage(
+    stack: Deployed, transport: RecordingTransport, clock: FrozenClock
+) -> Iterator[Stowage]:
     """The client of acme's ERP, which waits for nothing between two attempts."""
     acme = stack.tenants["acme"]
-    with httpx.Client(transport=line, timeout=TIMEOUT) as http:
+    with httpx.Client(transport=transport, timeout=TIMEOUT) as http:
         yield Stowage(
             acme.base_url,
             acme.client_id,
             acme.client_secret,
             http=http,
             sleep=lambda _: None,
-            clock=watch,
+            clock=clock,
         )
 
 
@@ -84,25 +86,25 @@ def order(reference: str) -> dict[str, Any]:
 
 
 def test_a_token_serves_until_shortly_before_its_end(
-    stowage: Stowage, line: Line, watch: Watch
+    stowage: Stowage, transport: RecordingTransport, clock: FrozenClock
 ) -> None:
     for _ in range(3):
         stowage.get("/warehouses")
-    assert len(line.sent_to("/oauth/token")) == 1
+    assert len(transport.sent_to("/oauth/token")) == 1
 
-    watch.now += 3600 - 59
+    clock.now += 3600 - 59
     stowage.get("/warehouses")
-    assert len(line.sent_to("/oauth/token")) == 2
-    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200] * 4
+    assert len(transport.sent_to("/oauth/token")) == 2
+    assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200] * 4
 
 
 def test_a_token_that_is_refused_is_replaced_and_the_request_repeated(
-    stowage: Stowage, line: Line
+    stowage: Stowage, transport: RecordingTransport
 ) -> None:
     stowage.get("/warehouses")
     stowage._bearer = "Bearer spoilt"
     stowage.get("/warehouses")
-    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200, 401, 200]
+    assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200, 401, 200]
 
 
 def test_wrong_credentials_are_told(stack: Deployed) -> None:
@@ -115,13 +117,13 @@ def test_wrong_credentials_are_told(stack: Deployed) -> None:
 
 
 def test_an_order_whose_answer_is_lost_is_there_once(
-    stowage: Stowage, line: Line, run: str
+    stowage: Stowage, transport: RecordingTransport, run: str
 ) -> None:
     stowage.get("/warehouses")
-    line.lost = 2
+    transport.lost = 2
     made = stowage.post("/entry-documents", order(f"PO-{run}"))
 
-    attempts = line.sent_to("/entry-documents")
+    attempts = transport.sent_to("/entry-documents")
     assert [answer.status_code for _, answer in attempts] == [201, 201, 201]
     assert len({request.headers["Idempotency-Key"] for request, _ in attempts}) == 1
     replayed = [answer.headers.get("Idempotent-Replayed") for _, answer in attempts]
@@ -146,16 +148,18 @@ def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
     assert len(list(stowage.each("/providers", search=run))) == 1
 
 
-def test_a_list_is_walked_page_by_page(stowage: Stowage, line: Line, run: str) -> None:
+def test_a_list_is_walked_page_by_page(
+    stowage: Stowage, transport: RecordingTransport, run: str
+) -> None:
     made = [stowage.post("/providers", {"name": f"{run} {n}"})["id"] for n in range(5)]
-    line.exchanged.clear()
+    transport.exchanged.clear()
     walked = [row["id"] for row in stowage.each("/providers", search=run, per_page=2, sort="id")]
     assert walked == made
-    assert len(line.sent_to("/providers")) == 3
+    assert len(transport.sent_to("/providers")) == 3
 
 
 def test_an_erp_keeps_up_with_the_orders(
-    stowage: Stowage, line: Line, run: str, tmp_path: Path
+    stowage: Stowage, transport: RecordingTransport, run: str, tmp_path: Path
 ) -> None:
     state, known = tmp_path / "orders.state", dict[int, dict[str, Any]]()
 
@@ -169,9 +173,9 @@ def test_an_erp_keeps_up_with_the_orders(
     new = stowage.post("/entry-documents", order(f"NEW-{run}"))
     closed = stowage.post(f"/entry-documents/{old['id']}/close")
     known.clear()
-    line.exchanged.clear()
+    transport.exchanged.clear()
     sync(stowage, state, take)
     assert known[new["id"]] == new
     assert known[old["id"]] == closed
-    _newest, *pages = line.sent_to("/entry-documents")
+    _newest, *pages = transport.sent_to("/entry-documents")
     assert all("updated_since" in request.url.params for request, _ in pages)

@@ -23,13 +23,13 @@ class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules
         cls.stack, cls.erp, cls.label, cls.steps = stack, erp, "first", 0
         cls.start, cls.restore = WarehouseModel(), staticmethod(_nothing)
         first = cls()
-        for item, spot, lot, qty in (
+        for item, bin_code, lot, qty in (
             ("BRICK", "A-01", 1, 5), ("BRICK", "F-01", 1, 2), ("CEMENT", "B-01", 1, 5),
             ("CEMENT", "A-01", 2, 3), ("DRILL", "A-01", 1, 1), ("DRILL", "B-01", 2, 1),
         ):  # fmt: skip
             first.adjust_stock(
-                item=item, whs="YARD", spot=spot, lot=lot, qty=Decimal(qty), way="increase",
-                status="available",
+                item=item, whs="YARD", bin_code=bin_code, lot=lot, qty=Decimal(qty),
+                change="increase", status="available",
             )  # fmt: skip
         first.create_entry_document(
             "YARD", {"BRICK": Decimal(5), "CEMENT": Decimal(3), "DRILL": Decimal(2)}
@@ -40,7 +40,7 @@ class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules
         first.create_exit_document(
             "YARD", {"BRICK": Decimal(3), "CEMENT": Decimal(4), "DRILL": Decimal(1)}
         )
-        first.create_picking(which=0, allocate=True)
+        first.create_picking(index=0, allocate=True)
         first.act_on_picking(0, "start")
         first.create_transfer_order("YARD", "SHOP", {"BRICK": Decimal(2)})
         first.check_state()

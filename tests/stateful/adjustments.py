@@ -21,23 +21,31 @@ class AdjustmentRules(BaseMachine):
     """What people find on the shelves."""
 
     @rule(
-        item=ITEMS, whs=WHS, spot=ANY_BIN, lot=LOTS, qty=QTY,
-        way=st.sampled_from(("increase", "increase", "decrease", "counted_qty", "to_status")),
+        item=ITEMS, whs=WHS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
+        change=st.sampled_from(("increase", "increase", "decrease", "counted_qty", "to_status")),
         status=st.sampled_from(("available", "available", "damaged")),
     )  # fmt: skip
     def adjust_stock(
-        self, *, item: str, whs: str, spot: str, lot: int, qty: Decimal, way: str, status: str
+        self,
+        *,
+        item: str,
+        whs: str,
+        bin_code: str,
+        lot: int,
+        qty: Decimal,
+        change: str,
+        status: str,
     ) -> None:
         """Somebody finds more or less than there should be, or damage."""
-        place = place_at(item, whs, spot, lot, status)
+        place = place_at(item, whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
-            "item_code": item, "warehouse": whs, "bin_code": spot, "batch": place.batch,
+            "item_code": item, "warehouse": whs, "bin_code": bin_code, "batch": place.batch,
             "serial": place.serial, "inventory_status": status, "reason": "Looked",
         }  # fmt: skip
         there, free = self.model.stock.get(place, ZERO), self.model.available(place)
         elsewhere = self.model.has_serial(item, place.serial)
-        if way == "to_status":
+        if change == "to_status":
             other = "damaged" if status == "available" else "available"
             possible = there > 0 and qty <= free
             self.post(
@@ -47,10 +55,10 @@ class AdjustmentRules(BaseMachine):
             if possible:
                 self.model.move(place, place._replace(status=other), qty)
             return
-        difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - there}[way]
+        difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - there}[change]
         possible = not elsewhere if difference > 0 else -difference <= free
         expected = 409 if not possible else 201 if difference else 200
-        self.post("/stock-adjustments", {**body, way: qty}, expected)
+        self.post("/stock-adjustments", {**body, change: qty}, expected)
         if possible:
             self.model.move(None, place, difference)
 

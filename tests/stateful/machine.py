@@ -102,14 +102,14 @@ class BaseMachine(RuleBasedStateMachine):
         stored["events", ""] = self.stack.told()
         return stored
 
-    @rule(which=st.integers(0, 30))
-    def repeat_request(self, which: int) -> None:
+    @rule(index=st.integers(0, 30))
+    def repeat_request(self, index: int) -> None:
         """An ERP sends a request again under its key: same answer, done once."""
         kept = [one for one in self.sent_requests if one.key]
         if not kept:
             return
         type(self).steps += 1
-        one, before = kept[-1 - which % len(kept)], self._stored()
+        one, before = kept[-1 - index % len(kept)], self._stored()
         again = self.erp.post(one.path, _plain(one.body), key=one.key)
         assert (again.status, again.text) == (one.status, one.text)
         assert again.headers["Idempotent-Replayed"] == "true"
@@ -173,14 +173,14 @@ AFTER = {
 }
 
 
-def recent_one[E](several: list[E], which: int) -> E:
+def recent_one[E](several: list[E], index: int) -> E:
     """Choose the latest ones more often: most of what happens is about them."""
-    return several[-1 - which % len(several)]
+    return several[-1 - index % len(several)]
 
 
-def place_at(item: str, whs: str, spot: str, lot: int, status: str = "available") -> Place:
+def place_at(item: str, whs: str, bin_code: str, lot: int, status: str = "available") -> Place:
     batch = f"L{lot}" if item == "CEMENT" else None
-    return Place(item, whs, spot, batch, f"S{lot}" if item == "DRILL" else None, status)
+    return Place(item, whs, bin_code, batch, f"S{lot}" if item == "DRILL" else None, status)
 
 
 def _plain(body: Mapping[str, object] | None) -> Any:

@@ -32,10 +32,10 @@ class PickingRules(BaseMachine):
         self.model.exits.append(Order(number, whs, wanted))
 
     @precondition(lambda self: self.model.exits)
-    @rule(which=INDEX, allocate=st.booleans())
-    def create_picking(self, *, which: int, allocate: bool) -> None:
+    @rule(index=INDEX, allocate=st.booleans())
+    def create_picking(self, *, index: int, allocate: bool) -> None:
         """An order is given to the pickers."""
-        order = recent_one(self.model.exits, which)
+        order = recent_one(self.model.exits, index)
         expected = 201 if order.has_open_lines and not order.open_work else 409
         body = {"document_id": order.id, "allocate": allocate}
         answer = self.post("/pickings", body, expected)
@@ -67,29 +67,39 @@ class PickingRules(BaseMachine):
         assert got == due
 
     @precondition(lambda self: self.model.pickings)
-    @rule(which=INDEX, at=INDEX, spot=BINS, qty=QTY, wrong=st.sampled_from((False, False, True)))
-    def pick(self, *, which: int, at: int, spot: str, qty: Decimal, wrong: bool) -> None:
+    @rule(
+        index=INDEX,
+        place_index=INDEX,
+        bin_code=BINS,
+        qty=QTY,
+        wrong=st.sampled_from((False, False, True)),
+    )
+    def pick(
+        self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool
+    ) -> None:
         """A picker takes what was promised, or something else."""
-        picking = recent_one(self.model.pickings, which)
+        picking = recent_one(self.model.pickings, index)
         places = sorted(picking.allocated, key=str)
-        place = recent_one(places, at) if places else place_at("BRICK", picking.order.whs, spot, 1)
+        place = (
+            recent_one(places, place_index)
+            if places
+            else place_at("BRICK", picking.order.whs, bin_code, 1)
+        )
         if wrong:
-            place = place._replace(bin=spot)
+            place = place._replace(bin=bin_code)
         qty = Decimal(1) if place.serial else qty
         body = {
             "item_code": place.item, "qty": qty, "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        transfer_scenario = next(
+        transfer_order = next(
             (one for one in self.model.transfer_orders if one.picking is picking), None
         )
         path = (
-            f"/transfer-orders/{transfer_scenario.id}"
-            if transfer_scenario
-            else f"/pickings/{picking.id}"
+            f"/transfer-orders/{transfer_order.id}" if transfer_order else f"/pickings/{picking.id}"
         )
         expected = 200
-        if picking.status != "started" and not (transfer_scenario and picking.status == "pending"):
+        if picking.status != "started" and not (transfer_order and picking.status == "pending"):
             expected = 409
         elif qty > picking.allocated.get(place, ZERO):
             expected = 422
@@ -103,35 +113,35 @@ class PickingRules(BaseMachine):
 
     @precondition(lambda self: self.model.pickings)
     @rule(
-        which=INDEX,
-        what=st.sampled_from(
+        index=INDEX,
+        action=st.sampled_from(
             ("start", "start", "start", "allocate", "cancel", "revert", "synchronize")
         ),
     )
-    def act_on_picking(self, which: int, what: str) -> None:
+    def act_on_picking(self, index: int, action: str) -> None:
         """A picking goes on, ends, or is taken back."""
-        picking = recent_one(self.model.pickings, which)
-        possible = picking.status in BEFORE[what]
-        if what == "revert":
+        picking = recent_one(self.model.pickings, index)
+        possible = picking.status in BEFORE[action]
+        if action == "revert":
             possible &= not picking.dispatched
-        if what not in {"allocate", "synchronize"}:
+        if action not in {"allocate", "synchronize"}:
             possible &= not any(one.picking is picking for one in self.model.transfer_orders)
-        answer = self.post(f"/pickings/{picking.id}/{what}", None, 200 if possible else 409)
+        answer = self.post(f"/pickings/{picking.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
-        if what == "allocate":
+        if action == "allocate":
             self.record_allocation(picking, answer.data, allocated=True)
-        elif what in {"cancel", "revert"}:
-            self.model.unpick(picking, AFTER[what])
+        elif action in {"cancel", "revert"}:
+            self.model.unpick(picking, AFTER[action])
         else:
-            picking.status = AFTER[what]
+            picking.status = AFTER[action]
             picking.was_started = True
 
     @precondition(lambda self: self.model.pickings)
-    @rule(which=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
-    def finalize_picking(self, which: int, reason: str | None) -> None:
+    @rule(index=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
+    def finalize_picking(self, index: int, reason: str | None) -> None:
         """A picker is done, whether everything was there or not."""
-        picking = recent_one(self.model.pickings, which)
+        picking = recent_one(self.model.pickings, index)
         expected = 200
         if picking.status != "started" or any(
             one.picking is picking for one in self.model.transfer_orders
@@ -149,10 +159,10 @@ class PickingRules(BaseMachine):
                 picking.order.finished.add(picking.id)
 
     @precondition(lambda self: self.model.exits)
-    @rule(which=INDEX)
-    def dispatch(self, which: int) -> None:
+    @rule(index=INDEX)
+    def dispatch(self, index: int) -> None:
         """The goods of an order go out."""
-        order = recent_one(self.model.exits, which)
+        order = recent_one(self.model.exits, index)
         possible = bool(not order.closed and not order.open_work and order.finished)
         self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
         if possible:
@@ -163,14 +173,14 @@ class PickingRules(BaseMachine):
                     for place, qty in picking.picked.items():
                         self.model.move(place._replace(status="staged"), None, qty)
 
-    @rule(which=INDEX, way=st.sampled_from(("entry", "exit")))
-    def close_document(self, which: int, way: str) -> None:
+    @rule(index=INDEX, direction=st.sampled_from(("entry", "exit")))
+    def close_document(self, index: int, direction: str) -> None:
         """What is still open on an order is given up."""
-        orders = self.model.entries if way == "entry" else self.model.exits
+        orders = self.model.entries if direction == "entry" else self.model.exits
         if orders:
-            order = recent_one(orders, which)
+            order = recent_one(orders, index)
             possible = not order.closed and not order.open_work
-            self.post(f"/{way}-documents/{order.id}/close", None, 200 if possible else 409)
+            self.post(f"/{direction}-documents/{order.id}/close", None, 200 if possible else 409)
             order.closed |= possible
 
 

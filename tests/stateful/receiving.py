@@ -32,10 +32,10 @@ class ReceivingRules(BaseMachine):
         self.model.entries.append(Order(number, whs, wanted))
 
     @precondition(lambda self: self.model.entries)
-    @rule(which=INDEX)
-    def create_receipt(self, which: int) -> None:
+    @rule(index=INDEX)
+    def create_receipt(self, index: int) -> None:
         """A truck has come."""
-        order = recent_one(self.model.entries, which)
+        order = recent_one(self.model.entries, index)
         expected = 201 if order.has_open_lines else 409
         answer = self.post("/receipts", {"document_id": order.id}, expected)
         if expected == 201:
@@ -44,19 +44,19 @@ class ReceivingRules(BaseMachine):
 
     @precondition(lambda self: self.model.receipts)
     @rule(
-        which=INDEX, item=ITEMS, spot=ANY_BIN, lot=LOTS, qty=QTY,
+        index=INDEX, item=ITEMS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
         status=st.sampled_from(("available", "available", "quarantine")),
     )  # fmt: skip
     def receive_goods(
-        self, *, which: int, item: str, spot: str, lot: int, qty: Decimal, status: str
+        self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str
     ) -> None:
         """Goods come from the truck to a shelf."""
-        receipt = recent_one(self.model.receipts, which)
+        receipt = recent_one(self.model.receipts, index)
         order = receipt.order
-        place = place_at(item, order.whs, spot, lot, status)
+        place = place_at(item, order.whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
-            "item_code": item, "qty": qty, "bin_code": spot, "batch": place.batch,
+            "item_code": item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None, "inventory_status": status,
         }  # fmt: skip
         expected = 200
@@ -64,7 +64,7 @@ class ReceivingRules(BaseMachine):
             expected = 409
         elif (
             item not in order.wanted
-            or spot not in OPEN_BINS
+            or bin_code not in OPEN_BINS
             or self.model.has_serial(item, place.serial)
         ):
             expected = 422
@@ -78,27 +78,27 @@ class ReceivingRules(BaseMachine):
 
     @precondition(lambda self: self.model.receipts)
     @rule(
-        which=INDEX,
-        what=st.sampled_from(
+        index=INDEX,
+        action=st.sampled_from(
             ("start", "start", "start", "finalize", "cancel", "revert", "synchronize")
         ),
     )
-    def act_on_receipt(self, which: int, what: str) -> None:
+    def act_on_receipt(self, index: int, action: str) -> None:
         """A receipt goes on, ends, or is taken back."""
-        receipt = recent_one(self.model.receipts, which)
-        possible = receipt.status in BEFORE[what]
-        if what in {"cancel", "revert"}:
+        receipt = recent_one(self.model.receipts, index)
+        possible = receipt.status in BEFORE[action]
+        if action in {"cancel", "revert"}:
             possible &= all(
                 qty <= self.model.available(place) for place, qty in receipt.received.items()
             )
-        self.post(f"/receipts/{receipt.id}/{what}", None, 200 if possible else 409)
+        self.post(f"/receipts/{receipt.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
-        receipt.status = AFTER[what]
+        receipt.status = AFTER[action]
         order = receipt.order
-        if what not in {"start", "synchronize"}:
+        if action not in {"start", "synchronize"}:
             order.open_work.discard(receipt.id)
-        if what in {"cancel", "revert"}:
+        if action in {"cancel", "revert"}:
             for place, qty in receipt.received.items():
                 self.model.move(place, None, qty)
                 order.record_progress(place.item, -qty)

@@ -27,29 +27,29 @@ class TransferRules(PickingRules):
     # Transfers
 
     @rule(
-        item=ITEMS, whs=WHS, spot=BINS, to=WHS, to_spot=ANY_BIN, lot=LOTS, qty=QTY,
+        item=ITEMS, whs=WHS, bin_code=BINS, to=WHS, to_bin=ANY_BIN, lot=LOTS, qty=QTY,
         execute=st.booleans(),
     )  # fmt: skip
     def create_transfer(
-        self, *, item: str, whs: str, spot: str, to: str, to_spot: str, lot: int, qty: Decimal,
+        self, *, item: str, whs: str, bin_code: str, to: str, to_bin: str, lot: int, qty: Decimal,
         execute: bool,
     ) -> None:  # fmt: skip
         """Goods change their position, at once or later."""
-        source = place_at(item, whs, spot, lot)
+        source = place_at(item, whs, bin_code, lot)
         known = [place for place in self.model.stock if place[:2] == (item, whs) and place.bin]
         if known and lot > 1:
             source = sorted(known, key=str)[lot % len(known)]
         source = source._replace(status="available")
-        target = source._replace(whs=to, bin=to_spot)
+        target = source._replace(whs=to, bin=to_bin)
         qty = Decimal(1) if item == "DRILL" else qty
         line = {
-            "item_code": item, "qty": qty, "from_bin": source.bin, "to_bin": to_spot,
+            "item_code": item, "qty": qty, "from_bin": source.bin, "to_bin": to_bin,
             "batch": source.batch, "serials": [source.serial] if source.serial else None,
         }  # fmt: skip
         said = {name: value for name, value in line.items() if value is not None}
         body = {"from_warehouse": whs, "to_warehouse": to, "lines": [said], "execute": execute}
         expected = 201
-        if source == target or to_spot not in OPEN_BINS:
+        if source == target or to_bin not in OPEN_BINS:
             expected = 422
         elif execute and qty > self.model.available(source):
             expected = 409
@@ -61,10 +61,10 @@ class TransferRules(PickingRules):
                 self.model.move(source, target, qty)
 
     @precondition(lambda self: self.model.transfers)
-    @rule(which=INDEX)
-    def execute_transfer(self, which: int) -> None:
+    @rule(index=INDEX)
+    def execute_transfer(self, index: int) -> None:
         """Somebody does what was to be moved."""
-        transfer = recent_one(self.model.transfers, which)
+        transfer = recent_one(self.model.transfers, index)
         path = f"/transfers/{transfer.id}/execute"
         answer = self.post(path, None, 409 if transfer.done else 200)
         if transfer.done:
@@ -94,106 +94,100 @@ class TransferRules(PickingRules):
 
     def after_pick(self, picking: Picking) -> None:
         """With the first pick a haul is being picked, with the last one it is picked."""
-        for transfer_scenario in self.model.transfer_orders:
-            if transfer_scenario.picking is picking:
-                transfer_scenario.status = "picking" if picking.is_short else "picked"
+        for transfer_order in self.model.transfer_orders:
+            if transfer_order.picking is picking:
+                transfer_order.status = "picking" if picking.is_short else "picked"
                 picking.status = "started" if picking.is_short else "finalized"
 
     @precondition(lambda self: self.model.transfer_orders)
     @rule(
-        which=INDEX,
-        what=st.sampled_from(
+        index=INDEX,
+        action=st.sampled_from(
             ("finish-picking", "finish-picking", "dispatch", "dispatch", "cancel")
         ),
     )
-    def act_on_transfer_order(self, which: int, what: str) -> None:
+    def act_on_transfer_order(self, index: int, action: str) -> None:
         """A haul goes on, or is given up."""
-        transfer_scenario = recent_one(self.model.transfer_orders, which)
+        transfer_order = recent_one(self.model.transfer_orders, index)
         allowed = {
             "finish-picking": ("picking",),
             "dispatch": ("picked",),
             "cancel": ("released", "picking"),
         }
-        possible = transfer_scenario.status in allowed[what]
-        self.post(f"/transfer-orders/{transfer_scenario.id}/{what}", None, 200 if possible else 409)
+        possible = transfer_order.status in allowed[action]
+        self.post(f"/transfer-orders/{transfer_order.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
-        picking = transfer_scenario.picking
-        if what == "cancel":
+        picking = transfer_order.picking
+        if action == "cancel":
             self.model.unpick(picking, "cancelled")
-            transfer_scenario.status = "cancelled"
-        elif what == "finish-picking":
+            transfer_order.status = "cancelled"
+        elif action == "finish-picking":
             picking.allocated.clear()
-            picking.status, transfer_scenario.status = "finalized", "picked"
+            picking.status, transfer_order.status = "finalized", "picked"
         else:
-            picking.dispatched, transfer_scenario.status = True, "in_transit"
+            picking.dispatched, transfer_order.status = True, "in_transit"
             for place, qty in picking.picked.items():
                 away = Place(
                     place.item,
-                    transfer_scenario.destination,
+                    transfer_order.destination,
                     None,
                     place.batch,
                     place.serial,
                     "in_transit",
                 )
                 self.model.move(place._replace(status="staged"), away, qty)
-                transfer_scenario.in_transit[away] = (
-                    transfer_scenario.in_transit.get(away, ZERO) + qty
-                )
+                transfer_order.in_transit[away] = transfer_order.in_transit.get(away, ZERO) + qty
 
     @precondition(lambda self: self.model.transfer_orders)
-    @rule(which=INDEX, at=INDEX, spot=ANY_BIN, qty=QTY, final=st.booleans())
+    @rule(index=INDEX, place_index=INDEX, bin_code=ANY_BIN, qty=QTY, final=st.booleans())
     def receive_transfer_order(
-        self, *, which: int, at: int, spot: str, qty: Decimal, final: bool
+        self, *, index: int, place_index: int, bin_code: str, qty: Decimal, final: bool
     ) -> None:
         """Goods of a haul come to a shelf; perhaps nothing more is expected."""
-        transfer_scenario = recent_one(self.model.transfer_orders, which)
-        road = sorted(transfer_scenario.in_transit, key=str)
+        transfer_order = recent_one(self.model.transfer_orders, index)
+        in_transit = sorted(transfer_order.in_transit, key=str)
         place = (
-            recent_one(road, at)
-            if road
-            else place_at("BRICK", transfer_scenario.destination, spot, 1)
+            recent_one(in_transit, place_index)
+            if in_transit
+            else place_at("BRICK", transfer_order.destination, bin_code, 1)
         )
         qty = Decimal(1) if place.serial else qty
         line = {
-            "item_code": place.item, "qty": qty, "bin_code": spot, "batch": place.batch,
+            "item_code": place.item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
         said = {name: value for name, value in line.items() if value is not None}
         expected = 200
-        if transfer_scenario.status not in {"in_transit", "receiving"}:
+        if transfer_order.status not in {"in_transit", "receiving"}:
             expected = 409
-        elif spot not in OPEN_BINS:
+        elif bin_code not in OPEN_BINS:
             expected = 422
-        elif qty > transfer_scenario.in_transit.get(place, ZERO):
+        elif qty > transfer_order.in_transit.get(place, ZERO):
             expected = 409
         body = {"lines": [said], "final": final}
-        self.post(f"/transfer-orders/{transfer_scenario.id}/receive", body, expected)
+        self.post(f"/transfer-orders/{transfer_order.id}/receive", body, expected)
         if expected == 200:
-            self.model.move(place, place._replace(bin=spot, status="available"), qty)
-            transfer_scenario.in_transit[place] -= qty
-            if not transfer_scenario.in_transit[place]:
-                del transfer_scenario.in_transit[place]
-            transfer_scenario.status = (
-                "received" if final or not transfer_scenario.in_transit else "receiving"
+            self.model.move(place, place._replace(bin=bin_code, status="available"), qty)
+            transfer_order.in_transit[place] -= qty
+            if not transfer_order.in_transit[place]:
+                del transfer_order.in_transit[place]
+            transfer_order.status = (
+                "received" if final or not transfer_order.in_transit else "receiving"
             )
 
     @precondition(lambda self: self.model.transfer_orders)
-    @rule(which=INDEX, reason=st.sampled_from(("Lost", None)))
-    def close_transfer_order(self, which: int, reason: str | None) -> None:
+    @rule(index=INDEX, reason=st.sampled_from(("Lost", None)))
+    def close_transfer_order(self, index: int, reason: str | None) -> None:
         """A haul is over; what never came is gone."""
-        transfer_scenario = recent_one(self.model.transfer_orders, which)
-        expected = 200 if transfer_scenario.status == "received" else 409
-        if (
-            transfer_scenario.status == "received"
-            and transfer_scenario.in_transit
-            and reason is None
-        ):
+        transfer_order = recent_one(self.model.transfer_orders, index)
+        expected = 200 if transfer_order.status == "received" else 409
+        if transfer_order.status == "received" and transfer_order.in_transit and reason is None:
             expected = 422
         body = {"reason": reason} if reason else None
-        self.post(f"/transfer-orders/{transfer_scenario.id}/close", body, expected)
+        self.post(f"/transfer-orders/{transfer_order.id}/close", body, expected)
         if expected == 200:
-            transfer_scenario.status = "closed"
-            for place, qty in transfer_scenario.in_transit.items():
+            transfer_order.status = "closed"
+            for place, qty in transfer_order.in_transit.items():
                 self.model.move(place, None, qty)
-            transfer_scenario.in_transit.clear()
+            transfer_order.in_transit.clear()

@@ -26,10 +26,10 @@ class WaveRules(PickingRules):
     """Waves of the pickings of a warehouse."""
 
     @precondition(lambda self: self.model.pickings)
-    @rule(which=INDEX, count=st.integers(1, 3))
-    def create_wave(self, which: int, count: int) -> None:
+    @rule(index=INDEX, count=st.integers(1, 3))
+    def create_wave(self, index: int, count: int) -> None:
         """Some pickings of one warehouse are to be worked together."""
-        first = recent_one(self.model.pickings, which)
+        first = recent_one(self.model.pickings, index)
         others = [
             one
             for one in self.model.pickings
@@ -55,19 +55,21 @@ class WaveRules(PickingRules):
 
     @precondition(lambda self: self.model.waves)
     @rule(
-        which=INDEX,
-        what=st.sampled_from(("plan", "plan", "release", "release", "cancel", "complete", "close")),
+        index=INDEX,
+        action=st.sampled_from(
+            ("plan", "plan", "release", "release", "cancel", "complete", "close")
+        ),
     )
-    def act_on_wave(self, which: int, what: str) -> None:
+    def act_on_wave(self, index: int, action: str) -> None:
         """A wave goes on, or is given up."""
-        wave = recent_one(self.model.waves, which)
-        possible = wave.state in _ALLOWED[what]
-        answer = self.post(f"/waves/{wave.id}/{what}", None, 200 if possible else 409)
+        wave = recent_one(self.model.waves, index)
+        possible = wave.state in _ALLOWED[action]
+        answer = self.post(f"/waves/{wave.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
-        wave.status = _THEN[what]
+        wave.status = _THEN[action]
         assert answer.data["status"] == wave.state
-        if what == "release":
+        if action == "release":
             self._promise_all([one for one in wave.pickings if not one.ended])
 
     def _promise_all(self, pickings: list[Picking]) -> None:

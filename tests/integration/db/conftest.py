@@ -11,11 +11,11 @@ from tests import quick_moto
 from tests.integration.db.crate_list import CrateTable
 from tests.stack import forget_what_was_asked
 
-type NewYard = Callable[[], CrateTable]
+type NewCrateTable = Callable[[], CrateTable]
 
 
 @pytest.fixture
-def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
+def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
     """Makes empty yards, each with a table of its own; few shards, since moto is slow."""
     quick_moto.install(monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
@@ -35,6 +35,6 @@ def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
 
 
 @pytest.fixture
-def yard(new_yard: NewYard) -> CrateTable:
+def crates(new_crate_table: NewCrateTable) -> CrateTable:
     """An empty yard."""
-    return new_yard()
+    return new_crate_table()

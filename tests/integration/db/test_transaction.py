@@ -29,19 +29,19 @@ def _item(name: str, **attributes: object) -> Item:
 
 
 @pytest.fixture
-def store_with_pallet(yard: CrateTable) -> CrateTable:
+def crates_with_pallet(crates: CrateTable) -> CrateTable:
     """A table that holds the pallet, in version 1."""
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.insert(_item("pallet", version=1))
     tx.commit()
-    return yard
+    return crates
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2, 3])
 def test_each_action_says_what_its_failed_condition_means(
-    store_with_pallet: CrateTable, failing: int
+    crates_with_pallet: CrateTable, failing: int
 ) -> None:
-    store = store_with_pallet.store
+    store = crates_with_pallet.store
     wrong = [number == failing for number in range(4)]
     tx = Transaction(store)
     tx.insert(
@@ -75,8 +75,8 @@ def test_each_action_says_what_its_failed_condition_means(
         assert store.get((name, "HEAD")) is None
 
 
-def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: CrateTable) -> None:
-    tx = Transaction(store_with_pallet.store)
+def test_of_several_failed_conditions_the_first_speaks(crates_with_pallet: CrateTable) -> None:
+    tx = Transaction(crates_with_pallet.store)
     tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
     tx.delete(
         ("x", "HEAD"),
@@ -101,27 +101,27 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
 def test_what_passes_by_itself_is_tried_again(
-    yard: CrateTable, aws_faults: AwsFaults, name: str
+    crates: CrateTable, aws_faults: AwsFaults, name: str
 ) -> None:
     turns = count()
 
     def four_times(call: Call, forward: Forward) -> Answer:
         return _PASSING[name](call) if next(turns) < 4 else forward()
 
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.insert(_item("crate"))
     with aws_faults.faulty(four_times):
         tx.commit()
 
-    assert yard.store.get(("crate", "HEAD"))
+    assert crates.store.get(("crate", "HEAD"))
 
 
 @pytest.mark.usefixtures("clock")
 def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
-    yard: CrateTable, aws_faults: AwsFaults
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.update(("n", "HEAD"), "ADD #n :one", names={"#n": "n"}, values={":one": 1})
 
     def lose_five(_call: Call, forward: Forward) -> Answer:
@@ -131,27 +131,27 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
     with aws_faults.faulty(lose_five):
         tx.commit()
 
-    item = yard.store.get(("n", "HEAD"))
+    item = crates.store.get(("n", "HEAD"))
     assert item is not None
     assert item["n"] == 1
 
 
 def test_after_the_deadline_the_service_is_unavailable(
-    yard: CrateTable, aws_faults: AwsFaults, clock: Clock
+    crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    yard.store.deadline = Deadline(5_000)
+    crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
     with aws_faults.faulty(conflict(times=10_000)), pytest.raises(ServiceUnavailable) as refused:
-        run_transaction(yard.store, lambda tx: tx.insert(_item("crate")))
+        run_transaction(crates.store, lambda tx: tx.insert(_item("crate")))
 
     assert refused.value.headers["Retry-After"] == "1"
     assert 2 <= clock.monotonic() - began <= 5
-    assert yard.store.get(("crate", "HEAD")) is None
+    assert crates.store.get(("crate", "HEAD")) is None
 
 
 def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
-    yard: CrateTable, aws_faults: AwsFaults, clock: Clock
+    crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     began, turns = now_ms(), count()
 
@@ -162,18 +162,18 @@ def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
         return forward()
 
     with aws_faults.faulty(for_ten_seconds):
-        run_transaction(yard.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
+        run_transaction(crates.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
 
-    crate = yard.store.get(("crate", "HEAD"))
+    crate = crates.store.get(("crate", "HEAD"))
     assert crate is not None
     assert now_ms() - int(crate["at"]) < 5_000
 
 
 @pytest.mark.usefixtures("clock")
 def test_an_error_that_does_not_pass_is_raised_at_once(
-    yard: CrateTable, aws_faults: AwsFaults
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.insert(_item("crate"))
     with (
         aws_faults.recorded() as seen,
@@ -186,9 +186,9 @@ def test_an_error_that_does_not_pass_is_raised_at_once(
 
 
 def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
-    yard: CrateTable, aws_faults: AwsFaults
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     for number in range(MAX_ACTIONS):
         tx.insert(_item(f"crate {number}"))
     tx.count("crate", {"n": MAX_ACTIONS})
@@ -198,59 +198,59 @@ def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
     assert seen.calls == []
 
 
-def test_nothing_staged_is_nothing_sent(yard: CrateTable, aws_faults: AwsFaults) -> None:
+def test_nothing_staged_is_nothing_sent(crates: CrateTable, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as seen:
-        Transaction(yard.store).commit()
+        Transaction(crates.store).commit()
 
     assert seen.calls == []
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: CrateTable) -> None:
+def test_an_overtaken_use_case_decides_again_and_keeps_its_id(crates: CrateTable) -> None:
     decided: list[int] = []
 
     def store_crate(tx: Transaction) -> int:
         number = tx.next_id("crate")
         if not decided:
-            other = Transaction(yard.store)
+            other = Transaction(crates.store)
             other.insert(_item("place 1"))
             other.commit()
         decided.append(number)
         tx.insert(_item(f"place {len(decided)}"))
         return number
 
-    assert run_transaction(yard.store, store_crate) == 1
+    assert run_transaction(crates.store, store_crate) == 1
     assert decided == [1, 1]
-    assert yard.store.get(("place 2", "HEAD"))
+    assert crates.store.get(("place 2", "HEAD"))
 
 
 def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(
-    yard: CrateTable, clock: Clock
+    crates: CrateTable, clock: Clock
 ) -> None:
-    yard.store.deadline = Deadline(5_000)
+    crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
     def never(_tx: Transaction) -> None:
         raise StaleRead
 
     with pytest.raises(ServiceUnavailable):
-        run_transaction(yard.store, never)
+        run_transaction(crates.store, never)
     assert clock.monotonic() - began <= 5
 
 
 @pytest.mark.usefixtures("clock")
-def test_retired_master_data_overtakes_work_that_has_read_it(yard: CrateTable) -> None:
+def test_retired_master_data_overtakes_work_that_has_read_it(crates: CrateTable) -> None:
     turns = count(1)
 
     def receive(tx: Transaction) -> int:
         tx.fence("entry")
         turn = next(turns)
         if turn == 1:  # someone deletes the product between our reading and our commit
-            retiring = Transaction(yard.store)
+            retiring = Transaction(crates.store)
             retiring.invalidate_fences("entry")
             retiring.commit()
         tx.count("entry", {"n": 1})
         tx.put(_item("entry", turn=turn))
         return turn
 
-    assert run_transaction(yard.store, receive) == 2
+    assert run_transaction(crates.store, receive) == 2

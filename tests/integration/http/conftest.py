@@ -12,7 +12,7 @@ from tests.stack import ADDRESS, Stack
 
 
 @pytest.fixture
-def minute(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
+def minute_clock(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock at the first moment of a minute, which the limit goes by."""
     assert stack
     clock.freeze()
@@ -22,8 +22,8 @@ def minute(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock
 
 
 @pytest.fixture
-def mini(stack: Stack, minute: Clock) -> Erp:
+def mini(stack: Stack, minute_clock: Clock) -> Erp:
     """ERP of a company with the plan Essentials: 120 requests per minute."""
-    assert minute
+    assert minute_clock
     provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
     return stack.erp("mini")

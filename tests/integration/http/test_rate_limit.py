@@ -33,28 +33,28 @@ def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
 # The limit, the headers, the next minute
 
 
-def test_exactly_as_many_pass_as_the_plan_allows(mini: Erp, minute: Clock) -> None:
+def test_exactly_as_many_pass_as_the_plan_allows(mini: Erp, minute_clock: Clock) -> None:
     answers = [mini.get("/products") for _ in range(LIMIT)]
-    minute.advance(17.5)
+    minute_clock.advance(17.5)
 
     assert {answer.status for answer in answers} == {200}
     assert [read_rate_limit(answer) for answer in answers] == [
         (LIMIT, remaining, 60) for remaining in reversed(range(LIMIT))
     ]
     assert_refused(mini.get("/products"), seconds=43)
-    minute.advance(42.4)
+    minute_clock.advance(42.4)
     assert_refused(mini.get("/products"), seconds=1)
-    minute.advance(0.2)
+    minute_clock.advance(0.2)
     answer = mini.get("/products")
     assert (answer.status, read_rate_limit(answer)) == (200, (LIMIT, LIMIT - 1, 60))
 
 
-def test_whoever_waits_as_long_as_told_is_served(mini: Erp, minute: Clock) -> None:
-    minute.advance(31.7)
+def test_whoever_waits_as_long_as_told_is_served(mini: Erp, minute_clock: Clock) -> None:
+    minute_clock.advance(31.7)
     use_up(mini)
     refused = mini.get("/products")
 
-    minute.advance(int(refused.headers["Retry-After"]))
+    minute_clock.advance(int(refused.headers["Retry-After"]))
 
     assert mini.get("/products").status == 200
 
@@ -87,7 +87,7 @@ def test_an_item_goes_soon_after_its_window(mini: Erp, stack: Stack) -> None:
 
 
 def test_an_environment_that_was_alone_expects_to_be_again(
-    mini: Erp, stack: Stack, minute: Clock
+    mini: Erp, stack: Stack, minute_clock: Clock
 ) -> None:
     leased = []
     for _ in range(2):
@@ -95,7 +95,7 @@ def test_an_environment_that_was_alone_expects_to_be_again(
         item = stack.store("mini").get((f"rate#{ERP}", instant(now_ms() // 60_000 * 60_000)))
         assert item is not None
         leased.append(item["leased"])
-        minute.advance(60)
+        minute_clock.advance(60)
 
     assert leased == [1 + spare_budget(LIMIT) // 2, 1 + spare_budget(LIMIT)]
 
@@ -204,9 +204,9 @@ def test_an_unchanged_answer_tells_the_limit(mini: Erp) -> None:
     assert (answer.status, read_rate_limit(answer)) == (304, (LIMIT, LIMIT - 2, 60))
 
 
-def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute: Clock) -> None:
+def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute_clock: Clock) -> None:
     first = mini.post("/products", BOLT, key="k1")
-    minute.advance(20)
+    minute_clock.advance(20)
 
     again = mini.post("/products", BOLT, key="k1")
 
@@ -227,12 +227,12 @@ def test_a_failure_tells_the_limit(mini: Erp, aws_faults: AwsFaults) -> None:
     assert (answer.status, read_rate_limit(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
 
 
-def test_a_refusal_leaves_the_key_alone(mini: Erp, minute: Clock, stack: Stack) -> None:
+def test_a_refusal_leaves_the_key_alone(mini: Erp, minute_clock: Clock, stack: Stack) -> None:
     use_up(mini)
     assert_refused(mini.post("/products", BOLT, key="k1"), seconds=60)
     assert stack.items("mini") == []
 
-    minute.advance(60)
+    minute_clock.advance(60)
 
     answer = mini.post("/products", BOLT, key="k1")
     assert answer.status == 201

@@ -105,10 +105,10 @@ def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, patte
         assert outcome == item.lease(ask)
         return outcome
 
-    crowd = RateLimitSimulation(LIMIT, both)
-    crowd.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
+    simulation = RateLimitSimulation(LIMIT, both)
+    simulation.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
 
-    assert LIMIT - spare_budget(LIMIT) <= crowd.admitted <= LIMIT
+    assert LIMIT - spare_budget(LIMIT) <= simulation.admitted <= LIMIT
 
 
 def test_twenty_environments_at_once_share_one_limit(

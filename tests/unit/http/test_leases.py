@@ -210,14 +210,14 @@ def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
     limit: int, pattern: str, seed: int
 ) -> None:
     item, chance = WindowItem(), at_random(seed)
-    crowd = RateLimitSimulation(limit, item.lease)
+    simulation = RateLimitSimulation(limit, item.lease)
     for _ in range(3):
-        crowd.serve(PATTERNS[pattern](limit, chance))
+        simulation.serve(PATTERNS[pattern](limit, chance))
 
-        assert limit - spare_budget(limit) <= crowd.admitted <= limit
-        assert crowd.refused_too_early <= spare_budget(limit)
+        assert limit - spare_budget(limit) <= simulation.admitted <= limit
+        assert simulation.refused_too_early <= spare_budget(limit)
         item.state = WindowState()
-        crowd.next_window()
+        simulation.next_window()
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -227,22 +227,22 @@ def test_environments_that_ask_at_the_same_time_do_so_too(
     limit: int, pattern: str, seed: int
 ) -> None:
     item, chance = WindowItem(), at_random(seed)
-    crowd = RateLimitSimulation(limit, item.lease)
+    simulation = RateLimitSimulation(limit, item.lease)
 
-    serve_concurrently(crowd, item, PATTERNS[pattern](limit, chance), chance)
+    serve_concurrently(simulation, item, PATTERNS[pattern](limit, chance), chance)
 
-    assert crowd.admitted + crowd.refused >= limit * 3 // 2
-    assert limit - spare_budget(limit) <= crowd.admitted <= limit
+    assert simulation.admitted + simulation.refused >= limit * 3 // 2
+    assert limit - spare_budget(limit) <= simulation.admitted <= limit
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> None:
     item = WindowItem()
-    crowd = RateLimitSimulation(limit, item.lease)
+    simulation = RateLimitSimulation(limit, item.lease)
 
-    crowd.serve([0] * (limit * 2))
+    simulation.serve([0] * (limit * 2))
 
-    assert (crowd.admitted, crowd.refused_too_early) == (limit, 0)
+    assert (simulation.admitted, simulation.refused_too_early) == (limit, 0)
     assert item.lease_requests <= 2 + limit / (1 + spare_budget(limit))
 
 
@@ -287,9 +287,9 @@ def test_whatever_comes_at_most_a_twentieth_is_refused_early(
     limit: int, size: int, order: list[int], seed: int
 ) -> None:
     item, chance = WindowItem(), at_random(seed)
-    crowd = RateLimitSimulation(limit, item.lease, environments=size)
+    simulation = RateLimitSimulation(limit, item.lease, environments=size)
     many = [one % size for one in order] * (1 + 2 * limit // len(order))
 
-    serve_concurrently(crowd, item, many, chance)
+    serve_concurrently(simulation, item, many, chance)
 
-    assert limit - spare_budget(limit) <= crowd.admitted <= limit
+    assert limit - spare_budget(limit) <= simulation.admitted <= limit
