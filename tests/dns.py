@@ -1,4 +1,4 @@
-"""Names of the internet, as far as tests use them; whoever asks for another one is told on."""
+"""Name resolution without the network: a few known names, and an error for every other."""
 
 import socket
 from collections.abc import Iterator
@@ -14,12 +14,15 @@ _THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 @contextmanager
 def only_known_names(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let nobody ask the network for a name while the block runs.
+    """Replace name resolution inside the block.
 
-    Names of this machine are as ever, HOOKS leads to a public address, and any other name to
-    nowhere: the block ends with an AssertionError that tells which were asked for.
+    Names of this machine are resolved as usual, WEBHOOK_HOST resolves to a public address, and
+    any other name is unknown.
+
+    Raises:
+        AssertionError: At the end of the block, when an unknown name was looked up.
     """
-    strangers: set[str] = set()
+    unknown: set[str] = set()
     system = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: Any, *more: Any, **named: Any) -> list[Any]:
@@ -27,9 +30,9 @@ def only_known_names(patch: pytest.MonkeyPatch) -> Iterator[None]:
             return system(host, port, *more, **named)
         if host in _PUBLIC:
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (_PUBLIC[host], port))]
-        strangers.add(host)
+        unknown.add(host)
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     patch.setattr(socket, "getaddrinfo", getaddrinfo)
     yield
-    assert not strangers, f"a test asks the network for {sorted(strangers)}"
+    assert not unknown, f"the test looked up {sorted(unknown)} on the network"

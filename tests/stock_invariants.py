@@ -1,4 +1,4 @@
-"""What must be true of stock at every instant, checked on everything that is stored."""
+"""Invariants of stock, checked on all items that are stored for a tenant."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ from tests.stack import ACCOUNT, REGION
 
 type Sums = dict[str, Decimal]
 type Attributes = dict[str, Any]
-"""An item as the DynamoDB interface has it."""
+"""An item in DynamoDB's JSON."""
 
 _NONE = Decimal(0)
 _READ: dict[str, Collection[Any]] = {
@@ -40,7 +40,7 @@ _READ: dict[str, Collection[Any]] = {
 
 @dataclass(slots=True)
 class StoredState:
-    """Everything that is written down about stock, and about the work that moves it."""
+    """The stored stock, movements, documents and warehouse work of a tenant."""
 
     rows: list[StockRow] = field(default_factory=list)
     levels: list[Level] = field(default_factory=list)
@@ -55,58 +55,59 @@ class StoredState:
 
 
 def prove(store: Store) -> None:
-    """Check all that is stored of a tenant; see `check`."""
+    """Assert the invariants of `check_invariants` on the table of a tenant."""
     check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
 
 
 def read_books(items: Iterable[Attributes]) -> StoredState:
-    """Open the books that are among the items of a table."""
-    books = StoredState()
+    """Return the stored state that the items of a table hold."""
+    state = StoredState()
     places: dict[str, list[Any]] = {
-        STOCK.kind: books.rows,
-        LEVELS.kind: books.levels,
-        TOTALS.kind: books.totals,
-        MOVEMENTS.kind: books.movements,
-        PICKINGS.kind: books.pickings,
-        RECEIPTS.kind: books.receipts,
-        "entry": books.entries,
-        "exit": books.exits,
-        TRANSFER_ORDERS.kind: books.transfer_orders,
+        STOCK.kind: state.rows,
+        LEVELS.kind: state.levels,
+        TOTALS.kind: state.totals,
+        MOVEMENTS.kind: state.movements,
+        PICKINGS.kind: state.pickings,
+        RECEIPTS.kind: state.receipts,
+        "entry": state.entries,
+        "exit": state.exits,
+        TRANSFER_ORDERS.kind: state.transfer_orders,
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
         if kind == "held":
             facet, _, number = rest.partition("#")
-            books.holds[facet, int(number)] = int(item["holds"]["N"])
+            state.holds[facet, int(number)] = int(item["holds"]["N"])
         elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
             plain = from_attributes({name: item[name] for name in ("parts", "data")})
-            assert plain["parts"] == 1, "the proof reads small entities only"
+            assert plain["parts"] == 1, "entities of several parts are not supported here"
             places[kind].append(_entity(kind, plain["data"]))
-    return books
+    return state
 
 
 @lru_cache(maxsize=20_000)
 def _entity(kind: str, data: bytes) -> Any:
-    """Decode an entity; most have not changed since they were read last."""
+    """Return a decoded entity; cached, since most entities do not change between two checks."""
     return _READ[kind].model.model_validate_json(unpack([data]))
 
 
 def check(state: StoredState) -> None:
-    """Check that movements = rows = levels = totals, nothing below zero, serials in one place.
+    """Assert that stock is consistent.
 
-    And that exactly what open work was promised is allocated, that what documents say was
-    done is what the work on them did, and that transfer orders have what is on the road.
+    Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at
+    most one place. The allocated quantity of each row is that of open work. The done quantities of
+    documents are those of their work. The transit quantities of transfer orders are in stock.
     """
-    _rows_are_sound(state.rows)
-    _movements_make_rows(state.movements, state.rows)
-    _rows_make_levels(state.rows, state.levels, state.totals)
-    _holds_count_rows(state.holds, state.rows)
-    _promises_are_kept(state.pickings, state.rows)
-    _documents_tell_the_work(state)
-    _orders_have_what_is_on_the_road(state.transfer_orders, state.rows)
+    _check_rows(state.rows)
+    _check_movements(state.movements, state.rows)
+    _check_levels(state.rows, state.levels, state.totals)
+    _check_holds(state.holds, state.rows)
+    _check_allocations(state.pickings, state.rows)
+    _check_documents(state)
+    _check_transit(state.transfer_orders, state.rows)
 
 
-def _rows_are_sound(rows: list[StockRow]) -> None:
+def _check_rows(rows: list[StockRow]) -> None:
     for row in rows:
         assert 0 <= row.allocated <= row.qty, row
         assert (row.status == "in") == (row.qty > 0), row
@@ -124,7 +125,7 @@ def _rows_are_sound(rows: list[StockRow]) -> None:
     assert not places or max(places.values()) == 1
 
 
-def _movements_make_rows(movements: list[Movement], rows: list[StockRow]) -> None:
+def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:
     made: dict[object, Decimal] = {}
     for movement in movements:
         assert movement.qty > 0, movement
@@ -143,7 +144,7 @@ def _movements_make_rows(movements: list[Movement], rows: list[StockRow]) -> Non
     }
 
 
-def _rows_make_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]) -> None:
+def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]) -> None:
     by_place: dict[int, Sums] = {}
     by_product: dict[int, Sums] = {}
     for row in rows:
@@ -168,7 +169,7 @@ def _rows_make_levels(rows: list[StockRow], levels: list[Level], totals: list[Le
     assert all(level.available >= 0 for level in [*levels, *totals])
 
 
-def _holds_count_rows(holds: dict[tuple[str, int], int], rows: list[StockRow]) -> None:
+def _check_holds(holds: dict[tuple[str, int], int], rows: list[StockRow]) -> None:
     counted = Counter(("product", row.product_id) for row in rows if row.qty)
     counted += Counter(
         ("position", row.position_id or 0) for row in rows if row.qty and row.bin_code
@@ -176,46 +177,44 @@ def _holds_count_rows(holds: dict[tuple[str, int], int], rows: list[StockRow]) -
     assert {name: count for name, count in holds.items() if count} == dict(counted)
 
 
-def _promises_are_kept(pickings: list[StoredPicking], rows: list[StockRow]) -> None:
-    promised: dict[int, Decimal] = {}
+def _check_allocations(pickings: list[StoredPicking], rows: list[StockRow]) -> None:
+    allocated: dict[int, Decimal] = {}
     for picking in pickings:
         for line in picking.lines:
             gone = sum((pick.qty for pick in line.picks), _NONE)
             assert line.picked_qty == gone <= line.qty, picking
             for one in line.allocations:
-                promised[one.stock_id] = promised.get(one.stock_id, _NONE) + one.qty
+                allocated[one.stock_id] = allocated.get(one.stock_id, _NONE) + one.qty
             for pick in line.picks:
                 if not pick.dispatched:
-                    promised[pick.staged_id] = promised.get(pick.staged_id, _NONE) + pick.qty
-    assert promised == {row.id: row.allocated for row in rows if row.allocated}
+                    allocated[pick.staged_id] = allocated.get(pick.staged_id, _NONE) + pick.qty
+    assert allocated == {row.id: row.allocated for row in rows if row.allocated}
 
 
-def _documents_tell_the_work(books: StoredState) -> None:
+def _check_documents(state: StoredState) -> None:
     done: dict[tuple[str, int, int], Decimal] = {}
-    for receipt in books.receipts:
+    for receipt in state.receipts:
         for line in receipt.lines:
             for line_num, qty in line.document_lines.items() if not line.undone else ():
                 name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
                 done[*name, line_num] = done.get((*name, line_num), _NONE) + qty
-    for picking in books.pickings:
+    for picking in state.pickings:
         kinds = {document.id: document.type for document in picking.documents}
         for wanted in picking.lines:
             where = (kinds[wanted.document_id], wanted.document_id, wanted.document_line)
             done[where] = done.get(where, _NONE) + wanted.picked_qty
-    told = {
+    documented = {
         (document.type, document.id, line.line_num): line.done_qty
-        for document in [*books.entries, *books.exits]
+        for document in [*state.entries, *state.exits]
         for line in document.lines
     }
-    known = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
-    assert {name: qty for name, qty in known.items() if qty} == {
-        name: qty for name, qty in told.items() if qty
+    of_documents = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
+    assert {name: qty for name, qty in of_documents.items() if qty} == {
+        name: qty for name, qty in documented.items() if qty
     }
 
 
-def _orders_have_what_is_on_the_road(
-    orders: list[StoredTransferOrder], rows: list[StockRow]
-) -> None:
+def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> None:
     had: dict[object, Decimal] = {}
     for order in orders:
         for line in order.lines:

@@ -1,4 +1,4 @@
-"""Our programs as processes of their own."""
+"""Run programs of the project in processes of their own."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 _LONGEST = 60
-"""Seconds after which a program is killed, so that a test that reads what it says fails."""
+"""Seconds after which a program is killed, so that a test that reads its output fails."""
 
 
 @contextmanager
 def python(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Run Python at the root of the project, in this environment alone, until the block ends."""
-    with subprocess.Popen(  # noqa: S603 - our own programs
+    """Run Python in the project root with only these environment variables, inside the block."""
+    with subprocess.Popen(  # noqa: S603 - a program of this project
         [sys.executable, *arguments],
         cwd=_ROOT,
         env={"PATH": os.environ["PATH"], **environment},

@@ -1,6 +1,6 @@
-"""What a careful bookkeeper knows of the floor: where everything should be, and for whom.
+"""A model of the expected stock, orders and work of a warehouse.
 
-Plain sums, kept beside the service and by other rules than its own.
+It keeps plain sums and does not share any rule with the service.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from tests.stock_invariants import StoredState
 
 ZERO = Decimal(0)
 OPEN_BINS = ("A-01", "B-01", "F-01")
-"""Positions of every warehouse where goods may be put and picked."""
+"""Positions of every warehouse where putaway and picking are allowed."""
 
 
 class Place(NamedTuple):
-    """Where goods of one kind lie; goods on the road have no position."""
+    """Item, lot and position of some stock; stock in transit has no position."""
 
     item: str
     whs: str
@@ -31,7 +31,7 @@ type Sums = dict[Place, Decimal]
 
 
 def add(sums: Sums, place: Place, qty: Decimal) -> None:
-    """Add to a sum; what comes to nothing is left out."""
+    """Add a quantity to the sum of a place, and remove a sum of zero."""
     total = sums.pop(place, ZERO) + qty
     if total:
         sums[place] = total
@@ -39,7 +39,7 @@ def add(sums: Sums, place: Place, qty: Decimal) -> None:
 
 @dataclass(slots=True)
 class Order:
-    """An entry or exit document: what it wants of each item, what was done, by which work."""
+    """An entry or exit document: ordered and done quantity by item, and the ids of its work."""
 
     id: int
     whs: str
@@ -51,21 +51,21 @@ class Order:
 
     @property
     def has_open_lines(self) -> bool:
-        """Whether anything is left to do."""
+        """Whether the order is open and has an open quantity."""
         return not self.closed and any(self.open_qty(item) > 0 for item in self.wanted)
 
     def open_qty(self, item: str) -> Decimal:
-        """What is still to be done of an item."""
+        """Return the open quantity of an item."""
         return max(ZERO, self.wanted[item] - self.done.get(item, ZERO))
 
     def record_progress(self, item: str, qty: Decimal) -> None:
-        """Note progress, or that it was taken back."""
+        """Add to the done quantity of an item; a negative quantity undoes progress."""
         self.done[item] = self.done.get(item, ZERO) + qty
 
 
 @dataclass(slots=True)
 class Receipt:
-    """Goods that came for an order, and where they were put."""
+    """A receipt of an order, and the received quantity by place."""
 
     id: int
     order: Order
@@ -75,7 +75,7 @@ class Receipt:
 
 @dataclass(slots=True)
 class Picking:
-    """Goods that are picked for an order, or for a haul (then `order` has no documents)."""
+    """A picking for an exit document or for a transfer order, whose `order` has the id 0."""
 
     id: int
     order: Order
@@ -88,23 +88,23 @@ class Picking:
 
     @property
     def ended(self) -> bool:
-        """Whether nobody works on it any more."""
+        """Whether the picking is in a final status."""
         return self.status not in {"pending", "started"}
 
     def unallocated(self, item: str) -> Decimal:
-        """What has neither been picked nor promised."""
+        """Return the quantity of an item that is neither picked nor allocated."""
         known = [*self.allocated.items(), *self.picked.items()]
         return self.wanted[item] - sum((qty for place, qty in known if place.item == item), ZERO)
 
     @property
     def is_short(self) -> bool:
-        """Whether anything was not picked."""
+        """Whether less was picked than requested."""
         return sum(self.picked.values(), ZERO) < sum(self.wanted.values(), ZERO)
 
 
 @dataclass(slots=True)
 class Wave:
-    """Pickings that are worked together; `status` is what people made of it."""
+    """A wave of pickings; `status` is the status that the last action on it set."""
 
     id: int
     pickings: list[Picking]
@@ -112,7 +112,7 @@ class Wave:
 
     @property
     def state(self) -> str:
-        """Its state, which follows its pickings once it is released."""
+        """The state of the wave, which follows its pickings once it is released."""
         if self.status != "released":
             return self.status
         if all(one.ended for one in self.pickings):
@@ -122,19 +122,18 @@ class Wave:
 
 @dataclass(slots=True)
 class TransferOrder:
-    """A transfer order and what of it is on the road."""
+    """A transfer order and its quantities in transit."""
 
     id: int
     destination: str
     picking: Picking
     status: str = "released"
     in_transit: Sums = field(default_factory=dict)
-    lost: bool = False
 
 
 @dataclass(slots=True)
 class Transfer:
-    """Goods that are to change their place."""
+    """A transfer of a quantity from one place to another."""
 
     id: int
     source: Place
@@ -145,7 +144,7 @@ class Transfer:
 
 @dataclass(slots=True)
 class WarehouseModel:
-    """The whole floor."""
+    """The expected state of all warehouses."""
 
     stock: Sums = field(default_factory=dict)
     entries: list[Order] = field(default_factory=list)
@@ -157,15 +156,15 @@ class WarehouseModel:
     transfers: list[Transfer] = field(default_factory=list)
 
     def allocated(self, place: Place) -> Decimal:
-        """What lies at a place and is promised to pickings."""
+        """Return the quantity at a place that is allocated to pickings."""
         return sum((one.allocated.get(place, ZERO) for one in self.pickings), ZERO)
 
     def available(self, place: Place) -> Decimal:
-        """What lies at a place and is promised to nobody."""
+        """Return the quantity at a place that is not allocated."""
         return self.stock.get(place, ZERO) - self.allocated(place)
 
     def pickable(self, item: str, whs: str) -> Decimal:
-        """What could be promised of an item."""
+        """Return the quantity of an item that can be allocated in a warehouse."""
         return sum(
             (
                 self.available(place)
@@ -177,25 +176,25 @@ class WarehouseModel:
         )
 
     def has_serial(self, item: str, serial: str | None) -> bool:
-        """Whether a serial is in stock, wherever that is."""
+        """Return whether a serial is in stock anywhere."""
         return any(place.serial == serial for place in self.stock if serial and place.item == item)
 
     def move(self, source: Place | None, target: Place | None, qty: Decimal) -> None:
-        """Goods go from a place to another, come in, or leave."""
+        """Move a quantity; without a source it enters the stock, without a target it leaves."""
         if source:
             add(self.stock, source, -qty)
         if target:
             add(self.stock, target, qty)
 
     def pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
-        """Promised goods are staged."""
+        """Move an allocated quantity to staged stock."""
         add(picking.allocated, place, -qty)
         add(picking.picked, place, qty)
         self.move(place, place._replace(status="staged"), qty)
         picking.order.record_progress(place.item, qty)
 
     def unpick(self, picking: Picking, status: str) -> None:
-        """A picking ends as if it had never been."""
+        """Undo a picking and set its status."""
         for place, qty in picking.picked.items():
             self.move(place._replace(status="staged"), place, qty)
             picking.order.record_progress(place.item, -qty)
@@ -206,7 +205,7 @@ class WarehouseModel:
         picking.order.finished.discard(picking.id)
 
     def assert_matches(self, state: StoredState) -> None:
-        """Compare with what the service has written."""
+        """Compare the model with the state that the service has stored."""
         rows = {
             Place(
                 row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
@@ -216,14 +215,14 @@ class WarehouseModel:
             if row.qty
         }  # fmt: skip
         assert {place: row.qty for place, row in rows.items()} == self.stock
-        promised: Sums = {}
+        allocated: Sums = {}
         for place, qty in self._allocations():
-            add(promised, place, qty)
+            add(allocated, place, qty)
         assert {
             place: row.allocated
             for place, row in rows.items()
             if row.allocated and place.status == "available"
-        } == promised
+        } == allocated
         self._assert_levels_match(state)
         _assert_orders_match(self.entries, state.entries)
         _assert_orders_match(self.exits, state.exits)
@@ -239,28 +238,28 @@ class WarehouseModel:
             yield from picking.allocated.items()
 
     def _assert_levels_match(self, state: StoredState) -> None:
-        there: dict[tuple[str, str | None], Decimal] = {}
+        expected: dict[tuple[str, str | None], Decimal] = {}
         for place, qty in self.stock.items():
             if place.status != "in_transit":
                 for whs in (place.whs, None):
-                    there[place.item, whs] = there.get((place.item, whs), ZERO) + qty
+                    expected[place.item, whs] = expected.get((place.item, whs), ZERO) + qty
         shown = {
             (level.item_code, level.whs_code): level.on_hand
             for level in [*state.levels, *state.totals]
             if level.on_hand
         }
-        assert shown == there
+        assert shown == expected
 
 
 def _assert_orders_match(orders: list[Order], documents: list[Document]) -> None:
-    told = {
+    stored = {
         document.id: (
             document.status == "closed",
             {line.item_code: line.done_qty for line in document.lines if line.done_qty},
         )
         for document in documents
     }
-    assert told == {
+    assert stored == {
         order.id: (order.closed, {item: qty for item, qty in order.done.items() if qty})
         for order in orders
     }

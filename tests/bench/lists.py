@@ -112,23 +112,23 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             tables = [
-                _Bench(stack, aws_faults, listed).measure(large)
-                for listed in LISTS.values()
-                if not listed.bounded
+                _Bench(stack, aws_faults, spec).measure(large)
+                for spec in LISTS.values()
+                if not spec.bounded
             ]
     tables[0].note = _NOTE
     return tables
 
 
-def scenarios(listed: Listed) -> Iterator[Scenario]:
+def scenarios(spec: Listed) -> Iterator[Scenario]:
     """Every way to ask for a page of a list."""
 
     def page_500(count: int) -> int:
         return min(500, count // PER_PAGE // 2)
 
-    filters = listed.all_filters(HOURLY)
-    looked_up = _LOOKED_UP.get(listed.path)
-    orders = [sign + sort for sort in listed.sorts for sign in ("", "-")]
+    filters = spec.all_filters(HOURLY)
+    looked_up = _LOOKED_UP.get(spec.path)
+    orders = [sign + sort for sort in spec.sorts for sign in ("", "-")]
 
     def one_of_each_cost(count: int) -> Iterator[Query]:
         wide = [name for name, one in filters.items() if not one.selective]
@@ -170,28 +170,28 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
 class _Bench:
     stack: Stack
     aws_faults: AwsFaults
-    listed: Listed
+    spec: Listed
 
     def measure(self, large: int) -> Table:
         counts = (SMALL, large)
         table = Table(
-            f"Pages of GET {self.listed.name}",
+            f"Pages of GET {self.spec.name}",
             ["asked", *(f"{what}, {n:,}" for n in counts for what in ("trips", "examined"))],
             "",
         )
-        asked = list(scenarios(self.listed))
-        small_table = fill(self.stack.store(), self.listed, SMALL, HOURLY)
+        asked = list(scenarios(self.spec))
+        small_table = fill(self.stack.store(), self.spec, SMALL, HOURLY)
         small = [self._costs(small_table, one, SMALL) for one in asked]
         pairs = list(self._pairs(small_table))
         walks = [self._walks(small_table)]
-        if self.listed.path in _PROVED:
+        if self.spec.path in _PROVED:
             walks.append(self._proof(small_table, asked))
-        large_table = fill(self.stack.store(), self.listed, large, HOURLY)
+        large_table = fill(self.stack.store(), self.spec, large, HOURLY)
         for scenario, at_small in zip(asked, small, strict=True):
             at_large = self._costs(large_table, scenario, large)
             table.rows.append(_row(scenario, {SMALL: at_small, large: at_large}))
         table.rows += [*pairs, *walks]
-        if self.listed.path == LONG_WALK:
+        if self.spec.path == LONG_WALK:
             table.rows.append(self._long_walk(large_table, large))
         return table
 
@@ -209,7 +209,7 @@ class _Bench:
         return partial(Erp.follow, url=following) if following else None
 
     def _get(self, erp: Erp, query: Mapping[str, object]) -> Response:
-        return _checked(erp.get(self.listed.path, query={**self.listed.fixed_query, **query}))
+        return _checked(erp.get(self.spec.path, query={**self.spec.fixed_query, **query}))
 
     def _cost(self, table: InMemoryTable, ask: Ask) -> Cost:
         with self._on(table) as erp:
@@ -232,7 +232,7 @@ class _Bench:
 
     def _pairs(self, table: InMemoryTable) -> Iterator[Row]:
         """Ask for every two filters: no more may be examined than for the narrower one alone."""
-        filters = self.listed.all_filters(HOURLY)
+        filters = self.spec.all_filters(HOURLY)
         values = {name: one.values(SMALL)[0] for name, one in filters.items()}
         worst, broken = Cost(0, 0), []
         alone = {
@@ -289,8 +289,8 @@ class _Bench:
         _forget_bookmarks(table)
         with self._on(table) as erp:
             before = table.index_entries_examined
-            seen = [self.listed.row_id(row) for answer in walk(erp) for row in answer.data]
-        wanted = sorted(self.listed.id_of(number) for number in range(1, count + 1))
+            seen = [self.spec.row_id(row) for answer in walk(erp) for row in answer.data]
+        wanted = sorted(self.spec.id_of(number) for number in range(1, count + 1))
         return table.index_entries_examined - before, sorted(seen) == wanted
 
     def _count_up(

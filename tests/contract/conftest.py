@@ -7,12 +7,12 @@ from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
 SIZES = (0, 1, 25, 26, 250)
-"""None, one, a page, a page and one, many pages."""
+"""Numbers of rows: none, one, one page, one page and one row, many pages."""
 
 
 @pytest.fixture(scope="module")
 def lists() -> Iterator[FilledLists]:
-    """A stack for the whole module, whose lists are as long as a test wants."""
+    """Lists of any length, in one stack for the module."""
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
         lists = FilledLists(stack)
         lists.install(patch)
@@ -21,13 +21,13 @@ def lists() -> Iterator[FilledLists]:
 
 @pytest.fixture(scope="module")
 def stack(lists: FilledLists) -> Stack:
-    """The stack of the module; nothing of it may be changed."""
+    """The stack of the module; tests must not change it."""
     return lists.stack
 
 
 @pytest.fixture(params=LISTS)
 def list_name(request: pytest.FixtureRequest) -> str:
-    """Each list."""
+    """The name of each list."""
     found: str = request.param
     return found
 

@@ -1,4 +1,4 @@
-"""Lists of any length, each in a table of its own, and what must be found in them."""
+"""Lists with any number of rows, each in its own in-memory table, and their expected results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,14 +18,14 @@ from tests.lists.filling import fill
 from tests.stack import Stack
 
 MAX_PER_PAGE = 100
-"""Rows of the longest page."""
+"""Largest page size."""
 
 type Query = Mapping[str, object]
 
 
 @dataclass
 class FilledList:
-    """One list with some rows, and an ERP that reads it."""
+    """One list with `count` rows, and an ERP that reads it."""
 
     spec: Listed
     count: int
@@ -40,7 +40,7 @@ class FilledList:
 
     @cached_property
     def rows(self) -> dict[int, Row]:
-        """Every row, with what it goes by without showing it, by id."""
+        """Every row with the values that are filtered by but not shown, by id."""
         rows: dict[int, Row] = {}
         for position in range(1, self.count + 1):
             number = self.spec.id_of(position)
@@ -55,21 +55,21 @@ class FilledList:
 
     @property
     def filters(self) -> dict[str, Filter]:
-        """Every parameter that filters."""
+        """Every filter by its parameter."""
         return self.spec.all_filters(self.times)
 
     def get(self, query: Query) -> Response:
-        """Ask for a page."""
+        """Return the response with one page."""
         return self.erp.get(self.spec.path, query={**self.spec.fixed_query, **query})
 
     def walk(self, query: Query, *, per_page: int = MAX_PER_PAGE) -> list[dict[str, Any]]:
-        """Read a whole list by links.next."""
+        """Return all rows, read by `links.next`."""
         return self.erp.walk(
             self.spec.path, per_page=per_page, **{**self.spec.fixed_query, **query}
         )
 
     def expected(self, query: Mapping[str, str]) -> list[int]:
-        """Ids of the rows that filters and sort leave, in order, by hand."""
+        """Return the ids that filters and sort must give, in order, computed from `rows`."""
         filters = self.filters
         wanted = {name: value for name, value in query.items() if name != "sort"}
         found = [
@@ -80,7 +80,7 @@ class FilledList:
         return self.ordered(found, query.get("sort", self.spec.default_sort))
 
     def ordered(self, numbers: Iterable[int], sort: str) -> list[int]:
-        """Sort by hand: None first, equal values by id, the other way round all of it."""
+        """Sort ids by a sort value: None first, equal values by id; `-` reverses the order."""
         value = self.spec.sorts[sort.removeprefix("-")]
 
         def key(number: int) -> tuple[bool, Any, int]:
@@ -90,7 +90,7 @@ class FilledList:
         return sorted(numbers, key=key, reverse=sort.startswith("-"))
 
     def mismatch(self, query: Mapping[str, str]) -> str:
-        """Ask for a list and tell what is wrong with the answer; empty when nothing is."""
+        """Read a list; return a description of what is wrong, or an empty text."""
         expected = self.expected(query)
         answer = self.get({**query, "per_page": MAX_PER_PAGE})
         if answer.status != 200:
@@ -104,16 +104,16 @@ class FilledList:
         if numbers != expected or total != len(expected):
             return f"{query}: {numbers} of {total} instead of {expected}"
         changed = [n for n, row in zip(numbers, rows, strict=True) if row != self.shown_rows[n]]
-        return f"{query}: shows {changed} in another way" if changed else ""
+        return f"{query}: rows {changed} differ from the unfiltered list" if changed else ""
 
     def mismatches(self, queries: Iterable[Mapping[str, str]]) -> list[str]:
-        """Ask for many lists; what is wrong with each that is wrong."""
+        """Read many lists; return a description of each that is wrong."""
         return [found for query in queries if (found := self.mismatch(query))]
 
 
 @dataclass
 class FilledLists:
-    """A stack whose lists are as long as a test wants."""
+    """A stack whose lists are filled with as many rows as a test needs."""
 
     stack: Stack
     _active_table: InMemoryTable | None = None
@@ -122,17 +122,17 @@ class FilledLists:
 
     @contextmanager
     def filled(
-        self, listed: Listed, count: int, times: Times = HOURLY, tenant: str = "acme"
+        self, spec: Listed, count: int, times: Times = HOURLY, tenant: str = "acme"
     ) -> Iterator[FilledList]:
-        """Let a list of the tenant have `count` rows; made once."""
-        name = (listed.name, count, id(times))
+        """Fill a list of the tenant with `count` rows inside the block; the table is cached."""
+        name = (spec.name, count, id(times))
         if name not in self._tables:
-            self._tables[name] = fill(self.stack.store(), listed, count, times)
+            self._tables[name] = fill(self.stack.store(), spec, count, times)
         table = self._tables[name]
         if (*name, tenant) not in self._lists:
             erp = self.stack.erp(tenant)
-            self._lists[*name, tenant] = FilledList(listed, count, times, table, erp)
-        # All lists have the same table, as far as the service knows.
+            self._lists[*name, tenant] = FilledList(spec, count, times, table, erp)
+        # The service reads every list from the same table name.
         bookmarks._remembered.clear()
         table.expire()
         table.name = config().tenant_table(tenant)
@@ -144,13 +144,13 @@ class FilledLists:
 
     @contextmanager
     def moto_answers(self) -> Iterator[None]:
-        """Let the real table answer for the length of the block."""
+        """Let moto answer instead of the in-memory tables inside the block."""
         answering, self._active_table = self._active_table, None
         yield
         self._active_table = answering
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        """Let the tables answer in place of botocore, which is most of the time of a request."""
+        """Let the in-memory tables answer before botocore, which takes most of a request's time."""
         original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
         def call(client: BaseClient, operation: str, parameters: dict[str, Any]) -> Any:
@@ -162,12 +162,12 @@ class FilledLists:
 
 
 def is_period(query: Mapping[str, str]) -> bool:
-    """Tell whether its days, if it has both, are in order; others are an error."""
+    """Return whether `from` is not after `to`."""
     return query.get("from", "") <= query.get("to", "9999")
 
 
 def pairs(listing: FilledList) -> Iterator[Mapping[str, str]]:
-    """Every two filters together: with values that a row has both, and with others."""
+    """Yield every two filters, with values that one row has and with values that differ."""
     return filter(is_period, _pairs(listing))
 
 

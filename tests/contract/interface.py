@@ -1,6 +1,6 @@
-"""The operations of the interface with their rights, written down by hand.
+"""The operations of the API with their scopes and permissions, written by hand.
 
-Not derived from the declarations of the routes: these are held against it.
+The table is independent of the declarations of the routes, which tests compare with it.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One operation: what an integration client needs, and what a user (None: a valid token)."""
+    """The scope for integration clients and the permission for users; None: any valid token."""
 
     scope: str
     permission: str | None
 
 
 def _read(text: str) -> dict[str, Access]:
-    """Read lines of `METHOD path scope permission`, `-` where a valid token is enough."""
+    """Parse lines of `METHOD path scope permission`; `-` means that a valid token is enough."""
     promises = {}
     for line in text.strip().splitlines():
         method, path, scope, permission = line.split()
@@ -75,7 +75,7 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     PATCH   /webhooks/{id}                    webhooks:manage   users.manage
     DELETE  /webhooks/{id}                    webhooks:manage   users.manage
 """)
-"""The interface's operation table; where it leaves the permission open, that of its group."""
+"""The documented operation table; an undocumented permission is that of the route group."""
 
 IMPLIED: Mapping[str, Access] = _read("""
     POST    /warehouses                       warehouses:write  inventory.manage
@@ -174,7 +174,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     DELETE  /api-clients/{id}/previous-secret  settings:manage  users.manage
     GET     /audit-log                        settings:manage   users.manage
 """)
-"""Operations that the table leaves out and the rest of the interface needs."""
+"""Operations that the documented table omits and that other parts of the API require."""
 
 REQUIRED_ACCESS: Mapping[str, Access] = {**DOCUMENTED, **IMPLIED}
 
@@ -183,10 +183,10 @@ MODULES = {
     "/waves": "not_found",
     "/imports": "bulk_import_disabled",
 }
-"""First part of a path whose module may be switched off → the code that then answers."""
+"""First path segment → the error code when its module is disabled."""
 
 FEATURES = {"/webhooks": "webhooks.enabled"}
-"""First part of a path → the function of a plan without which it answers feature_not_in_plan."""
+"""First path segment → the plan feature without which it answers feature_not_in_plan."""
 
 KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}
-"""Operations that answer idempotency_key_required without the header Idempotency-Key."""
+"""Operations that answer idempotency_key_required without an Idempotency-Key header."""

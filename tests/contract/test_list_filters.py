@@ -1,4 +1,4 @@
-"""Each filter finds the rows it should, alone, with another, and in every order."""
+"""Filters return the expected rows: alone, combined with another filter, and in every order."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from tests.lists import LISTS
 PAGE_AND_ONE = 26
 
 ALL_OR_NONE = {
-    # By warehouse is what levels are without it; totals belong to no warehouse.
+    # Levels are per warehouse by default, and totals belong to no warehouse.
     "/stock-levels": {"totals"},
     "/stock-levels?totals=true": {"warehouse"},
 }
-"""Filters that leave all rows or none, whatever their value."""
+"""Filters that return all rows or none for every value."""
 
 
-def test_each_filter_finds_its_rows(listing: FilledList) -> None:
+def test_each_filter_returns_its_rows(listing: FilledList) -> None:
     queries = [
         {name: value}
         for name, one in listing.filters.items()
@@ -24,11 +24,11 @@ def test_each_filter_finds_its_rows(listing: FilledList) -> None:
     assert listing.mismatches(queries) == []
 
 
-def test_two_filters_find_what_both_do(listing: FilledList) -> None:
+def test_two_filters_return_the_rows_that_match_both(listing: FilledList) -> None:
     assert listing.mismatches(pairs(listing)) == []
 
 
-def test_all_filters_at_once(listing: FilledList) -> None:
+def test_all_filters_combined_return_the_rows_that_match_all(listing: FilledList) -> None:
     queries: list[dict[str, str]] = []
     for row in list(listing.rows.values())[:3]:
         held = {
@@ -41,7 +41,7 @@ def test_all_filters_at_once(listing: FilledList) -> None:
 
 
 @pytest.mark.parametrize("direction", ["", "-"])
-def test_filtered_rows_come_in_every_order(
+def test_filtered_rows_are_sorted_by_every_sort_value(
     lists: FilledLists, list_name: str, direction: str
 ) -> None:
     with lists.filled(LISTS[list_name], PAGE_AND_ONE) as listing:
@@ -53,10 +53,10 @@ def test_filtered_rows_come_in_every_order(
         assert listing.mismatches(queries) == []
 
 
-def test_the_filters_that_are_tried_find_some_rows_and_not_others(
+def test_tested_filter_values_match_some_rows_but_not_all(
     lists: FilledLists, list_name: str
 ) -> None:
-    """Without this the tests above might compare nothing with nothing."""
+    """Guard against the tests above comparing empty results only."""
     with lists.filled(LISTS[list_name], 250) as listing:
         found = {
             parameter: [len(listing.expected({parameter: v})) for v in one.values(listing.count)]
@@ -70,7 +70,7 @@ def test_the_filters_that_are_tried_find_some_rows_and_not_others(
         assert telling == set(found) - ALL_OR_NONE.get(list_name, set())
 
 
-def test_parameters_that_are_not_known_are_ignored(listing: FilledList) -> None:
+def test_unknown_parameters_are_ignored(listing: FilledList) -> None:
     asked = listing.get({"colour": "red", "filter[status]": "open", "limit": 3})
     assert [listing.spec.row_id(row) for row in asked.data] == listing.expected({})[:25]
     assert asked.json()["meta"]["total"] == listing.count

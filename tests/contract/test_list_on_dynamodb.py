@@ -1,4 +1,4 @@
-"""The tables that answer the other tests of lists answer as DynamoDB does."""
+"""The in-memory tables of the other list tests give the same results as moto's DynamoDB."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _BATCH = 25
 
 
 def questions(listing: FilledList) -> Iterator[Query]:
-    """Ask for each filter, each order, a page in the middle and one filtered twice."""
+    """Yield queries: each filter, each sort value, a middle page, and two filters."""
     filters = {name: one.values(ROWS)[0] for name, one in listing.filters.items()}
     yield from ({name: value, "per_page": 5} for name, value in filters.items())
     yield from ({"sort": f"-{sort}"} for sort in listing.spec.sorts)
@@ -35,7 +35,7 @@ def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
     lists.stack.empty()
 
 
-def test_answers_are_those_of_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:
+def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:
     def walked(query: Query) -> list[str]:
         bookmarks._remembered.clear()
         answer = on_dynamodb.get(query)

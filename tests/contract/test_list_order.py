@@ -1,21 +1,21 @@
-"""Each sort value puts all rows in its order, both ways; rows equal in it stay in theirs."""
+"""Lists are sorted by each sort value, ascending and descending; equal rows are sorted by id."""
 
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 
 
-def test_each_sort_value_both_ways(listing: FilledList) -> None:
+def test_each_sort_value_sorts_ascending_and_descending(listing: FilledList) -> None:
     queries = [{"sort": sign + sort} for sort in listing.spec.sorts for sign in ("", "-")]
     assert listing.mismatches(queries) == []
 
 
-def test_the_default_order(listing: FilledList) -> None:
+def test_default_order_is_that_of_the_default_sort_value(listing: FilledList) -> None:
     named = listing.get({"sort": listing.spec.default_sort, "per_page": 100})
     assert listing.get({"per_page": 100}).data == named.data
     assert listing.mismatches([{}]) == []
 
 
-def test_pages_are_cut_out_of_that_order(lists: FilledLists, list_name: str) -> None:
+def test_pages_follow_the_sort_order(lists: FilledLists, list_name: str) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         for sort in listing.spec.sorts:
             for sign in ("", "-"):
@@ -23,8 +23,8 @@ def test_pages_are_cut_out_of_that_order(lists: FilledLists, list_name: str) -> 
                 assert rows == listing.walk({"sort": sign + sort}), sign + sort
 
 
-def test_the_orders_that_are_tried_have_ties_and_differ(lists: FilledLists, list_name: str) -> None:
-    """Without this the tests above might see one order only."""
+def test_tested_sort_orders_have_ties_and_differ(lists: FilledLists, list_name: str) -> None:
+    """Guard against the tests above seeing only one order."""
     with lists.filled(LISTS[list_name], 250) as listing:
         unique = {"id", "item_code", "username", "whs_code"}
         for sort, value in listing.spec.sorts.items():

@@ -1,4 +1,4 @@
-"""`links` and `meta` of every page, and walks from the first to the last."""
+"""`links` and `meta` of every page, and reading lists from the first page to the last."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ DEFAULT = 25
 
 
 def link_query(link: str | None) -> dict[str, str] | None:
-    """What a link asks for, without the cursor, which is nobody's business."""
+    """Return the query of a link without the cursor, which is opaque."""
     if link is None:
         return None
     query = dict(parse_qsl(urlsplit(link).query))
@@ -27,7 +27,7 @@ def link_query(link: str | None) -> dict[str, str] | None:
 def page_errors(
     listing: FilledList, answer: Response, query: Query, per_page: int, page: int
 ) -> list[str]:
-    """Say what in links, meta and the number of rows is not as the interface has it."""
+    """Return the deviations of links, meta and the number of rows from the documentation."""
     assert answer.status == 200, answer.text
     path, total = ADDRESS + listing.spec.path, listing.count
     last = max(1, -(-total // per_page))
@@ -82,11 +82,11 @@ def page_errors(
 
 
 def numbered(buttons: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the links to pages by number: without the two ends and the gaps."""
+    """Return the links to numbered pages, without `previous`, `next` and the gaps."""
     return [button for button in buttons[1:-1] if button["url"]]
 
 
-def test_page_sizes(listing: FilledList) -> None:
+def test_first_page_has_the_requested_size_of_at_most_100(listing: FilledList) -> None:
     found = page_errors(listing, listing.get({}), {}, DEFAULT, 1)
     for size in (1, 24, 25, 99, 100, 101, 100_000):
         query = {"per_page": size}
@@ -95,7 +95,7 @@ def test_page_sizes(listing: FilledList) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 10])
-def test_pages_by_number(listing: FilledList, size: int) -> None:
+def test_page_parameter_returns_the_rows_of_that_page(listing: FilledList, size: int) -> None:
     last = max(1, -(-listing.count // size))
     found: list[str] = []
     for page in sorted({1, 2, last // 2 + 1, last - 1, last, last + 1, last + 1000} - {0}):
@@ -137,7 +137,7 @@ def by_number(listing: FilledList, per_page: int, query: Query) -> Iterator[Resp
 
 
 def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> list[list[int]]:
-    """Ids of each page; `fresh`: each request meets a new execution environment."""
+    """Return the ids of each page; with `fresh`, each request runs in a new environment."""
     pages = []
     for answer in answers:
         assert answer.status == 200, answer.text
@@ -148,7 +148,7 @@ def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> lis
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["one environment", "new environments"])
-def test_walks_meet_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
+def test_reading_all_pages_returns_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
     size = 9 if listing.count < 100 else 60
     expected = listing.expected({})
     pages = [expected[at : at + size] for at in range(0, len(expected), size)] or [[]]
@@ -158,7 +158,9 @@ def test_walks_meet_each_row_once(listing: FilledList, fresh: bool) -> None:  # 
     assert ids(listing, by_links_backwards(listing, size, {}), fresh=fresh) == pages[::-1]
 
 
-def test_filtered_walks_meet_each_row_once(lists: FilledLists, list_name: str) -> None:
+def test_reading_all_filtered_pages_returns_each_row_once(
+    lists: FilledLists, list_name: str
+) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         for parameter, one in listing.filters.items():
             query = {parameter: one.values(listing.count)[0]}

@@ -1,4 +1,4 @@
-"""From which instant, and from which day of the company to which, lists show rows."""
+"""`updated_since` filters by instant; `from` and `to` filter by day in the tenant's time zone."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from tests.lists import LISTS
 from tests.lists.description import Times
 from tests.stack import ADDRESS
 
-PERIODS = [name for name, listed in LISTS.items() if listed.period]
+PERIODS = [name for name, spec in LISTS.items() if spec.period]
 
 BORDERS: Mapping[str, Sequence[tuple[str, str]]] = {
     "America/Santiago": [
@@ -23,7 +23,7 @@ BORDERS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("2026-04-05T03:00:00.000Z", "2026-04-04"),
         ("2026-04-05T03:59:59.999Z", "2026-04-04"),
         ("2026-04-05T04:00:00.000Z", "2026-04-05"),
-        # They go forward at midnight: 6 September begins at one o'clock.
+        # The clocks go forward at midnight: 6 September starts at 01:00.
         ("2026-09-06T03:59:59.999Z", "2026-09-05"),
         ("2026-09-06T04:00:00.000Z", "2026-09-06"),
         ("2026-09-07T02:59:59.999Z", "2026-09-06"),
@@ -37,7 +37,7 @@ BORDERS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("2026-04-05T12:00:00.000Z", "2026-04-06"),
         ("2026-09-26T11:59:59.999Z", "2026-09-26"),
         ("2026-09-26T12:00:00.000Z", "2026-09-27"),
-        # They go forward in the night of 27 September.
+        # The clocks go forward in the night of 27 September.
         ("2026-09-27T10:59:59.999Z", "2026-09-27"),
         ("2026-09-27T11:00:00.000Z", "2026-09-28"),
     ],
@@ -48,7 +48,7 @@ BORDERS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("2026-03-01T00:00:00.000Z", "2026-03-01"),
     ],
 }
-"""Time zone → instants at the borders of its days, and the day that each is part of."""
+"""Time zone → instants at the bounds of its days, and the day of each instant."""
 
 TIMES = {
     zone: Times(*[lambda number, of=instants: of[number - 1][0]] * 2)
@@ -58,7 +58,7 @@ TIMES = {
 
 @pytest.fixture(scope="module")
 def tenants(lists: FilledLists) -> Mapping[str, str]:
-    """Time zone → a tenant there."""
+    """Time zone → the slug of a tenant in it."""
     slugs = {zone: zone.rpartition("/")[2].lower() for zone in BORDERS}
     for zone, slug in slugs.items():
         create_tenant(
@@ -70,16 +70,16 @@ def tenants(lists: FilledLists) -> Mapping[str, str]:
 
 @pytest.mark.parametrize("zone", BORDERS)
 @pytest.mark.parametrize("path", PERIODS)
-def test_days_are_those_of_the_company(
+def test_from_and_to_are_days_in_the_tenants_time_zone(
     lists: FilledLists, tenants: Mapping[str, str], path: str, zone: str
 ) -> None:
-    listed, instants = LISTS[path], BORDERS[zone]
+    spec, instants = LISTS[path], BORDERS[zone]
     days = sorted({day for _, day in instants})
-    with lists.filled(listed, len(instants), TIMES[zone], tenants[zone]) as listing:
+    with lists.filled(spec, len(instants), TIMES[zone], tenants[zone]) as listing:
 
         def found(**query: str) -> set[str]:
             rows = listing.walk({"sort": "created_at", **query})
-            return {listing.rows[listed.row_id(row)]["created_at"] for row in rows}
+            return {listing.rows[spec.row_id(row)]["created_at"] for row in rows}
 
         for number, first in enumerate(days):
             assert found(**{"from": first}) == {at for at, day in instants if day >= first}
@@ -90,17 +90,17 @@ def test_days_are_those_of_the_company(
         assert found(**{"from": "0001-01-01", "to": "9999-12-31"}) == {at for at, _ in instants}
 
 
-def test_a_day_is_that_of_the_company_beside_other_filters(
+def test_from_and_to_combine_with_other_filters(
     lists: FilledLists, tenants: Mapping[str, str]
 ) -> None:
     zone = "Pacific/Auckland"
     for path in PERIODS:
-        listed, instants = LISTS[path], BORDERS[zone]
-        with lists.filled(listed, len(instants), TIMES[zone], tenants[zone]) as listing:
-            for parameter, one in listed.filters.items():
+        spec, instants = LISTS[path], BORDERS[zone]
+        with lists.filled(spec, len(instants), TIMES[zone], tenants[zone]) as listing:
+            for parameter, one in spec.filters.items():
                 for value in one.values(len(instants)):
                     query = {parameter: value, "from": "2026-04-05", "to": "2026-04-05"}
-                    rows = [listing.rows[listed.row_id(row)] for row in listing.walk(query)]
+                    rows = [listing.rows[spec.row_id(row)] for row in listing.walk(query)]
                     wanted = [
                         row["created_at"]
                         for row in listing.rows.values()
@@ -110,9 +110,9 @@ def test_a_day_is_that_of_the_company_beside_other_filters(
                     assert sorted(row["created_at"] for row in rows) == wanted, query
 
 
-def test_updated_since_includes_the_instant_itself(lists: FilledLists, list_name: str) -> None:
-    listed = LISTS[list_name]
-    with lists.filled(listed, 26) as listing:
+def test_updated_since_includes_the_given_instant(lists: FilledLists, list_name: str) -> None:
+    spec = LISTS[list_name]
+    with lists.filled(spec, 26) as listing:
         moments = sorted({row["updated_at"] for row in listing.rows.values()})
         for moment in (moments[0], moments[len(moments) // 2], moments[-1]):
             after = moment.replace(".000Z", ".001Z")
@@ -134,7 +134,7 @@ def test_updated_since_includes_the_instant_itself(lists: FilledLists, list_name
         "2013-01-01t05:00:00,000z",
     ],
 )
-def test_an_instant_may_be_written_in_any_zone(
+def test_updated_since_accepts_any_time_zone_offset(
     lists: FilledLists, list_name: str, written: str
 ) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:

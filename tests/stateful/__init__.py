@@ -1,4 +1,4 @@
-"""Everything that happens on the floor, at random, beside a bookkeeper who foresees it."""
+"""A Hypothesis state machine of warehouse operations that compares the service with a model."""
 
 from decimal import Decimal
 
@@ -15,11 +15,11 @@ __all__ = ["WAREHOUSES", "WarehouseMachine"]
 
 
 class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules):
-    """All that people do with stock."""
+    """All operations on stock."""
 
     @classmethod
     def prepare(cls, stack: Stack, erp: Erp) -> None:
-        """Let every run begin with some goods, a truck at the dock, and orders."""
+        """Create the initial state of every run: some stock, a started receipt, and orders."""
         cls.stack, cls.erp, cls.label, cls.steps = stack, erp, "first", 0
         cls.start, cls.restore = WarehouseModel(), staticmethod(_nothing)
         first = cls()
@@ -49,4 +49,4 @@ class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules
 
 
 def _nothing() -> None:
-    """There is nothing to go back to yet."""
+    """Do nothing; the first run has no snapshot to restore."""

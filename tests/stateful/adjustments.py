@@ -1,4 +1,4 @@
-"""Stock that is corrected and read; see `base`."""
+"""Rules of stock adjustments and of reading stock levels."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ from tests.warehouse_model import ZERO
 
 
 class AdjustmentRules(BaseMachine):
-    """What people find on the shelves."""
+    """Stock adjustments."""
 
     @rule(
         item=ITEMS, whs=WHS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
@@ -36,18 +36,18 @@ class AdjustmentRules(BaseMachine):
         change: str,
         status: str,
     ) -> None:
-        """Somebody finds more or less than there should be, or damage."""
+        """Adjust a quantity or an inventory status."""
         place = place_at(item, whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
             "item_code": item, "warehouse": whs, "bin_code": bin_code, "batch": place.batch,
             "serial": place.serial, "inventory_status": status, "reason": "Looked",
         }  # fmt: skip
-        there, free = self.model.stock.get(place, ZERO), self.model.available(place)
+        on_hand, free = self.model.stock.get(place, ZERO), self.model.available(place)
         elsewhere = self.model.has_serial(item, place.serial)
         if change == "to_status":
             other = "damaged" if status == "available" else "available"
-            possible = there > 0 and qty <= free
+            possible = on_hand > 0 and qty <= free
             self.post(
                 "/stock-adjustments", {**body, "to_status": other, "qty": qty},
                 201 if possible else 409,
@@ -55,7 +55,7 @@ class AdjustmentRules(BaseMachine):
             if possible:
                 self.model.move(place, place._replace(status=other), qty)
             return
-        difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - there}[change]
+        difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - on_hand}[change]
         possible = not elsewhere if difference > 0 else -difference <= free
         expected = 409 if not possible else 201 if difference else 200
         self.post("/stock-adjustments", {**body, change: qty}, expected)
@@ -64,15 +64,15 @@ class AdjustmentRules(BaseMachine):
 
     @rule()
     def read_levels(self) -> None:
-        """The ERP reads what is on hand."""
+        """Read the stock levels and compare them with the model."""
         type(self).steps += 1
         shown = {
             (one["item_code"], one["whs_code"]): Decimal(str(one["on_hand"]))
             for one in self.erp.walk("/stock-levels", per_page=2)
             if one["on_hand"]
         }
-        there: dict[tuple[str, str], Decimal] = {}
+        expected: dict[tuple[str, str], Decimal] = {}
         for place, qty in self.model.stock.items():
             if place.status != "in_transit":
-                there[place.item, place.whs] = there.get((place.item, place.whs), ZERO) + qty
-        assert shown == there
+                expected[place.item, place.whs] = expected.get((place.item, place.whs), ZERO) + qty
+        assert shown == expected

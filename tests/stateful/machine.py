@@ -1,8 +1,8 @@
-"""Everything that happens on the floor, at random, beside a bookkeeper who foresees it.
+"""The base of the state machine: requests, checks and strategies that all rules use.
 
-Each rule does one thing through the interface, possible or not. The bookkeeper tells the
-status of the answer before it comes; afterwards what is stored must be sound by itself and
-what the bookkeeper has. What is refused must have changed nothing.
+Each rule sends one request through the API, possible or not. The model predicts the status of
+the response. After each rule, the stored state must satisfy the stock invariants and match the
+model. A refused request must not change anything.
 """
 
 import copy
@@ -34,12 +34,12 @@ INDEX = st.integers(0, 9)
 WANTED = st.dictionaries(ITEMS, st.integers(1, 5).map(Decimal), min_size=1)
 
 _VOLATILE = ("idempotency#", "sequence", "count#")
-"""Keys of items that requests may change which change nothing of the floor."""
+"""Key prefixes of items that a refused request may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request that was answered, so that it can be repeated."""
+    """A request and its response, kept so that the request can be repeated."""
 
     path: str
     body: Mapping[str, object] | None
@@ -49,9 +49,9 @@ class SentRequest:
 
 
 class BaseMachine(RuleBasedStateMachine):
-    """A floor and its bookkeeper; subclasses have the rules.
+    """The service and its model; subclasses define the rules.
 
-    `steps` counts the requests of all runs; keys begin with `label`.
+    `steps` counts the requests of all runs. Idempotency keys start with `label`.
     """
 
     steps = 0
@@ -59,7 +59,7 @@ class BaseMachine(RuleBasedStateMachine):
     erp: Erp
     restore: Callable[[], None]
     start = WarehouseModel()
-    """What is there when a run begins."""
+    """The state at the start of a run."""
     label = "key"
 
     def __init__(self) -> None:
@@ -69,17 +69,17 @@ class BaseMachine(RuleBasedStateMachine):
         self.sent_requests: list[SentRequest] = []
         self._number = len(self.model.entries) + len(self.model.exits)
 
-    # How things are done and checked
+    # Requests and checks
 
     def post(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
-        """Send a request that must be answered with a status; what it did is checked later."""
+        """Send a request and assert the status of its response."""
         type(self).steps += 1
         before = self._stored() if expected >= 400 else None
         key = f"{self.label}-{len(self.sent_requests)}"
         answer = self.erp.post(path, _plain(body), key=key)
         assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
         if before is not None:
-            assert self._stored() == before, "what is refused changes nothing"
+            assert self._stored() == before, "a refused request changed the stored state"
         if expected != 422 and "approval_required" not in answer.text:
             self.sent_requests.append(SentRequest(path, body, key, answer.status, answer.text))
         else:
@@ -88,7 +88,7 @@ class BaseMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_state(self) -> None:
-        """Check everything that is stored, by itself and beside the bookkeeper."""
+        """Check the invariants of the stored state, and compare it with the model."""
         books = read_books(self.stack.stored())
         check(books)
         self.model.assert_matches(books)
@@ -104,7 +104,7 @@ class BaseMachine(RuleBasedStateMachine):
 
     @rule(index=st.integers(0, 30))
     def repeat_request(self, index: int) -> None:
-        """An ERP sends a request again under its key: same answer, done once."""
+        """Repeat a request with its idempotency key: same response, no second effect."""
         kept = [one for one in self.sent_requests if one.key]
         if not kept:
             return
@@ -138,11 +138,11 @@ class BaseMachine(RuleBasedStateMachine):
         ),
     )  # fmt: skip
     def send_invalid_request(self, path: str, body: dict[str, object]) -> None:
-        """What is not valid is refused."""
+        """Send an invalid request."""
         self.post(path, body, 422)
 
     def create_document(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
-        """Order goods; the id of the document."""
+        """Create a document; return its id."""
         self._number += 1
         body = {
             "external_ref": f"O-{self._number}",
@@ -174,7 +174,7 @@ AFTER = {
 
 
 def recent_one[E](several: list[E], index: int) -> E:
-    """Choose the latest ones more often: most of what happens is about them."""
+    """Return the entry at `index`, counted from the end; a small index means a recent entry."""
     return several[-1 - index % len(several)]
 
 
@@ -184,8 +184,8 @@ def place_at(item: str, whs: str, bin_code: str, lot: int, status: str = "availa
 
 
 def _plain(body: Mapping[str, object] | None) -> Any:
-    """Write a body as JSON has it, without what is not said."""
+    """Return the body as parsed JSON, without null fields."""
     if body is None:
         return None
-    said = {name: value for name, value in body.items() if value is not None}
-    return json.loads(dumps(said))
+    given = {name: value for name, value in body.items() if value is not None}
+    return json.loads(dumps(given))

@@ -1,4 +1,4 @@
-"""Goods that go out; see `base`."""
+"""Rules of exit documents and pickings."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -23,18 +23,18 @@ from tests.warehouse_model import ZERO, Order, Picking, Place
 
 
 class PickingRules(BaseMachine):
-    """Orders of customers, and pickings for them."""
+    """Exit documents and their pickings."""
 
     @rule(whs=WHS, wanted=WANTED)
     def create_exit_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
-        """A customer orders."""
+        """Create an exit document."""
         number = self.create_document("/exit-documents", "sale_order", whs, wanted)
         self.model.exits.append(Order(number, whs, wanted))
 
     @precondition(lambda self: self.model.exits)
     @rule(index=INDEX, allocate=st.booleans())
     def create_picking(self, *, index: int, allocate: bool) -> None:
-        """An order is given to the pickers."""
+        """Create a picking of an exit document."""
         order = recent_one(self.model.exits, index)
         expected = 201 if order.has_open_lines and not order.open_work else 409
         body = {"document_id": order.id, "allocate": allocate}
@@ -49,7 +49,7 @@ class PickingRules(BaseMachine):
     def record_allocation(
         self, picking: Picking, shown: Mapping[str, Any], *, allocated: bool
     ) -> None:
-        """Note which goods a picking was promised; how much must be what there was."""
+        """Record the allocations of a picking, and check the allocated quantity of each item."""
         due = {
             item: min(picking.unallocated(item), self.model.pickable(item, picking.order.whs))
             if allocated
@@ -77,7 +77,7 @@ class PickingRules(BaseMachine):
     def pick(
         self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool
     ) -> None:
-        """A picker takes what was promised, or something else."""
+        """Pick from an allocated place, or from a wrong one."""
         picking = recent_one(self.model.pickings, index)
         places = sorted(picking.allocated, key=str)
         place = (
@@ -109,7 +109,7 @@ class PickingRules(BaseMachine):
             self.after_pick(picking)
 
     def after_pick(self, picking: Picking) -> None:
-        """What else a pick brings about."""
+        """Update the model after a pick; subclasses override it."""
 
     @precondition(lambda self: self.model.pickings)
     @rule(
@@ -119,7 +119,7 @@ class PickingRules(BaseMachine):
         ),
     )
     def act_on_picking(self, index: int, action: str) -> None:
-        """A picking goes on, ends, or is taken back."""
+        """Start, allocate, cancel, revert or synchronize a picking."""
         picking = recent_one(self.model.pickings, index)
         possible = picking.status in BEFORE[action]
         if action == "revert":
@@ -140,7 +140,7 @@ class PickingRules(BaseMachine):
     @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
     def finalize_picking(self, index: int, reason: str | None) -> None:
-        """A picker is done, whether everything was there or not."""
+        """Finalize a picking, complete or short."""
         picking = recent_one(self.model.pickings, index)
         expected = 200
         if picking.status != "started" or any(
@@ -161,7 +161,7 @@ class PickingRules(BaseMachine):
     @precondition(lambda self: self.model.exits)
     @rule(index=INDEX)
     def dispatch(self, index: int) -> None:
-        """The goods of an order go out."""
+        """Dispatch an exit document."""
         order = recent_one(self.model.exits, index)
         possible = bool(not order.closed and not order.open_work and order.finished)
         self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
@@ -175,7 +175,7 @@ class PickingRules(BaseMachine):
 
     @rule(index=INDEX, direction=st.sampled_from(("entry", "exit")))
     def close_document(self, index: int, direction: str) -> None:
-        """What is still open on an order is given up."""
+        """Close a document with open quantities."""
         orders = self.model.entries if direction == "entry" else self.model.exits
         if orders:
             order = recent_one(orders, index)
@@ -185,7 +185,7 @@ class PickingRules(BaseMachine):
 
 
 def read_allocations(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Place, Decimal]]:
-    """Read from an answer what is promised: all that has a position and was not picked."""
+    """Return the allocations that a response shows: lines with a position, minus the picks."""
     for line in shown["lines"]:
         if line["bin_code"] is None:
             continue

@@ -1,4 +1,4 @@
-"""Goods that come in; see `base`."""
+"""Rules of entry documents and receipts."""
 
 from decimal import Decimal
 
@@ -23,18 +23,18 @@ from tests.warehouse_model import OPEN_BINS, ZERO, Order, Receipt
 
 
 class ReceivingRules(BaseMachine):
-    """Orders from providers, and receipts for them."""
+    """Entry documents and their receipts."""
 
     @rule(whs=WHS, wanted=WANTED)
     def create_entry_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
-        """Goods are ordered from a provider."""
+        """Create an entry document."""
         number = self.create_document("/entry-documents", "purchase_order", whs, wanted)
         self.model.entries.append(Order(number, whs, wanted))
 
     @precondition(lambda self: self.model.entries)
     @rule(index=INDEX)
     def create_receipt(self, index: int) -> None:
-        """A truck has come."""
+        """Create a receipt of an entry document."""
         order = recent_one(self.model.entries, index)
         expected = 201 if order.has_open_lines else 409
         answer = self.post("/receipts", {"document_id": order.id}, expected)
@@ -50,7 +50,7 @@ class ReceivingRules(BaseMachine):
     def receive_goods(
         self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str
     ) -> None:
-        """Goods come from the truck to a shelf."""
+        """Receive goods at a position."""
         receipt = recent_one(self.model.receipts, index)
         order = receipt.order
         place = place_at(item, order.whs, bin_code, lot, status)
@@ -84,7 +84,7 @@ class ReceivingRules(BaseMachine):
         ),
     )
     def act_on_receipt(self, index: int, action: str) -> None:
-        """A receipt goes on, ends, or is taken back."""
+        """Start, finalize, cancel, revert or synchronize a receipt."""
         receipt = recent_one(self.model.receipts, index)
         possible = receipt.status in BEFORE[action]
         if action in {"cancel", "revert"}:

@@ -1,4 +1,4 @@
-"""Goods that change their position or their warehouse; see `base`."""
+"""Rules of transfers and transfer orders."""
 
 from decimal import Decimal
 
@@ -18,11 +18,11 @@ from tests.stateful.machine import (  # fmt: skip
     recent_one,
 )
 from tests.stateful.picking import PickingRules
-from tests.warehouse_model import OPEN_BINS, ZERO, Order, Picking, Place, Transfer, TransferOrder
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Picking, Transfer, TransferOrder
 
 
 class TransferRules(PickingRules):
-    """Transfers, and orders from a warehouse to another."""
+    """Transfers between positions, and transfer orders between warehouses."""
 
     # Transfers
 
@@ -34,7 +34,7 @@ class TransferRules(PickingRules):
         self, *, item: str, whs: str, bin_code: str, to: str, to_bin: str, lot: int, qty: Decimal,
         execute: bool,
     ) -> None:  # fmt: skip
-        """Goods change their position, at once or later."""
+        """Create a transfer, executed immediately or later."""
         source = place_at(item, whs, bin_code, lot)
         known = [place for place in self.model.stock if place[:2] == (item, whs) and place.bin]
         if known and lot > 1:
@@ -46,8 +46,8 @@ class TransferRules(PickingRules):
             "item_code": item, "qty": qty, "from_bin": source.bin, "to_bin": to_bin,
             "batch": source.batch, "serials": [source.serial] if source.serial else None,
         }  # fmt: skip
-        said = {name: value for name, value in line.items() if value is not None}
-        body = {"from_warehouse": whs, "to_warehouse": to, "lines": [said], "execute": execute}
+        given = {name: value for name, value in line.items() if value is not None}
+        body = {"from_warehouse": whs, "to_warehouse": to, "lines": [given], "execute": execute}
         expected = 201
         if source == target or to_bin not in OPEN_BINS:
             expected = 422
@@ -63,7 +63,7 @@ class TransferRules(PickingRules):
     @precondition(lambda self: self.model.transfers)
     @rule(index=INDEX)
     def execute_transfer(self, index: int) -> None:
-        """Somebody does what was to be moved."""
+        """Execute a pending transfer."""
         transfer = recent_one(self.model.transfers, index)
         path = f"/transfers/{transfer.id}/execute"
         answer = self.post(path, None, 409 if transfer.done else 200)
@@ -78,7 +78,7 @@ class TransferRules(PickingRules):
 
     @rule(whs=WHS, to=WHS, wanted=WANTED)
     def create_transfer_order(self, whs: str, to: str, wanted: dict[str, Decimal]) -> None:
-        """A warehouse asks another for goods."""
+        """Create and release a transfer order."""
         body = {
             "from_warehouse": whs, "to_warehouse": to, "release": True, "picker_id": 7,
             "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
@@ -93,10 +93,10 @@ class TransferRules(PickingRules):
             self.record_allocation(picking, shown, allocated=True)
 
     def after_pick(self, picking: Picking) -> None:
-        """With the first pick a haul is being picked, with the last one it is picked."""
-        for transfer_order in self.model.transfer_orders:
-            if transfer_order.picking is picking:
-                transfer_order.status = "picking" if picking.is_short else "picked"
+        """Set the status of a transfer order: `picking` after a pick, `picked` after the last."""
+        for order in self.model.transfer_orders:
+            if order.picking is picking:
+                order.status = "picking" if picking.is_short else "picked"
                 picking.status = "started" if picking.is_short else "finalized"
 
     @precondition(lambda self: self.model.transfer_orders)
@@ -107,87 +107,78 @@ class TransferRules(PickingRules):
         ),
     )
     def act_on_transfer_order(self, index: int, action: str) -> None:
-        """A haul goes on, or is given up."""
-        transfer_order = recent_one(self.model.transfer_orders, index)
+        """Finish the picking of a transfer order, dispatch it or cancel it."""
+        order = recent_one(self.model.transfer_orders, index)
         allowed = {
             "finish-picking": ("picking",),
             "dispatch": ("picked",),
             "cancel": ("released", "picking"),
         }
-        possible = transfer_order.status in allowed[action]
-        self.post(f"/transfer-orders/{transfer_order.id}/{action}", None, 200 if possible else 409)
+        possible = order.status in allowed[action]
+        self.post(f"/transfer-orders/{order.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
-        picking = transfer_order.picking
+        picking = order.picking
         if action == "cancel":
             self.model.unpick(picking, "cancelled")
-            transfer_order.status = "cancelled"
+            order.status = "cancelled"
         elif action == "finish-picking":
             picking.allocated.clear()
-            picking.status, transfer_order.status = "finalized", "picked"
+            picking.status, order.status = "finalized", "picked"
         else:
-            picking.dispatched, transfer_order.status = True, "in_transit"
+            picking.dispatched, order.status = True, "in_transit"
             for place, qty in picking.picked.items():
-                away = Place(
-                    place.item,
-                    transfer_order.destination,
-                    None,
-                    place.batch,
-                    place.serial,
-                    "in_transit",
-                )
-                self.model.move(place._replace(status="staged"), away, qty)
-                transfer_order.in_transit[away] = transfer_order.in_transit.get(away, ZERO) + qty
+                arriving = place._replace(whs=order.destination, bin=None, status="in_transit")
+                self.model.move(place._replace(status="staged"), arriving, qty)
+                order.in_transit[arriving] = order.in_transit.get(arriving, ZERO) + qty
 
     @precondition(lambda self: self.model.transfer_orders)
     @rule(index=INDEX, place_index=INDEX, bin_code=ANY_BIN, qty=QTY, final=st.booleans())
     def receive_transfer_order(
         self, *, index: int, place_index: int, bin_code: str, qty: Decimal, final: bool
     ) -> None:
-        """Goods of a haul come to a shelf; perhaps nothing more is expected."""
-        transfer_order = recent_one(self.model.transfer_orders, index)
-        in_transit = sorted(transfer_order.in_transit, key=str)
+        """Receive goods of a transfer order; `final` ends the receiving."""
+        order = recent_one(self.model.transfer_orders, index)
+        in_transit = sorted(order.in_transit, key=str)
         place = (
             recent_one(in_transit, place_index)
             if in_transit
-            else place_at("BRICK", transfer_order.destination, bin_code, 1)
+            else place_at("BRICK", order.destination, bin_code, 1)
         )
         qty = Decimal(1) if place.serial else qty
         line = {
             "item_code": place.item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        said = {name: value for name, value in line.items() if value is not None}
+        given = {name: value for name, value in line.items() if value is not None}
         expected = 200
-        if transfer_order.status not in {"in_transit", "receiving"}:
+        if order.status not in {"in_transit", "receiving"}:
             expected = 409
         elif bin_code not in OPEN_BINS:
             expected = 422
-        elif qty > transfer_order.in_transit.get(place, ZERO):
+        elif qty > order.in_transit.get(place, ZERO):
             expected = 409
-        body = {"lines": [said], "final": final}
-        self.post(f"/transfer-orders/{transfer_order.id}/receive", body, expected)
+        body = {"lines": [given], "final": final}
+        self.post(f"/transfer-orders/{order.id}/receive", body, expected)
         if expected == 200:
             self.model.move(place, place._replace(bin=bin_code, status="available"), qty)
-            transfer_order.in_transit[place] -= qty
-            if not transfer_order.in_transit[place]:
-                del transfer_order.in_transit[place]
-            transfer_order.status = (
-                "received" if final or not transfer_order.in_transit else "receiving"
-            )
+            order.in_transit[place] -= qty
+            if not order.in_transit[place]:
+                del order.in_transit[place]
+            order.status = "received" if final or not order.in_transit else "receiving"
 
     @precondition(lambda self: self.model.transfer_orders)
     @rule(index=INDEX, reason=st.sampled_from(("Lost", None)))
     def close_transfer_order(self, index: int, reason: str | None) -> None:
-        """A haul is over; what never came is gone."""
-        transfer_order = recent_one(self.model.transfer_orders, index)
-        expected = 200 if transfer_order.status == "received" else 409
-        if transfer_order.status == "received" and transfer_order.in_transit and reason is None:
+        """Close a transfer order; goods that were not received leave the stock."""
+        order = recent_one(self.model.transfer_orders, index)
+        expected = 200 if order.status == "received" else 409
+        if order.status == "received" and order.in_transit and reason is None:
             expected = 422
         body = {"reason": reason} if reason else None
-        self.post(f"/transfer-orders/{transfer_order.id}/close", body, expected)
+        self.post(f"/transfer-orders/{order.id}/close", body, expected)
         if expected == 200:
-            transfer_order.status = "closed"
-            for place, qty in transfer_order.in_transit.items():
+            order.status = "closed"
+            for place, qty in order.in_transit.items():
                 self.model.move(place, None, qty)
-            transfer_order.in_transit.clear()
+            order.in_transit.clear()

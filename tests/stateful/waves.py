@@ -1,4 +1,4 @@
-"""Pickings that are worked together; see `base`."""
+"""Rules of waves."""
 
 from decimal import Decimal
 
@@ -23,12 +23,12 @@ _THEN = {
 
 
 class WaveRules(PickingRules):
-    """Waves of the pickings of a warehouse."""
+    """Waves of pickings of one warehouse."""
 
     @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, count=st.integers(1, 3))
     def create_wave(self, index: int, count: int) -> None:
-        """Some pickings of one warehouse are to be worked together."""
+        """Create a wave of pickings of one warehouse."""
         first = recent_one(self.model.pickings, index)
         others = [
             one
@@ -61,7 +61,7 @@ class WaveRules(PickingRules):
         ),
     )
     def act_on_wave(self, index: int, action: str) -> None:
-        """A wave goes on, or is given up."""
+        """Plan, release, cancel, complete or close a wave."""
         wave = recent_one(self.model.waves, index)
         possible = wave.state in _ALLOWED[action]
         answer = self.post(f"/waves/{wave.id}/{action}", None, 200 if possible else 409)
@@ -70,10 +70,10 @@ class WaveRules(PickingRules):
         wave.status = _THEN[action]
         assert answer.data["status"] == wave.state
         if action == "release":
-            self._promise_all([one for one in wave.pickings if not one.ended])
+            self._record_allocations([one for one in wave.pickings if not one.ended])
 
-    def _promise_all(self, pickings: list[Picking]) -> None:
-        """Note what pickings were promised; together it must be what there was."""
+    def _record_allocations(self, pickings: list[Picking]) -> None:
+        """Record the allocations of pickings, and check the total quantity of each item."""
         items = {item for picking in pickings for item in picking.wanted}
         due = {
             item: min(
@@ -82,12 +82,12 @@ class WaveRules(PickingRules):
             )
             for item in items
         }
-        before = _promised(pickings)
+        before = _allocated_by_item(pickings)
         for picking in pickings:
             shown = self.erp.get(f"/pickings/{picking.id}").data
             picking.allocated = dict(read_allocations(picking, shown))
             assert all(picking.unallocated(item) >= 0 for item in picking.wanted)
-        after = _promised(pickings)
+        after = _allocated_by_item(pickings)
         assert after == {
             item: before.get(item, ZERO) + due[item]
             for item in items
@@ -95,7 +95,7 @@ class WaveRules(PickingRules):
         }
 
 
-def _promised(pickings: list[Picking]) -> dict[str, Decimal]:
+def _allocated_by_item(pickings: list[Picking]) -> dict[str, Decimal]:
     sums: dict[str, Decimal] = {}
     for picking in pickings:
         for place, qty in picking.allocated.items():

@@ -100,9 +100,9 @@ def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, patte
     assert mini
     store, item = stack.store("mini"), WindowItem()
 
-    def both(ask: LeaseRequest) -> LeaseResult:
-        outcome = rate_limit._lease(store, ERP, 1, ask)
-        assert outcome == item.lease(ask)
+    def both(request: LeaseRequest) -> LeaseResult:
+        outcome = rate_limit._lease(store, ERP, 1, request)
+        assert outcome == item.lease(request)
         return outcome
 
     simulation = RateLimitSimulation(LIMIT, both)

@@ -1,4 +1,4 @@
-"""Thousands of things that happen on the floor, in any order, and the books are right each time."""
+"""Random sequences of warehouse operations keep the stored state equal to the model."""
 
 import os
 
@@ -12,16 +12,16 @@ from tests.stateful import WAREHOUSES, WarehouseMachine
 from tests.warehouse_scenario import WarehouseScenario
 
 _RUN = 50
-"""Steps of one run, each of which begins on the same floor."""
+"""Steps of one run; every run starts from the same state."""
 _PARTS = 2
-"""Tests that share the steps, so that two processors are busy."""
+"""Number of tests that the steps are split into, so that they run in parallel."""
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
-def test_whatever_happens_the_books_are_right(
+def test_stored_state_matches_the_model_after_every_operation(
     part: int, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SOAK_STEPS is how many steps, SOAK_SEED where they begin."""
+    """Run SOAK_STEPS steps (300 by default) from the seed SOAK_SEED."""
     assert clock
     for module in ("counters", "transaction"):
         monkeypatch.setattr(f"shared.kernel.db.{module}.SHARDS", 2)
@@ -44,4 +44,4 @@ def test_whatever_happens_the_books_are_right(
         ),
     )
 
-    assert WarehouseMachine.steps > steps / 3, "too often there was nothing to do"
+    assert WarehouseMachine.steps > steps / 3, "most steps had no effect"

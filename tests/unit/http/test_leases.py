@@ -187,8 +187,8 @@ def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
 def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
     item, account = alone()
 
-    def lost(ask: LeaseRequest) -> LeaseResult:
-        item.lease(ask)
+    def lost(request: LeaseRequest) -> LeaseResult:
+        item.lease(request)
         raise ConnectionError
 
     for _ in range(2):
@@ -209,10 +209,10 @@ def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
 def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = WindowItem(), at_random(seed)
+    item, rng = WindowItem(), at_random(seed)
     simulation = RateLimitSimulation(limit, item.lease)
     for _ in range(3):
-        simulation.serve(PATTERNS[pattern](limit, chance))
+        simulation.serve(PATTERNS[pattern](limit, rng))
 
         assert limit - spare_budget(limit) <= simulation.admitted <= limit
         assert simulation.refused_too_early <= spare_budget(limit)
@@ -226,10 +226,10 @@ def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
 def test_environments_that_ask_at_the_same_time_do_so_too(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = WindowItem(), at_random(seed)
+    item, rng = WindowItem(), at_random(seed)
     simulation = RateLimitSimulation(limit, item.lease)
 
-    serve_concurrently(simulation, item, PATTERNS[pattern](limit, chance), chance)
+    serve_concurrently(simulation, item, PATTERNS[pattern](limit, rng), rng)
 
     assert simulation.admitted + simulation.refused >= limit * 3 // 2
     assert limit - spare_budget(limit) <= simulation.admitted <= limit
@@ -259,13 +259,13 @@ def test_never_is_more_given_than_the_limit(
     item, accounts = WindowItem(), [LocalBudget(0) for _ in range(size)]
     given_out = 0
 
-    def lease(ask: LeaseRequest) -> LeaseResult:
+    def lease(request: LeaseRequest) -> LeaseResult:
         if item.lease_requests in failing:
             failing.discard(item.lease_requests)
             if applied:
-                item.lease(ask)
+                item.lease(request)
             raise ConnectionError
-        return item.lease(ask)
+        return item.lease(request)
 
     for one in order:
         try:
@@ -286,10 +286,10 @@ def test_never_is_more_given_than_the_limit(
 def test_whatever_comes_at_most_a_twentieth_is_refused_early(
     limit: int, size: int, order: list[int], seed: int
 ) -> None:
-    item, chance = WindowItem(), at_random(seed)
+    item, rng = WindowItem(), at_random(seed)
     simulation = RateLimitSimulation(limit, item.lease, environments=size)
     many = [one % size for one in order] * (1 + 2 * limit // len(order))
 
-    serve_concurrently(simulation, item, many, chance)
+    serve_concurrently(simulation, item, many, rng)
 
     assert limit - spare_budget(limit) <= simulation.admitted <= limit
