@@ -1,7 +1,7 @@
-"""The yardstick of the handlers: three routes written by hand, with json and botocore alone.
+"""The baseline of the handler benchmark: three routes written with json and botocore only.
 
-They make the calls of the service and give its answers, and nothing else: no layers, no models,
-no error messages, one straight line per route. What they check they check in place.
+They make the same AWS calls as the service and return the same responses, without layers, models
+or error messages.
 """
 
 import base64
@@ -39,11 +39,11 @@ _MOST = 999_999_999
 _LIMIT = 1_000_000
 """Requests per minute that the tenants of the stack may send."""
 _sent: dict[tuple[str, int], int] = {}
-"""(client, minute) → its requests."""
+"""(client, minute) → number of requests."""
 
 
 class BaselineHandlers:
-    """The handlers over one client, for one tenant."""
+    """The handlers of one tenant, with one DynamoDB client."""
 
     def __init__(self, client: Any, table: str, base_url: str) -> None:
         self._client = client
@@ -195,7 +195,7 @@ class BaselineHandlers:
         return _answer(event, 201, answer, {"Location": location})
 
     def _master_data(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Read what the document names; alias partition (and code of the warehouse) → item."""
+        """Return the items that the document refers to, by partition key."""
         warehouse = body["warehouse_code"]
         names = [f"entry_ref#{body['type']}\x1f{body['external_ref']}"]
         codes = [f"item_code#{line['item_code']}" for line in body["lines"]]
@@ -208,7 +208,7 @@ class BaselineHandlers:
         items = answer["Responses"][self._table]
         known = {item["PK"]["S"]: item for item in items}
         if names[0] in known or not {"warehouses", *codes, *bins} <= known.keys():
-            raise LookupError("exists already, or names what does not")
+            raise LookupError("duplicate reference or unknown code")
         for name in bins:
             if known[name]["disabled"]["BOOL"] or known[name]["blocked"]["BOOL"]:
                 raise ValueError(name)
@@ -223,7 +223,7 @@ def _allow(event: Event, scope: str) -> str:
 
 
 def _check(body: Any) -> None:
-    """Refuse what could not be stored."""
+    """Raise ValueError when a value cannot be stored."""
     for name in ("external_ref", "type", "partner_code", "warehouse_code"):
         if not isinstance(body[name], str) or not 0 < len(body[name]) <= 100:
             raise ValueError(name)
@@ -240,7 +240,7 @@ def _check(body: Any) -> None:
 
 
 def _shown(event: Event, body: str) -> Result:
-    """Answer what was read, with its tag; nothing when the caller has it already."""
+    """Return 200 with an ETag, or 304 when If-None-Match has it."""
     tag = f'W/"{hashlib.sha256(body.encode()).hexdigest()[:24]}"'
     if event["headers"].get("If-None-Match") == tag:
         return _answer(event, 304, "", {"ETag": tag})
@@ -250,7 +250,7 @@ def _shown(event: Event, body: str) -> Result:
 def _answer(
     event: Event, status: int, body: str, headers: Mapping[str, str] | None = None
 ) -> Result:
-    """Log, count, answer: one line each, as the service writes them."""
+    """Write the log line and the metric of the service, and return the response."""
     request_id = event["requestContext"]["requestId"]
     route = f"{event['httpMethod']} {event['resource']}"
     log = {
@@ -291,7 +291,7 @@ def _answer(
 
 
 def _limit(client: str) -> dict[str, str]:
-    """Count a request, and tell what is left of the minute."""
+    """Count a request and return the rate limit headers."""
     minute, second = divmod(int(time.time()), 60)
     sent = _sent[client, minute] = _sent.get((client, minute), 0) + 1
     return {

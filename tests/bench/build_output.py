@@ -1,4 +1,4 @@
-"""What `make build` made, laid out as Lambda would have it."""
+"""The output of `make build` in the layout of Lambda."""
 
 import sys
 from pathlib import Path
@@ -13,23 +13,24 @@ DEPENDENCIES = BUILD_DIRECTORY / "DependenciesLayer" / "python"
 
 
 def functions() -> dict[str, str]:
-    """Logical id → handler of every function that is built, in the template's order.
+    """Return logical id → handler of every function, in the order of the template.
 
-    Raises SystemExit when there is no complete build.
+    Raises:
+        SystemExit: The build is missing or incomplete.
     """
     declared: dict[str, Any] = dict(Template({}).resources("AWS::Serverless::Function"))
     missing = [name for name in declared if not (BUILD_DIRECTORY / name).is_dir()]
     if missing or not DEPENDENCIES.is_dir():
-        sys.exit(f"not built: {', '.join(missing) or 'the layers'}; run `make build` first")
+        sys.exit(f"Not built: {', '.join(missing) or 'the layers'}. Run `make build` first.")
     return {name: function["Handler"] for name, function in declared.items()}
 
 
 def layers(function: str) -> list[Path]:
-    """Folders of a function's layers."""
+    """Return the folders of the layers of a function."""
     own = [name for name, functions in OWN_LAYERS.items() if function not in functions]
     return [path for path in sorted(BUILD_DIRECTORY.glob("*Layer")) if path.name not in own]
 
 
 def search_path(function: str) -> list[str]:
-    """Where Lambda looks for the modules of a function: its code, then the layers."""
+    """Return the module search path of a function: its code, then its layers."""
     return [str(BUILD_DIRECTORY / function), *(str(layer / "python") for layer in layers(function))]

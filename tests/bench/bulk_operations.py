@@ -1,4 +1,4 @@
-"""Work of a whole day in one go: long orders, long receipts, large waves."""
+"""The cost of bulk operations: long orders, long receipts and large waves."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from tests.bench.request_cost import Gauge, Reading
 from tests.bench.warehouse import HOME, BenchWarehouse
 
 ORDER, PURCHASE, WAVE = 50, 200, 200
-"""Lines of an order and of a purchase order, pickings of a wave."""
+"""Lines of a sales order, lines of a purchase order, pickings of a wave."""
 _QUICK = 5
-"""A quick look takes so many times less."""
+"""Divisor of the sizes with --quick."""
 _PER_CALL_MS = (5, 10)
 _INVOCATION_S = 25
-"""What the door lets one request take of the gateway's 29 s."""
+"""Time limit of a request in seconds; that of the gateway is 29 s."""
 _WAVE_PRODUCTS, _WAVE_LINES = 60, 3
 
 type Task = Callable[[Gauge, int], Reading]
@@ -23,9 +23,9 @@ type Task = Callable[[Gauge, int], Reading]
 
 @dataclass(frozen=True, slots=True)
 class BulkOperation:
-    """Much work of one kind, in one request or many.
+    """Bulk work in one or more requests.
 
-    `transactions` and `trips` are at most those of all its requests.
+    `transactions` and `trips` are the upper bounds of the sums over all its requests.
     """
 
     title: str
@@ -41,7 +41,7 @@ def _allocated(meter: Gauge, lines: int) -> Reading:
 
 
 def _picked(meter: Gauge, lines: int) -> Reading:
-    """Follow on `_allocated`."""
+    """Continue after `_allocated`."""
     path, cost = meter.only_resource("/pickings"), Reading()
     meter.read(f"{path}/start", into=cost)
     for line in range(1, lines + 1):
@@ -50,7 +50,7 @@ def _picked(meter: Gauge, lines: int) -> Reading:
 
 
 def _dispatched(meter: Gauge, _lines: int) -> Reading:
-    """Follow on `_picked`."""
+    """Continue after `_picked`."""
     return meter.read("/exit-documents/1/dispatch")
 
 
@@ -64,7 +64,7 @@ def _received(meter: Gauge, lines: int) -> Reading:
 
 
 def _taken_back(meter: Gauge, _lines: int) -> Reading:
-    """Follow on `_received`."""
+    """Continue after `_received`."""
     return meter.read("/receipts/1/revert")
 
 
@@ -88,7 +88,7 @@ def _wave(meter: Gauge, pickings: Sequence[int]) -> Reading:
 
 
 def _released(meter: Gauge, _pickings: int) -> Reading:
-    """Follow on a wave."""
+    """Continue after the creation of a wave."""
     path = meter.only_resource("/waves")
     meter.post(f"{path}/plan")
     return meter.read(f"{path}/release")
@@ -96,7 +96,7 @@ def _released(meter: Gauge, _pickings: int) -> Reading:
 
 BULK_OPERATIONS = (
     BulkOperation("allocate an order of {} lines", ORDER, _allocated, 7, 28),
-    BulkOperation("pick it, line by line, and finalize", ORDER, _picked, 52, 257),
+    BulkOperation("pick and finalize it line by line", ORDER, _picked, 52, 257),
     BulkOperation("dispatch it", ORDER, _dispatched, 5, 29),
     BulkOperation(
         "receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210
@@ -113,38 +113,38 @@ BULK_OPERATIONS = (
     ),
     BulkOperation("release it", WAVE, _released, 51, 206),
 )
-"""In this order: some follow on the one before."""
+"""The operations in order; some continue the one before."""
 
 
 def table(meter: Gauge, *, quick: bool) -> Table:
-    """Carry all of it out."""
+    """Measure all bulk operations."""
     found = Table(
-        "Large work on the floor",
+        "Bulk operations",
         [
-            "work",
+            "operation",
             "requests",
             "transactions",
             "actions",
             "write units",
             "round trips",
-            "of one request",
-            *(f"its time at {ms} ms a call" for ms in _PER_CALL_MS),
+            "slowest request, round trips",
+            *(f"its time at {ms} ms per call" for ms in _PER_CALL_MS),
         ],
-        "Every request of the work, sent one after the other; each product has a position with"
-        " plenty of it. Round trips are the calls that wait for one another, of all requests and of"
-        " the one that waits most often. What this one would take is these round trips times what"
-        f" a call takes; a request must end within {_INVOCATION_S} s. Work that is made in steps"
-        " and is cut off goes on where it ended when the request is repeated.",
+        "The requests of an operation are sent one after the other; each product has sufficient"
+        " stock at one position. Round trips are sequential calls, given for all requests and for"
+        " the request with the most of them. The estimated time of that request is its round trips"
+        f" times the duration of a call; a request must end within {_INVOCATION_S} s. When work"
+        " in several steps is interrupted, repeating the request continues it.",
     )
     found.rows = [_row(meter, one, one.size // (_QUICK if quick else 1)) for one in BULK_OPERATIONS]
     return found
 
 
-def _row(meter: Gauge, campaign: BulkOperation, size: int) -> Row:
-    cost = campaign.task(meter, size)
+def _row(meter: Gauge, operation: BulkOperation, size: int) -> Row:
+    cost = operation.task(meter, size)
     seconds = [cost.most_round_trips * ms / 1000 for ms in _PER_CALL_MS]
     cells = [
-        campaign.title.format(size),
+        operation.title.format(size),
         f"{cost.requests}",
         f"{cost.transactions}",
         f"{cost.actions}",
@@ -153,10 +153,10 @@ def _row(meter: Gauge, campaign: BulkOperation, size: int) -> Row:
         f"{cost.most_round_trips}",
         *(f"{one:.2f} s" for one in seconds),
     ]
-    bound = f"≤ {campaign.transactions} transactions, {campaign.trips} trips, {_INVOCATION_S} s"
+    bound = f"≤ {operation.transactions} tx, {operation.trips} round trips, {_INVOCATION_S} s"
     holds = (
-        cost.transactions <= campaign.transactions
-        and cost.round_trips <= campaign.trips
+        cost.transactions <= operation.transactions
+        and cost.round_trips <= operation.trips
         and max(seconds) <= _INVOCATION_S
     )
     return Row(cells, bound, holds)

@@ -1,9 +1,9 @@
-"""Runs in a fresh process: times the import of a function and its first request.
+"""Measures the import of a function and its first request in a fresh process.
 
-Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`,
-`environment`, `answers` (canned), `canned` (path of that module), `status` (of the answer
-to the first request; the authorizer's has none and counts as 200). Writes `{"import", "first"}` in
-milliseconds.
+Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`, `environment`,
+`answers` (recorded responses), `replay` (path of that module) and `status` (expected status of the
+first response; a response without a status counts as 200). Writes `{"import", "first"}` in
+milliseconds to standard output.
 """
 
 import importlib
@@ -26,7 +26,7 @@ class _Context:
 
 
 def main() -> None:
-    """Import, call once, print the times."""
+    """Import the handler, call it once and print both times."""
     task = json.load(sys.stdin)
     os.environ.clear()
     os.environ.update(task["environment"])

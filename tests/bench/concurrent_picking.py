@@ -1,7 +1,7 @@
-"""Eight pickers at once, all of them after the same product.
+"""Eight concurrent pickers of the same product.
 
-Each AWS call lasts a while, and two transactions that touch an item at the same time meet
-as they do in DynamoDB: the later one is refused as a conflict, whatever its conditions say.
+Each AWS call takes some time. When two transactions write the same item at the same time, the
+later one is cancelled with TransactionConflict, as in DynamoDB.
 """
 
 import threading
@@ -21,10 +21,10 @@ from tests.stock_invariants import prove
 
 PICKERS, PICKS = 8, 10
 _CALL_S = 0.02
-"""Seconds that a call lasts: more than moto itself takes for one."""
+"""Duration of a call in seconds; longer than moto needs for one."""
 
 _TOGETHER, _APART = 0.5, 2
-"""Picks a second at least, of what one alone does, at one position and at one each."""
+"""Lower bounds of the throughput relative to one picker, at one position and at one each."""
 
 type _Item = tuple[str, str, str]
 """Table, partition and sort key."""
@@ -32,14 +32,14 @@ type _Item = tuple[str, str, str]
 
 @dataclass(slots=True)
 class ConflictDetector:
-    """The items that transactions hold at a moment, and how often another one wanted them."""
+    """The items of running transactions, and the number of conflicts."""
 
     conflicts: int = 0
     _held: set[_Item] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fault(self, call: Call, forward: Forward) -> Answer:
-        """Refuse a transaction that meets another one; for `Wire.faulty`."""
+        """Cancel a transaction that overlaps with another one; a fault for `AwsFaults.inject`."""
         if call.operation != "TransactWriteItems":
             return forward()
         items = set(_items_of(call))
@@ -65,53 +65,53 @@ def _items_of(call: Call) -> Iterator[_Item]:
 
 @dataclass(frozen=True, slots=True)
 class PickingResult:
-    """What became of the picks of some pickers."""
+    """The result of the picks of some pickers."""
 
     statuses: Counter[int]
     seconds: float
     conflicts: int
     commits: int
-    """Transactions that were sent, those that were refused included."""
+    """Transactions that were sent, including cancelled ones."""
     slowest: float
-    """Seconds of the longest pick."""
+    """Duration of the slowest pick in seconds."""
     picked: int
-    """Pieces that the pickings tell of afterwards."""
+    """Picked quantity that the pickings show afterwards."""
 
     @property
     def failed(self) -> int:
-        """Answers of 5xx."""
+        """Number of responses with status 5xx."""
         return sum(count for status, count in self.statuses.items() if status >= 500)
 
     @property
     def per_second(self) -> float:
-        """Picks that succeeded."""
+        """Successful picks per second."""
         return self.statuses[200] / self.seconds
 
 
 def table(meter: Gauge, aws_faults: AwsFaults) -> Table:
-    """Let one picker work alone, then eight at one position, then eight at one each."""
+    """Measure one picker, eight pickers at one position, and eight pickers at one each."""
     found = Table(
-        "A crowd after one product",
+        "Concurrent picking of one product",
         [
             "pickers",
             "picks",
-            "answers of 5xx",
-            "lost",
+            "5xx responses",
+            "lost picks",
             "conflicts",
             "transactions per pick",
-            "slowest pick, of one alone",
-            "picks a second, of one alone",
+            "slowest pick, relative",
+            "throughput, relative",
         ],
-        f"Each picker takes {PICKS} pieces of the same product, one by one, for an order of its"
-        f" own. A call takes {_CALL_S * 1000:g} ms, twice that when it commits; two transactions"
-        " that hold an item at the same time meet, and the later one is refused as DynamoDB"
-        " refuses it (conflicts). Lost is what was answered with 200 and is not picked, or the"
-        " other way round; afterwards movements, rows and levels are proved equal. Times are"
-        " shares of those of one picker alone. At one position all of them change the same two"
-        " rows of stock.",
+        f"Each picker picks {PICKS} pieces of the same product, one by one, for a separate order."
+        f" A call takes {_CALL_S * 1000:g} ms, a transaction twice as long. When two transactions"
+        " write the same item at the same time, the later one is cancelled with a conflict, as in"
+        " DynamoDB. Lost picks are the difference between picks answered with 200 and the picked"
+        " quantity; afterwards the sums of movements, rows and levels are checked for equality."
+        " Relative figures compare with one picker. At one position, all pickers change the same"
+        " two stock rows.",
     )
     alone = work(meter, aws_faults, pickers=1, places=1)
-    found.rows.append(_row("one alone", alone, alone, 1))
+    found.rows.append(_row("1", alone, alone, 1))
     together = work(meter, aws_faults, pickers=PICKERS, places=1)
     found.rows.append(_row(f"{PICKERS} at one position", together, alone, _TOGETHER))
     apart = work(meter, aws_faults, pickers=PICKERS, places=PICKERS)
@@ -133,12 +133,12 @@ def _row(title: str, shift: PickingResult, alone: PickingResult, least: float) -
         f"{shift.slowest / (alone.seconds / PICKS):.1f}",
         f"{faster:.1f}",
     ]
-    bound = f"no 5xx, none lost, picks a second ≥ {least:g}"
+    bound = f"no 5xx, no lost picks, throughput ≥ {least:g}"
     return Row(cells, bound, not shift.failed and not lost and faster >= least)
 
 
 def work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
-    """Let so many pickers pick a product that lies at so many positions, one order each."""
+    """Let `pickers` pick a product from `places` positions, one order each."""
     warehouse = BenchWarehouse(meter, 1, stocked=False)
     each = pickers * PICKS // places
     for place in range(places):

@@ -1,8 +1,8 @@
-"""A table that answers Query as DynamoDB does, in a time that does not grow with its rows.
+"""An in-memory table that answers Query as DynamoDB does, independent of the number of rows.
 
-moto and the emulators scan the whole table for each Query, seconds at 100 000 rows. This one
-knows what lists need: partitions in order, ranges, prefixes, limits, pages of 1 MB, filters and
-projections on `slim`. The bench shows that its answers are moto's.
+moto and other emulators scan the whole table for each Query, which takes seconds at 100,000 rows.
+This table supports what lists need: sorted partitions, ranges, prefixes, limits, pages of 1 MB,
+and filters and projections on the index attributes. The benchmark compares it with moto.
 """
 
 import base64
@@ -44,37 +44,37 @@ class InMemoryTable:
     """The items of one table in memory.
 
     Args:
-        name: Of the table; calls to any other are none of its business.
+        name: Name of the table; calls to other tables are not answered.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.examined = 0
-        """Items and index entries that Query looked at."""
+        """Items and index entries that Query examined."""
         self.index_entries_examined = 0
-        # Items are kept marshalled: as dictionaries 100 000 of them would fill 1 GB.
+        # Items are stored marshalled: 100,000 dictionaries would take 1 GB.
         self._items: dict[str, dict[str, bytes]] = {}
         self._indexes: dict[tuple[int, str], list[_Entry]] = {}
         self._unsorted: set[tuple[int, str]] = set()
-        self._slim: dict[str, tuple[Mapping[str, Any], int]] = {}
+        self._index_attributes: dict[str, tuple[Mapping[str, Any], int]] = {}
         self._expiring: set[str] = set()
 
     def __len__(self) -> int:
         return sum(len(items) for items in self._items.values())
 
     def items(self) -> Iterator[Attributes]:
-        """Every item."""
+        """Yield every item."""
         for items in self._items.values():
             yield from map(marshal.loads, items.values())
 
     def put(self, item: Attributes) -> None:
-        """Write a new item, or replace one that has no index entries."""
+        """Write a new item, or replace an item without index entries."""
         partition, sort = item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
         self._items.setdefault(partition, {})[sort] = marshal.dumps(dict(item))
         if EXPIRY in item:
             self._expiring.add(partition)
         if INDEX_ATTRIBUTES in item:
-            self._slim[partition] = (
+            self._index_attributes[partition] = (
                 item[INDEX_ATTRIBUTES]["M"],
                 item_size({INDEX_ATTRIBUTES: item[INDEX_ATTRIBUTES]}),
             )
@@ -85,15 +85,15 @@ class InMemoryTable:
                 self._unsorted.add(place)
 
     def expire(self) -> None:
-        """Remove the items that expire, as if their time had come; none of them is in an index."""
+        """Remove all items that have an expiry time; none of them is in an index."""
         for partition in self._expiring:
             self._items.pop(partition, None)
         self._expiring.clear()
 
     def answer(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Answer a call as DynamoDB would; None when it does not concern the table.
+        """Return the response of DynamoDB; None when the call is for another table.
 
-        Leases of the rate limit are no part of any list: the real table keeps them.
+        UpdateItem is not answered: it is only used for leases of the rate limit.
         """
         tables = request.get("RequestItems") or (request.get("TableName"),)
         if self.name not in tables or operation == "UpdateItem":
@@ -107,7 +107,7 @@ class InMemoryTable:
         return answers[operation](request)
 
     def fault(self, call: Call, forward: Callable[[], Any]) -> Any:
-        """Answer the calls that concern the table; for `Wire.faulty`."""
+        """Answer the calls for this table; a fault for `AwsFaults.inject`."""
         answer = self.answer(call.operation, call.request)
         if answer is None:
             return forward()
@@ -170,7 +170,7 @@ class InMemoryTable:
         order: range,
         index: int | None,
     ) -> dict[str, Any]:
-        """Examine entries until the limit or the end of a page; those that pass are shown."""
+        """Examine entries up to the limit or the page size; return those that pass the filter."""
         limit = request.get("Limit", len(order))
         passes = _filter(request)
         show = _projection(request)
@@ -198,13 +198,13 @@ class InMemoryTable:
         return answer
 
     def _entry(self, entry: _Entry, index: int) -> tuple[Mapping[str, Any], int]:
-        """An index entry and its bytes."""
-        slim, slim_size = self._slim[entry[1]]
+        """Return an index entry and its size in bytes."""
+        attributes, attributes_size = self._index_attributes[entry[1]]
         _, sort_name = index_keys(index)
-        # The partition's name and value are left out of the entry: nobody projects them.
+        # The entry omits the partition key, which no projection names.
         names = len(PARTITION_KEY) + len(SORT_KEY) + 2 * len(sort_name)
-        size = names + sum(map(len, entry)) + len(entry[1]) + slim_size
-        return {sort_name: {"S": entry[0]}, INDEX_ATTRIBUTES: {"M": slim}}, size
+        size = names + sum(map(len, entry)) + len(entry[1]) + attributes_size
+        return {sort_name: {"S": entry[0]}, INDEX_ATTRIBUTES: {"M": attributes}}, size
 
 
 def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[s
 
 
 def _filter(request: Mapping[str, Any]) -> _Test:
-    """Read a FilterExpression of terms on `slim`, joined by AND."""
+    """Parse a FilterExpression of terms on the index attributes, joined by AND."""
     if "FilterExpression" not in request:
         return lambda _: True
     names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
@@ -229,9 +229,10 @@ def _filter(request: Mapping[str, Any]) -> _Test:
         tests.append((name, term["verb"].strip(), values[term["value"]]["S"]))
 
     def passes(item: Mapping[str, Any]) -> bool:
-        slim = item[INDEX_ATTRIBUTES]["M"]
+        attributes = item[INDEX_ATTRIBUTES]["M"]
         return all(
-            name in slim and _holds(verb, slim[name]["S"], text) for name, verb, text in tests
+            name in attributes and _holds(verb, attributes[name]["S"], text)
+            for name, verb, text in tests
         )
 
     return passes
@@ -250,7 +251,7 @@ def _holds(verb: str, value: str, text: str) -> bool:
 
 
 def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Read a ProjectionExpression of attributes and of facets inside `slim`."""
+    """Parse a ProjectionExpression of attributes and of index attributes."""
     if "ProjectionExpression" not in request:
         return lambda item: item
     names = request.get("ExpressionAttributeNames", {})
@@ -274,6 +275,6 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
 
 
 def _decode_binary(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read an attribute of a request, in which binary values are base64 once it is sent."""
+    """Return an attribute of a sent request, with binary values decoded from base64."""
     binary = value.get("B")
     return {"B": base64.b64decode(binary)} if isinstance(binary, str) else value

@@ -1,7 +1,7 @@
-"""The most that each operation of the floor may ask of AWS.
+"""Upper bounds of the cost of each warehouse operation.
 
-Transactions and round trips are what they are today. Write units have room for a twentieth
-more: they grow with the fields of what is stored.
+The bounds of transactions and round trips are exact. Those of write units allow about 5 % more,
+since write units grow with the stored fields.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ type Bound = tuple[int, int, int]
 
 BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /stock-adjustments": {
-        "first stock": (1, 6, 75),
-        "more of it": (1, 6, 75),
-        "status of some": (1, 6, 105),
-        "a serial": (1, 6, 75),
+        "new stock row": (1, 6, 75),
+        "existing stock row": (1, 6, 75),
+        "change of status": (1, 6, 105),
+        "1 serial": (1, 6, 75),
     },
     "POST /receipts": {
         "1 line": (1, 3, 40),
@@ -35,7 +35,7 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "more goods, 1 of 50 lines": (1, 6, 100),
         "1 serial": (1, 6, 100),
         "25 serials": (1, 6, 890),
-        "a batch": (1, 6, 105),
+        "1 batch": (1, 6, 105),
     },
     "POST /receipts/{id}/finalize": {
         "1 line": (1, 4, 45),
@@ -98,17 +98,17 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "25 serials": (3, 17, 1200),
     },
     "POST /transfers": {
-        "1 line inside": (1, 6, 95),
-        "12 lines inside": (1, 6, 790),
-        "1 line across": (1, 6, 120),
-        "8 lines across": (1, 6, 710),
-        "25 serials across": (1, 6, 1150),
+        "1 line within a warehouse": (1, 6, 95),
+        "12 lines within a warehouse": (1, 6, 790),
+        "1 line between warehouses": (1, 6, 120),
+        "8 lines between warehouses": (1, 6, 710),
+        "25 serials between warehouses": (1, 6, 1150),
     },
     "POST /transfers/{id}/execute": {
-        "1 line inside": (1, 7, 100),
-        "12 lines inside": (1, 7, 790),
-        "1 line across": (1, 7, 120),
-        "8 lines across": (1, 7, 710),
+        "1 line within a warehouse": (1, 7, 100),
+        "12 lines within a warehouse": (1, 7, 790),
+        "1 line between warehouses": (1, 7, 120),
+        "8 lines between warehouses": (1, 7, 710),
     },
     "POST /transfer-orders": {
         "1 line": (1, 4, 25),
@@ -145,9 +145,9 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "25 serials": (1, 6, 900),
     },
     "POST /transfer-orders/{id}/close": {
-        "goods of 1 line lost": (1, 5, 95),
-        "goods of 10 lines lost": (1, 5, 580),
-        "goods of 50 lines lost": (5, 25, 2850),
+        "loss on 1 line": (1, 5, 95),
+        "loss on 10 lines": (1, 5, 580),
+        "loss on 50 lines": (5, 25, 2850),
         "25 serials": (1, 3, 30),
     },
     "POST /transfer-orders/{id}/cancel": {

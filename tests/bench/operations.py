@@ -1,4 +1,4 @@
-"""What the work of the floor costs: each operation, long orders and large waves, a crowd."""
+"""Cost of warehouse operations: single operations, bulk work, and concurrent picking."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from tests.bench.request_cost import Gauge, Reading
 from tests.stack import deployed
 
 SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
-"""Lines of documents, pickings of waves."""
+"""Numbers of lines of a document, and of pickings of a wave."""
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Let a day's work be done, several times over."""
+    """Measure single operations, bulk operations and concurrent picking."""
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
@@ -32,13 +32,13 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 
 def _operations(meter: Gauge, *, quick: bool) -> Table:
     table = Table(
-        "Operations of the floor",
+        "Warehouse operations",
         [
             "operation",
-            "of",
+            "size",
             "transactions",
             "actions",
-            "fullest",
+            "most actions",
             "read units",
             "write units",
             "round trips",
@@ -46,16 +46,17 @@ def _operations(meter: Gauge, *, quick: bool) -> Table:
             "USD per million",
         ],
         "One request each, with an Idempotency-Key, in a warm execution environment. Each line of a"
-        " document is of another product, and ten positions share the products. Fullest is the"
-        " transaction with the most actions, of which DynamoDB takes 100. Read and write units are"
-        " computed by DynamoDB's rules, index entries included;"
-        f" {USD_PER_MILLION_READS} USD per million reads, {USD_PER_MILLION_WRITES} per million"
-        " writes, on demand. What is cancelled or reverted holds goods of every line; what is"
-        " finalized short also gives back promises of every line.",
+        " document has a different product, and the products are stored at ten positions. Most"
+        " actions is the number of actions of the largest transaction; DynamoDB allows 100. Read"
+        " and write units are computed by DynamoDB's rules, including index entries, at"
+        f" {USD_PER_MILLION_READS} USD per million reads and {USD_PER_MILLION_WRITES} USD per"
+        " million writes (on-demand capacity). Work that is cancelled or reverted has received or"
+        " picked goods on every line; a picking that is finalized short also releases an"
+        " allocation on every line.",
     )
     found = {(name, size): cost for name, size, cost in _measurements(meter, quick=quick)}
     unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
-    assert not unbounded, f"no bound: {unbounded}"
+    assert not unbounded, f"no bound for {unbounded}; add it to operation_bounds.py"
     for name, sizes in BOUNDS.items():
         for size, most in sizes.items():
             cost = found.get((name, size))
@@ -93,7 +94,7 @@ def _row(name: str, size: str, cost: Reading, most: Bound) -> Row:
         f"{cost.calls}",
         f"{units.usd_per_million:.2f}",
     ]
-    bound = f"≤ {transactions} tx, {trips} trips, {writes} write units"
+    bound = f"≤ {transactions} tx, {trips} round trips, {writes} write units"
     holds = (
         cost.transactions <= transactions and cost.round_trips <= trips and units.writes <= writes
     )

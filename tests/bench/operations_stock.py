@@ -1,4 +1,4 @@
-"""Every operation on stock, receipts and pickings, told as the work of a day and read off."""
+"""The cost of every operation on stock, receipts and pickings."""
 
 from collections.abc import Iterator
 
@@ -15,31 +15,31 @@ from tests.bench.warehouse import (
 )
 
 type Measurement = tuple[str, str, Reading]
-"""Operation, its size in words, what it asked of AWS."""
+"""Operation, size as text, cost."""
 
 _QTY = 4
 
 
 def lines_of(count: int) -> str:
-    """So many lines, in words."""
+    """Return a number of lines as text."""
     return "1 line" if count == 1 else f"{count} lines"
 
 
 def adjustments(meter: Gauge) -> Iterator[Measurement]:
-    """Stock is corrected where there was none, where there is some, in its status."""
+    """Measure adjustments of an empty position, of existing stock, of a status and of a serial."""
     warehouse = BenchWarehouse(meter, 1, stocked=False)
     path, body = "/stock-adjustments", warehouse.found(1, PLENTY)
-    yield "POST /stock-adjustments", "first stock", meter.read(path, body)
-    yield "POST /stock-adjustments", "more of it", meter.read(path, body)
+    yield "POST /stock-adjustments", "new stock row", meter.read(path, body)
+    yield "POST /stock-adjustments", "existing stock row", meter.read(path, body)
     status: dict[str, object] = {**body, "to_status": "quarantine", "qty": 5}
     del status["increase"]
-    yield "POST /stock-adjustments", "status of some", meter.read(path, status)
+    yield "POST /stock-adjustments", "change of status", meter.read(path, status)
     drill = {**body, "item_code": TRACED, "increase": 1, "serial": serial(1)}
-    yield "POST /stock-adjustments", "a serial", meter.read(path, drill)
+    yield "POST /stock-adjustments", "1 serial", meter.read(path, drill)
 
 
 def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
-    """An order of so many lines is received, and everything that may become of that."""
+    """Measure every step of a receipt of `lines` lines."""
     warehouse = BenchWarehouse(meter, lines, stocked=False)
     order, size = warehouse.purchase_of(lines), lines_of(lines)
     created = meter.read("/receipts", {"document_id": order})
@@ -58,12 +58,12 @@ def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
 
 
 def arrival(line: int, qty: int) -> dict[str, object]:
-    """Body of goods that arrive."""
+    """Return the body of a received line."""
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
 def lots_received(meter: Gauge) -> Iterator[Measurement]:
-    """Goods that are managed by batch and by serial are received."""
+    """Measure the receiving of goods managed by batch and by serial."""
     warehouse = BenchWarehouse(meter, 0)
     order = warehouse.purchase(
         [{"item_code": BATCHED, "qty": 100}, {"item_code": TRACED, "qty": DRILLS + 1}]
@@ -72,7 +72,7 @@ def lots_received(meter: Gauge) -> Iterator[Measurement]:
     meter.post("/receipts/1/start")
     name, path = "POST /receipts/{id}/lines", "/receipts/1/lines"
     batch = {"item_code": BATCHED, "qty": 100, "bin_code": bin_of(1), "batch": "LOT-1"}
-    yield name, "a batch", meter.read(path, {**batch, "expiry_date": "2030-01-31"})
+    yield name, "1 batch", meter.read(path, {**batch, "expiry_date": "2030-01-31"})
     for numbers in (range(1), range(1, DRILLS + 1)):
         serials = [serial(number) for number in numbers]
         body = {"item_code": TRACED, "qty": len(serials), "bin_code": bin_of(1)}
@@ -84,7 +84,7 @@ def _serials(count: int) -> str:
 
 
 def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
-    """An order of so many lines is picked, and everything that may become of that."""
+    """Measure every step of a picking of `lines` lines."""
     warehouse, size = BenchWarehouse(meter, lines), lines_of(lines)
     order = warehouse.sale(lines, _QTY)
     yield "POST /pickings", size, meter.read("/pickings", {"document_id": order})
@@ -97,7 +97,7 @@ def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
             more = meter.read(f"{path}/picks", taken(line, 1))
             yield "POST /pickings/{id}/picks", f"more goods, 1 of {size}", more
     short = {"shortage_reason": "could_not_locate"}
-    # Of each line some is picked and some is not: all that a line can hold is taken back.
+    # Each line is picked in part, so that picks and allocations of every line are undone.
     with meter.rolled_back():
         yield "POST /pickings/{id}/cancel", size, meter.read(f"{path}/cancel")
     yield "POST /pickings/{id}/finalize", f"{size} short", meter.read(f"{path}/finalize", short)
@@ -108,12 +108,12 @@ def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
 
 
 def taken(line: int, qty: int) -> dict[str, object]:
-    """Body of a pick."""
+    """Return the body of a pick."""
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
 def serials_picked(meter: Gauge) -> Iterator[Measurement]:
-    """An order of goods that are managed by serial is picked."""
+    """Measure the picking of serial-managed goods."""
     warehouse = BenchWarehouse(meter, 0)
     warehouse.stock_drills()
     order = warehouse.sale_of([{"item_code": TRACED, "qty": DRILLS}])

@@ -1,4 +1,4 @@
-"""Every operation on transfers, transfer orders and waves, told and read off."""
+"""The cost of every operation on transfers, transfer orders and waves."""
 
 from collections.abc import Iterator
 
@@ -7,19 +7,19 @@ from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, BenchWarehouse, bin_of, code, serial
 
 WITHIN, ACROSS = 12, 8
-"""Most lines of a transfer inside a warehouse, and between two."""
+"""Largest numbers of lines of a transfer within a warehouse and between two warehouses."""
 ARRIVALS = 10
-"""Most lines of a transfer order that one call receives."""
+"""Largest number of lines of a transfer order that one request receives."""
 _QTY = 4
 
 
 def transfers(meter: Gauge) -> Iterator[Measurement]:
-    """Goods are moved at once, and when someone says so."""
+    """Measure immediate and later execution of transfers."""
     warehouse = BenchWarehouse(meter, WITHIN)
     warehouse.stock_drills()
     now, later = "POST /transfers", "POST /transfers/{id}/execute"
     for away, lines in ((HOME, 1), (HOME, WITHIN), (AWAY, 1), (AWAY, ACROSS)):
-        where = "inside" if away == HOME else "across"
+        where = "within a warehouse" if away == HOME else "between warehouses"
         size = f"{lines_of(lines)} {where}"
         with meter.rolled_back():
             yield now, size, meter.read("/transfers", _transfer(away, lines))
@@ -34,7 +34,7 @@ def transfers(meter: Gauge) -> Iterator[Measurement]:
         "serials": [serial(number) for number in range(DRILLS)],
     }
     body = {**_transfer(AWAY, 0), "lines": [drills]}
-    yield now, f"{DRILLS} serials across", meter.read("/transfers", body)
+    yield now, f"{DRILLS} serials between warehouses", meter.read("/transfers", body)
 
 
 def _transfer(away: str, lines: int) -> dict[str, object]:
@@ -51,7 +51,7 @@ def _transfer(away: str, lines: int) -> dict[str, object]:
 
 
 def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
-    """An order of so many lines goes the whole way to the other hall."""
+    """Measure every step of a transfer order with `lines` lines."""
     BenchWarehouse(meter, lines)
     size, path, name = lines_of(lines), "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
@@ -59,7 +59,7 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
     yield "POST /transfer-orders", size, meter.read("/transfer-orders", draft)
     yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": 7})
     yield f"{name}/picks", f"1 of {size}", meter.read(f"{path}/picks", taken(1, 1))
-    # With what is picked here, of the first line some arrives and some does not.
+    # Two pieces of the first line are picked, so that one is received and one is lost.
     for line in range(1, lines + 1):
         meter.post(f"{path}/picks", taken(line, 1))
     with meter.rolled_back():
@@ -72,11 +72,11 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
         yield f"{name}/receive", f"{len(come)} of {size}", read
     meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
     lost = {"reason": "Lost on the road"}
-    yield f"{name}/close", f"goods of {size} lost", meter.read(f"{path}/close", lost)
+    yield f"{name}/close", f"loss on {size}", meter.read(f"{path}/close", lost)
 
 
 def serials_away(meter: Gauge) -> Iterator[Measurement]:
-    """An order of goods that are managed by serial goes to the other hall."""
+    """Measure a transfer order of serial-managed goods."""
     BenchWarehouse(meter, 0).stock_drills()
     size, path, name = f"{DRILLS} serials", "/transfer-orders/1", "POST /transfer-orders/{id}"
     wanted = [{"item_code": TRACED, "qty": DRILLS}]
@@ -92,7 +92,7 @@ def serials_away(meter: Gauge) -> Iterator[Measurement]:
 
 
 def waves(meter: Gauge, pickings: int) -> Iterator[Measurement]:
-    """So many pickings of one line, of ten products in turn, go through a wave."""
+    """Measure every step of a wave with `pickings` pickings of one line each."""
     warehouse = BenchWarehouse(meter, 10)
     size = "1 picking" if pickings == 1 else f"{pickings} pickings"
     numbers = [waiting(warehouse, [turn % 10 + 1]) for turn in range(pickings)]
@@ -113,7 +113,7 @@ def waves(meter: Gauge, pickings: int) -> Iterator[Measurement]:
 
 
 def waiting(warehouse: BenchWarehouse, lines: list[int]) -> int:
-    """Create a picking without stock, of an order of these products; its id."""
+    """Create an unallocated picking of an order of these products; return its id."""
     wanted: list[dict[str, object]] = [{"item_code": code(line), "qty": 1} for line in lines]
     body = {"document_id": warehouse.sale_of(wanted), "allocate": False}
     return warehouse.meter.create("/pickings", body)

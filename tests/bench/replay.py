@@ -1,8 +1,7 @@
-"""Answers of AWS that were recorded once and are given again, without any waiting.
+"""Replay of recorded AWS responses without network time.
 
-They replace the HTTP connection below botocore, so that everything above it (building the
-request, signing it, reading the answer) happens as it does in Lambda. This module imports
-nothing of ours: fresh processes load it by its path.
+It replaces the HTTP connection below botocore, so that building, signing and parsing happen as in
+Lambda. The module imports nothing of this project: other processes load it by its path.
 """
 
 import io
@@ -15,7 +14,7 @@ _TABLE = re.compile(r'"TableName": ?"([^"]+)"')
 _ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"([^"#]+)')
 
 type RecordedResponse = dict[str, Any]
-"""kind (see `kind_of`), status, headers, body (text)."""
+"""`kind` (see `kind_of`), `status`, `headers` and `body` (text) of a response."""
 
 
 class _Body(io.BytesIO):
@@ -24,10 +23,10 @@ class _Body(io.BytesIO):
 
 
 class ReplayConnection:
-    """Stands in for the HTTP sessions of botocore.
+    """A replacement of the HTTP sessions of botocore.
 
-    A request gets the answer that was recorded for one of its kind; where there are several,
-    each in turn, from the first again after the last.
+    A request gets the response that was recorded for its kind. Several responses of one kind are
+    returned in turn.
     """
 
     def __init__(self, recorded: Sequence[RecordedResponse]) -> None:
@@ -36,11 +35,11 @@ class ReplayConnection:
             self._answers.setdefault(one["kind"], []).append(one)
         self._turns = dict.fromkeys(self._answers, 0)
         self.requests: list[tuple[str, str]] = []
-        """Kind and body of every request; cleared by whoever looks."""
+        """Kind and body of every request; callers clear the list."""
 
     def send(self, request: Any) -> Any:
-        """Answer one prepared request of botocore."""
-        from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - counted by who measures
+        """Return the recorded response to a prepared request of botocore."""
+        from botocore.awsrequest import AWSResponse  # noqa: PLC0415 - part of the measured time
 
         text = request.body.decode() if isinstance(request.body, bytes) else request.body or ""
         kind = _kind_of_request(request.headers, text)
@@ -51,16 +50,16 @@ class ReplayConnection:
         return AWSResponse(request.url, one["status"], one["headers"], _Body(one["body"].encode()))
 
     def install(self) -> None:
-        """Take the place of the connection for the rest of the process."""
+        """Replace the connection for the rest of the process."""
         from botocore.httpsession import URLLib3Session  # noqa: PLC0415 - as above
 
         setattr(URLLib3Session, "send", self.send)  # noqa: B010 - the type checker protects it
 
 
 def kind_of(operation: str, body: str) -> str:
-    """Name what requests have in common that the same answer will do for.
+    """Return the kind of a request: operation, table, item kind and use of an index.
 
-    Items that are read at the same time come in any order: their kinds tell them apart.
+    Parallel reads arrive in any order, so the item kind is part of it.
     """
     table, item = _TABLE.search(body), _ITEM.search(body)
     name = f"{operation} {table[1]}" if table else operation
@@ -69,7 +68,7 @@ def kind_of(operation: str, body: str) -> str:
 
 
 def _kind_of_request(headers: Mapping[str, Any], body: str) -> str:
-    """Kind of a request of the JSON or of the query protocol."""
+    """Return the kind of a request of the JSON protocol or the query protocol."""
     target = headers.get("X-Amz-Target")
     if not target:
         return dict(parse_qsl(body))["Action"]

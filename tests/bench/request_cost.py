@@ -1,4 +1,4 @@
-"""Reads off what one request, or a series of them, asks of AWS."""
+"""Measurement of the AWS calls and capacity units of requests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +12,15 @@ from tests.faults import AwsFaults, Call, Recording
 from tests.stack import Stack
 
 _REQUEST_TIMEOUT_MS = 600_000
-"""For requests that moto, being metered, needs longer for than DynamoDB would."""
+"""Time limit of a request; metered calls to moto are slower than DynamoDB."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """What requests asked of AWS.
+    """The cost of one or more requests.
 
-    `trips` are the calls that wait for one another, `fullest` the actions of the largest
-    transaction, `longest` the trips of the request that waited most often.
+    `round_trips` are sequential calls, `largest_transaction` is the largest number of actions in
+    one transaction, `most_round_trips` the largest number of round trips of one request.
     """
 
     requests: int = 0
@@ -33,7 +33,7 @@ class Reading:
     units: Units = field(default_factory=Units)
 
     def add(self, seen: Recording, units: Units) -> None:
-        """Add one request."""
+        """Add the cost of one request."""
         sizes = [len(call.request["TransactItems"]) for call in seen.calls if _commits(call)]
         self.requests += 1
         self.transactions += len(sizes)
@@ -51,7 +51,7 @@ def _commits(call: Call) -> bool:
 
 
 class Gauge:
-    """Sends requests of one ERP and reads off their cost, in a warm execution environment."""
+    """Sends requests of one ERP in a warm execution environment and measures their cost."""
 
     def __init__(self, stack: Stack, aws_faults: AwsFaults) -> None:
         self.stack = stack
@@ -61,9 +61,9 @@ class Gauge:
         self._keys = 0
 
     def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:
-        """POST with an Idempotency-Key, which must succeed, and tell the cost.
+        """POST with an Idempotency-Key; return the cost. The request must succeed.
 
-        `into` is a reading of earlier requests that this one is added to.
+        `into` is the cost of earlier requests, to which this one is added.
         """
         cost = into or Reading()
         self._keys += 1
@@ -76,25 +76,25 @@ class Gauge:
         return cost
 
     def post(self, path: str, body: object = None) -> Any:
-        """POST without measuring, which must succeed; the data of the answer."""
+        """POST without measuring; return `data` of the response. The request must succeed."""
         self._keys += 1
         answer = self.erp.post(path, body, key=f"done-{self._keys}")
         assert answer.status in {200, 201}, answer.text
         return answer.data
 
     def create(self, path: str, body: object) -> int:
-        """POST what creates something; its id."""
+        """POST a new resource; return its id."""
         number: int = self.post(path, body)["id"]
         return number
 
     def only_resource(self, path: str) -> str:
-        """Path of the only resource of a list."""
+        """Return the path of the only resource of a list."""
         [row] = self.erp.get(path).data
         return f"{path}/{row['id']}"
 
     @contextmanager
     def rolled_back(self) -> Iterator[None]:
-        """Undo whatever the block does: the story goes on as if it had not been."""
+        """Restore the tables at the end of the block."""
         bring_back = self.stack.keep()
         yield
         bring_back()

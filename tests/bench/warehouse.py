@@ -1,4 +1,4 @@
-"""The ground on which the work of the floor is measured: two halls, their products, stock."""
+"""The warehouses, products and stock of the benchmarks of warehouse operations."""
 
 from tests.bench.request_cost import Gauge
 
@@ -13,24 +13,24 @@ _DATES = {"doc_date": "2026-03-01"}
 
 
 def code(line: int) -> str:
-    """Item code of the product that a line, counted from 1, is of."""
+    """Return the item code of a line, counted from 1."""
     return f"ITEM-{line:04d}"
 
 
 def bin_of(line: int) -> str:
-    """Position where that product lies."""
+    """Return the position of the product of a line."""
     return f"A-{line % BINS + 1}"
 
 
 def serial(number: int) -> str:
-    """Serial of a drill."""
+    """Return a serial number."""
     return f"SN-{number:04d}"
 
 
 class BenchWarehouse:
-    """A tenant with `products` products, one a line of what is ordered, `BINS` positions a hall.
+    """A tenant with two warehouses of `BINS` positions and with `products` products.
 
-    With `stocked`, plenty of each lies in the first hall.
+    With `stocked`, the first warehouse has `PLENTY` of each product.
     """
 
     def __init__(self, meter: Gauge, products: int, *, stocked: bool = True) -> None:
@@ -50,18 +50,18 @@ class BenchWarehouse:
             meter.post("/products", {"item_code": item_code, "name": item_code, managed: True})
 
     def stock(self, line: int) -> None:
-        """Put plenty of a product to its position."""
+        """Add `PLENTY` of a product at its position."""
         self.meter.post("/stock-adjustments", self.found(line, PLENTY))
 
     def stock_drills(self) -> None:
-        """Put drills to the first position."""
+        """Add `DRILLS` serials at the first position."""
         for number in range(DRILLS):
             body = {**self.found(0, 1), "item_code": TRACED, "serial": serial(number)}
             self.meter.post("/stock-adjustments", body)
 
     @staticmethod
     def found(line: int, qty: int) -> dict[str, object]:
-        """Body of an adjustment."""
+        """Return the body of an adjustment."""
         return {
             "item_code": code(line),
             "warehouse": HOME,
@@ -71,22 +71,22 @@ class BenchWarehouse:
         }
 
     def sale(self, lines: int, qty: int = 4) -> int:
-        """Order the first products, so many lines of so many pieces, to be sent to a client."""
+        """Create a sales order of the first `lines` products, `qty` pieces each."""
         wanted = [{"item_code": code(line), "qty": qty} for line in range(1, lines + 1)]
         return self.sale_of(wanted)
 
     def sale_of(self, lines: list[dict[str, object]]) -> int:
-        """Order goods to be sent to a client."""
+        """Create a sales order."""
         body = {"type": "sale_order", "partner_code": "C-1", **self._order(lines)}
         return self.meter.create("/exit-documents", body)
 
     def purchase(self, lines: list[dict[str, object]]) -> int:
-        """Order goods from a provider."""
+        """Create a purchase order."""
         body = {"type": "purchase_order", "partner_code": "P-1", **self._order(lines)}
         return self.meter.create("/entry-documents", body)
 
     def purchase_of(self, lines: int, qty: int = 100) -> int:
-        """Order the first products from a provider."""
+        """Create a purchase order of the first `lines` products."""
         wanted: list[dict[str, object]] = [
             {"item_code": code(line), "qty": qty} for line in range(1, lines + 1)
         ]
