@@ -1,6 +1,6 @@
-"""One entity of each collection: made by a route where one makes it, else written as it would be.
+"""Creates one entity of each collection, by a route or directly in the table.
 
-A list whose rows no route creates needs an entry in `PLANTED`.
+A list whose rows no route creates needs an entry in `ENTITY_FACTORIES`.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from tests.gateway import Erp
 from tests.integration.write_routes import EXAMPLES
 
 type EntityFactory = Callable[..., int]
-"""`(store, **changes)`: writes one entity, with these fields replaced, and returns its id."""
+"""`(store, **changes)` → id: writes one entity, with the fields in `changes` replaced."""
 
 ORDER = {
     "id": 12,
@@ -112,7 +112,7 @@ MOVEMENT: Mapping[str, Any] = {
 def insert_entity[E: BaseModel](
     store: Store, collection: Collection[E], fields: Mapping[str, Any]
 ) -> int:
-    """Write an entity with these fields; its id, and the times unless they are among them."""
+    """Write an entity and return its id; the times default to the current time."""
 
     def use_case(tx: Transaction) -> int:
         number = tx.next_id(collection.kind)
@@ -124,22 +124,22 @@ def insert_entity[E: BaseModel](
 
 
 def receipt(store: Store, **changes: Any) -> int:
-    """EntityFactory a receipt; `changes` replace fields."""
+    """Insert a receipt; `changes` replaces fields."""
     return insert_entity(store, RECEIPTS, {**RECEIPT, **changes})
 
 
 def picking(store: Store, **changes: Any) -> int:
-    """EntityFactory a picking; `changes` replace fields."""
+    """Insert a picking; `changes` replaces fields."""
     return insert_entity(store, PICKINGS, {**PICKING, **changes})
 
 
 def transfer(store: Store, **changes: Any) -> int:
-    """EntityFactory a transfer; `changes` replace fields."""
+    """Insert a transfer; `changes` replaces fields."""
     return insert_entity(store, TRANSFERS, {**TRANSFER, **changes})
 
 
 def wave(store: Store, **changes: Any) -> int:
-    """EntityFactory a wave; `changes` replace fields."""
+    """Insert a wave; `changes` replaces fields."""
     return insert_entity(store, WAVES, {**WAVE, **changes})
 
 
@@ -170,11 +170,11 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/stock-movements": _movement,
     "/audit-log": _audit_entry,
 }
-"""Path of a list → what writes one more row of it."""
+"""Path of a list → the factory of its rows."""
 
 
 def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
-    """Bring about one entity of the list at the path `collection` and return its id."""
+    """Create one entity of the list at the path `collection`; return its id."""
     if collection in PLANTED:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
@@ -184,7 +184,7 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
 
 
 def address_of(path: str, erp: Erp, store: Store) -> str:
-    """Bring about what a route that reads shows; the path of the route, its names filled in."""
+    """Create the resource that a read route returns; return the path with its ids."""
     if path.startswith("/webhooks/{id}/deliveries"):
         example = EXAMPLES["POST /webhooks/{id}/deliveries/{delivery}/redeliver"]
         return path.format(**example.prepared(erp))

@@ -1,4 +1,4 @@
-"""What an example of a route that writes is."""
+"""The definition of an example of a write route."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,14 +17,15 @@ def _nothing(_erp: Erp) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One use of a route.
+    """One use of a write route, and its effects.
 
-    `prepare` brings about what the request needs and returns the values of its path.
-    `grows` is by how many the live entities of each kind change, `events` are the events
-    that are raised (and `redelivery` where one is asked for again), in any order; `afterwards`
-    tells what GET on the resource then answers. `own`: only the user whose id is in the path
-    may use it. `fill` makes the fields of the body that depend on what was prepared, and on
-    the time; `body` has others in their place.
+    Attributes:
+        prepare: Creates what the request needs; returns the values of the path.
+        grows: Kind of entity → change of the number of live entities.
+        events: The events that are raised, in any order; `redelivery` for a redelivered event.
+        status_afterwards: Status of GET on the resource after the request.
+        as_owner: Whether the user whose id is in the path must send the request.
+        dynamic_fields: Returns fields of the body that depend on `prepare` or on the time.
     """
 
     status: int
@@ -37,18 +38,18 @@ class Example:
     dynamic_fields: Callable[[Values], Mapping[str, Any]] | None = None
 
     def prepared(self, erp: Erp) -> Values:
-        """Have a stack to which nothing has happened prepared; the values of the path."""
+        """Prepare an unused stack; return the values of the path."""
         return once(erp, self.prepare, lambda: self.prepare(erp))
 
     def sender(self, erp: Erp, values: Values) -> Erp:
-        """Whoever may send it: the ERP, or the user whom it is about."""
+        """Return the caller: the ERP, or the user with the id in the path."""
         if not self.own:
             return erp
         token = Stack(erp.gateway.template).user_token(sub=str(values["id"]))
         return replace(erp, token=token)
 
     def filled(self, values: Values) -> Mapping[str, Any] | Form | None:
-        """Return the body, as it must be sent at this moment."""
+        """Return the body with the fields that depend on `values` and on the current time."""
         if self.dynamic_fields is None or not isinstance(self.body, Mapping):
             return self.body
         return {**self.body, **self.dynamic_fields(values)}

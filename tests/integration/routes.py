@@ -1,4 +1,4 @@
-"""Every door of the service, found where doors are: `functions/*/app.py`."""
+"""The API handlers and routes of the service, read from `functions/*/app.py`."""
 
 import importlib
 from pathlib import Path
@@ -10,7 +10,7 @@ _FUNCTIONS = Path(__file__).parents[2] / "functions"
 
 
 def doors() -> dict[str, ApiHandler]:
-    """Function name → its door, for the functions that are one."""
+    """Return function name → API handler, for the functions that have one."""
     names = sorted(path.parent.name for path in _FUNCTIONS.glob("*/app.py"))
     handlers = {
         name: importlib.import_module(f"functions.{name}.app").lambda_handler for name in names
@@ -19,7 +19,7 @@ def doors() -> dict[str, ApiHandler]:
 
 
 def operations() -> dict[str, Operation]:
-    """Every route as `POST /products` → its declaration."""
+    """Return `METHOD /path` → declaration of every route."""
     return {
         f"{operation.method} {operation.path}": operation
         for door in doors().values()

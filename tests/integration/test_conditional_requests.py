@@ -13,7 +13,7 @@ def bolt(erp: Erp) -> str:
     return f"/products/{erp.post('/products', BOLT).data['id']}"
 
 
-def test_what_has_not_changed_is_not_sent_again(erp: Erp, bolt: str) -> None:
+def test_unchanged_resource_is_304(erp: Erp, bolt: str) -> None:
     for path in (bolt, "/products", "/products?search=bolt"):
         first = erp.get(path)
         tag = first.headers["ETag"]
@@ -27,7 +27,7 @@ def test_what_has_not_changed_is_not_sent_again(erp: Erp, bolt: str) -> None:
     assert erp.get(bolt, headers={"If-None-Match": tag}).status == 200
 
 
-def test_a_change_can_be_bound_to_what_was_read(erp: Erp, bolt: str) -> None:
+def test_if_match_with_an_old_tag_refuses_the_change(erp: Erp, bolt: str) -> None:
     seen = erp.get(bolt).headers["ETag"]
 
     assert erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}).status == 200
@@ -44,7 +44,7 @@ def test_a_change_can_be_bound_to_what_was_read(erp: Erp, bolt: str) -> None:
     assert erp.patch("/products/99", {"name": "C"}, headers={"If-Match": "*"}).status == 404
 
 
-def test_a_subscription_is_changed_only_as_it_was_read(erp: Erp) -> None:
+def test_if_match_applies_to_subscriptions(erp: Erp) -> None:
     example = EXAMPLES["PATCH /webhooks/{id}"]
     hook = f"/webhooks/{example.prepared(erp)['id']}"
     seen = erp.get(hook).headers["ETag"]
@@ -59,7 +59,7 @@ def test_a_subscription_is_changed_only_as_it_was_read(erp: Erp) -> None:
     assert erp.post(f"{hook}/rotate-secret", headers={"If-Match": now}, key="k1").status == 200
 
 
-def test_a_retry_gets_its_answer_though_the_state_has_moved_on(erp: Erp, bolt: str) -> None:
+def test_retry_with_an_old_tag_gets_the_first_response(erp: Erp, bolt: str) -> None:
     seen = erp.get(bolt).headers["ETag"]
     first = erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}, key="k1")
     erp.patch(bolt, {"name": "B"})

@@ -1,4 +1,4 @@
-"""A deletion dies between its mark on a product and its commit: who names the product waits."""
+"""A deletion is killed between the deletion mark on the product and its commit."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.stack import Stack
 
 @pytest.fixture
 def marked(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> Erp:
-    """The ERP of a tenant in which the deletion of product 1 died after its mark."""
+    """The ERP of a tenant in which the deletion of product 1 was killed after its mark."""
     clock.freeze()
     EXAMPLES["POST /entry-documents"].prepared(erp)
 
@@ -27,7 +27,7 @@ def marked(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> Erp:
     return erp
 
 
-def test_a_document_that_names_it_is_told_when_to_come_back(
+def test_document_with_the_marked_product_gets_retry_after(
     stack: Stack, marked: Erp, clock: Clock
 ) -> None:
     began = clock.monotonic()
@@ -43,7 +43,7 @@ def test_a_document_that_names_it_is_told_when_to_come_back(
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_the_product_is_still_there_and_can_be_deleted_later(
+def test_marked_product_exists_and_can_be_deleted_later(
     stack: Stack, marked: Erp, clock: Clock
 ) -> None:
     assert marked.get("/products/1").status == 200

@@ -1,4 +1,4 @@
-"""Real answers of every route, good and bad, against the OpenAPI document."""
+"""Responses of every route, successful and refused, conform to the OpenAPI document."""
 
 import json
 import re
@@ -22,19 +22,19 @@ DETAILS = [
 ]
 WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.body]
 SECRETS = [name for name, operation in OPERATIONS.items() if operation.response_has_secret]
-TOLD_ONCE = {"secret", "client_secret", "password", "recovery_codes"}
-"""Fields of answers that are secrets."""
+SECRET_FIELDS = {"secret", "client_secret", "password", "recovery_codes"}
+"""Fields of responses that are secrets."""
 BOUND = {"id": 999_999, "kind": "products", "delivery": "evt_" + 32 * "0"}
 
 
-def judged(name: str, answer: Response, status: int) -> None:
+def assert_conforms(name: str, answer: Response, status: int) -> None:
     method, _, path = name.partition(" ")
     assert answer.status == status, answer.text
     assert complaints(method, path, answer) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
+def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
@@ -44,31 +44,31 @@ def test_a_write_and_the_reads_after_it(erp: Erp, name: str) -> None:
     answer = sender.send(method, target, body, key="once")
     again = sender.send(method, target, body, key="once")
 
-    judged(name, answer, example.status)
-    judged(name, again, example.status)
+    assert_conforms(name, answer, example.status)
+    assert_conforms(name, again, example.status)
     assert again.headers["Idempotent-Replayed"] == "true"
     resource, _ = resource_of(target, answer)
     group = "/" + resource.split("/")[1]
     named = re.sub("/[0-9]+(?=/|$)", "/{id}", resource)
     read = f"GET {re.sub('evt_[0-9a-f]+', '{delivery}', named)}"
     if read in OPERATIONS:
-        judged(read, erp.get(resource), example.status_afterwards)
+        assert_conforms(read, erp.get(resource), example.status_afterwards)
     if f"GET {group}" in OPERATIONS:
-        judged(f"GET {group}", erp.get(group), 200)
+        assert_conforms(f"GET {group}", erp.get(group), 200)
 
 
-def test_answers_with_a_secret_are_declared() -> None:
+def test_responses_with_a_secret_are_declared() -> None:
     with_secret = {
         name
         for name, operation in OPERATIONS.items()
         if not isinstance(operation.response, str)
-        and TOLD_ONCE & set(operation.response.model_fields)
+        and SECRET_FIELDS & set(operation.response.model_fields)
     }
     assert with_secret == set(SECRETS) != set()
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_a_secret_is_shown_once_and_stored_nowhere(stack: Stack, erp: Erp, name: str) -> None:
+def test_secret_is_returned_once_and_never_stored(stack: Stack, erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
@@ -77,7 +77,7 @@ def test_a_secret_is_shown_once_and_stored_nowhere(stack: Stack, erp: Erp, name:
 
     answer = sender.send(method, target, body, key="once")
 
-    secrets = [answer.data[told] for told in sorted(TOLD_ONCE & set(answer.data))]
+    secrets = [answer.data[told] for told in sorted(SECRET_FIELDS & set(answer.data))]
     assert any(secrets)
     entries = (*stack.items(), *stack.events(), *stack.control())
     stored = repr([from_attributes(item) for item in entries])
@@ -91,83 +91,81 @@ def test_a_secret_is_shown_once_and_stored_nowhere(stack: Stack, erp: Erp, name:
     assert sender.send(method, target, body, key="once").text == answer.text
 
 
-def test_what_webhooks_refuse(stack: Stack, erp: Erp) -> None:
+def test_refusals_of_webhook_routes_conform(stack: Stack, erp: Erp) -> None:
     hook = EXAMPLES["POST /webhooks"].body
     for _ in range(stack.tenant().limits["webhook_subscriptions"]):
         assert erp.post("/webhooks", hook).status == 201
-    judged("POST /webhooks", erp.post("/webhooks", hook), 402)
+    assert_conforms("POST /webhooks", erp.post("/webhooks", hook), 402)
 
     tried = erp.post("/webhooks/1/test").data["id"]
     assert erp.patch("/webhooks/1", {"is_active": False}).status == 200
-    judged("POST /webhooks/{id}/test", erp.post("/webhooks/1/test"), 409)
+    assert_conforms("POST /webhooks/{id}/test", erp.post("/webhooks/1/test"), 409)
     again = "/webhooks/{id}/deliveries/{delivery}/redeliver"
     target = again.format(id=1, delivery=tried)
-    judged(f"POST {again}", erp.post(target), 409)
+    assert_conforms(f"POST {again}", erp.post(target), 409)
 
     assert erp.delete("/webhooks/1").status == 200
-    judged(f"POST {again}", erp.post(target), 410)
-    judged("GET /webhooks/{id}/deliveries", erp.get("/webhooks/1/deliveries"), 410)
+    assert_conforms(f"POST {again}", erp.post(target), 410)
+    assert_conforms("GET /webhooks/{id}/deliveries", erp.get("/webhooks/1/deliveries"), 410)
 
 
 @pytest.mark.parametrize("path", PLANTED)
-def test_what_is_there_without_a_write(stack: Stack, erp: Erp, path: str) -> None:
+def test_lists_without_a_write_route_conform(stack: Stack, erp: Erp, path: str) -> None:
     number = PLANTED[path](stack.store())
 
-    judged(f"GET {path}", erp.get(path), 200)
+    assert_conforms(f"GET {path}", erp.get(path), 200)
     detail = f"GET {path}/{{id}}"
     if detail in OPERATIONS:
-        judged(detail, erp.get(f"{path}/{number}"), 200)
+        assert_conforms(detail, erp.get(f"{path}/{number}"), 200)
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_empty_lists_unchanged_lists_and_wrong_parameters(
-    stack: Stack, erp: Erp, name: str
-) -> None:
+def test_empty_lists_304_and_invalid_parameters_conform(stack: Stack, erp: Erp, name: str) -> None:
     path = name.removeprefix("GET ")
     if "{" in path:
         path = address_of(path, erp, stack.store())
     first = erp.get(path)
 
-    judged(name, first, 200)
-    judged(name, erp.get(path, headers={"If-None-Match": first.headers["ETag"]}), 304)
-    judged(name, erp.get(path, query={"page": 7}), 200)
-    judged(name, erp.get(path, query={"per_page": "abc", "sort": "colour"}), 422)
+    assert_conforms(name, first, 200)
+    assert_conforms(name, erp.get(path, headers={"If-None-Match": first.headers["ETag"]}), 304)
+    assert_conforms(name, erp.get(path, query={"page": 7}), 200)
+    assert_conforms(name, erp.get(path, query={"per_page": "abc", "sort": "colour"}), 422)
 
 
 @pytest.mark.parametrize("name", DETAILS)
-def test_what_is_not_there(erp: Erp, name: str) -> None:
+def test_unknown_ids_conform(erp: Erp, name: str) -> None:
     path = name.removeprefix("GET ")
-    judged(name, erp.get(path.format(**BOUND)), 404)
+    assert_conforms(name, erp.get(path.format(**BOUND)), 404)
 
 
 @pytest.mark.parametrize("name", WITH_BODY)
-def test_bodies_that_are_no_json_or_not_valid(erp: Erp, name: str) -> None:
+def test_invalid_bodies_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     values = EXAMPLES[name].prepared(erp)
     target, sender = path.format(**values), EXAMPLES[name].sender(erp, values)
 
-    judged(name, sender.send(method, target, raw="{", key="broken"), 400)
+    assert_conforms(name, sender.send(method, target, raw="{", key="broken"), 400)
     fields = (
         "bin_code events keep_previous lines name password polygon seal_number secret timezone"
         " whs_code"
     )
     wrong = dict.fromkeys(fields.split(), 5)
     body = Form({"kind": "wrong"}) if OPERATIONS[name].is_form else wrong
-    judged(name, sender.send(method, target, body, key="wrong"), 422)
+    assert_conforms(name, sender.send(method, target, body, key="wrong"), 422)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_callers_who_may_not(stack: Stack, name: str) -> None:
+def test_refused_callers_conform(stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     target = path.format(**BOUND)
 
-    judged(name, Erp(stack.gateway, None).send(method, target), 401)
-    judged(name, stack.erp(scopes=()).send(method, target), 403)
+    assert_conforms(name, Erp(stack.gateway, None).send(method, target), 401)
+    assert_conforms(name, stack.erp(scopes=()).send(method, target), 403)
     if OPERATIONS[name].permission:
-        judged(name, Erp(stack.gateway, stack.user_token()).send(method, target), 403)
+        assert_conforms(name, Erp(stack.gateway, stack.user_token()).send(method, target), 403)
 
 
-def test_the_judge_sees_what_is_wrong(erp: Erp) -> None:
+def test_validation_reports_deviations(erp: Erp) -> None:
     good = erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
     assert complaints("POST", "/products", good) == []
 
@@ -184,15 +182,21 @@ def test_the_judge_sees_what_is_wrong(erp: Erp) -> None:
     assert "not declared" in complaints("POST", "/products", replace(good, status=202))[0]
 
 
-def test_the_token_routes(stack: Stack) -> None:
-    stranger = Erp(stack.gateway, None)
+def test_token_routes_conform(stack: Stack) -> None:
+    anonymous = Erp(stack.gateway, None)
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     asked = "grant_type=client_credentials&client_id=nobody&client_secret=x"
     client_id, secret = create_client("acme", "ERP")
     right = f"grant_type=client_credentials&client_id={client_id}&client_secret={secret}"
 
-    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw="", headers=form), 400)
-    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw=asked, headers=form), 401)
-    judged("POST /oauth/token", stranger.send("POST", "/oauth/token", raw=right, headers=form), 200)
+    assert_conforms(
+        "POST /oauth/token", anonymous.send("POST", "/oauth/token", raw="", headers=form), 400
+    )
+    assert_conforms(
+        "POST /oauth/token", anonymous.send("POST", "/oauth/token", raw=asked, headers=form), 401
+    )
+    assert_conforms(
+        "POST /oauth/token", anonymous.send("POST", "/oauth/token", raw=right, headers=form), 200
+    )
     for path in ("/.well-known/jwks.json", "/.well-known/oauth-authorization-server"):
-        judged(f"GET {path}", stranger.get(path), 200)
+        assert_conforms(f"GET {path}", anonymous.get(path), 200)

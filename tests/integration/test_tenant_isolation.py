@@ -1,7 +1,7 @@
-"""Each company behind its own wall: what one tenant has is nothing to another.
+"""Tenants are isolated: ids of another tenant behave like ids that do not exist.
 
-A neighbour who knows every id, and says it with a token that may do everything at home, is told
-what anybody is told of an id that nothing has; and nothing of the tenant changes.
+The caller belongs to another tenant, has every right there and knows all ids. The response must be
+that for an unknown id, and the data of the tenant must not change.
 """
 
 import re
@@ -17,8 +17,8 @@ from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 
-_NOTHING = "999999"
-"""An id that no tenant has given."""
+_UNKNOWN_ID = "999999"
+"""An id that does not exist."""
 
 _ROUTES = sorted(operations())
 _OF_ONE = [route for route in _ROUTES if "{id}" in route]
@@ -30,16 +30,16 @@ _LISTS = [
 _KINDS = ("client", "user")
 
 
-def _neighbour(stack: Stack, kind: str) -> Erp:
-    """Somebody of beta with all rights there."""
+def _caller_of_beta(stack: Stack, kind: str) -> Erp:
+    """Return a caller of the tenant beta with all rights."""
     if kind == "client":
         return stack.erp("beta")
     token = stack.user_token("beta", sub="1", permissions=" ".join(PERMISSIONS))
     return Erp(stack.gateway, token)
 
 
-def _made(route: str, stack: Stack) -> tuple[str, Example | None]:
-    """Have acme make what the route is about; the path that names it, and the example."""
+def _create_resource(route: str, stack: Stack) -> tuple[str, Example | None]:
+    """Create the resource of the route in acme; return its path and the example."""
     method, _, path = route.partition(" ")
     erp = stack.erp()
     if method == "GET":
@@ -53,8 +53,8 @@ def _send(who: Erp, route: str, path: str, example: Example | None) -> Response:
     return who.send(method, path, example.body if example else None, key=path)
 
 
-def _told(answer: Response, path: str) -> tuple[int, Any]:
-    """Status and answer without what differs from request to request."""
+def _comparable(answer: Response, path: str) -> tuple[int, Any]:
+    """Return status and body without the values that differ in each request."""
     text = re.sub('"request_id": ?"[^"]*"', "", answer.text)
     for name in path.split("/")[2:]:
         text = re.sub(rf"\b{re.escape(name)}\b", "ID", text)
@@ -63,31 +63,29 @@ def _told(answer: Response, path: str) -> tuple[int, Any]:
 
 @pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize("route", _OF_ONE)
-def test_an_id_of_another_tenant_is_one_that_nothing_has(
-    route: str, kind: str, stack: Stack
-) -> None:
-    path, example = _made(route, stack)
+def test_id_of_another_tenant_is_an_unknown_id(route: str, kind: str, stack: Stack) -> None:
+    path, example = _create_resource(route, stack)
     before = stack.items()
-    neighbour = _neighbour(stack, kind)
+    caller = _caller_of_beta(stack, kind)
     first, named, *below = path.lstrip("/").split("/")
     unknown = "/".join(["", first, _unknown(named), *below])
 
-    answer = _send(neighbour, route, path, example)
+    answer = _send(caller, route, path, example)
 
     assert answer.status in {403, 404}, answer.text
-    assert _told(answer, path) == _told(_send(neighbour, route, unknown, example), unknown)
+    assert _comparable(answer, path) == _comparable(_send(caller, route, unknown, example), unknown)
     assert stack.items() == before
 
 
 def _unknown(name: str) -> str:
-    """An id of the same form that no tenant has given."""
+    """Return an unknown id of the same form."""
     if "." in name:
-        return f"{_NOTHING}.{name.partition('.')[2]}"
-    return _NOTHING if name.isdigit() else re.sub("[0-9a-f]{24}$", "0" * 24, name)
+        return f"{_UNKNOWN_ID}.{name.partition('.')[2]}"
+    return _UNKNOWN_ID if name.isdigit() else re.sub("[0-9a-f]{24}$", "0" * 24, name)
 
 
 @pytest.mark.parametrize("route", _LISTS)
-def test_lists_show_nothing_of_another_tenant(route: str, stack: Stack) -> None:
+def test_lists_do_not_show_rows_of_another_tenant(route: str, stack: Stack) -> None:
     path = route.partition(" ")[2]
     made = address_of(path, stack.erp(), stack.store())
     assert stack.erp().get(made).json()["meta"]["total"] > 0
@@ -99,14 +97,14 @@ def test_lists_show_nothing_of_another_tenant(route: str, stack: Stack) -> None:
     assert answer.json()["meta"]["total"] == 0
 
 
-def _names_numbers(body: Any) -> bool:
-    """Tell whether a body refers to something by its number."""
+def _refers_by_id(body: Any) -> bool:
+    """Return whether a body refers to a resource by its id."""
     match body:
         case dict():
             named = any(name.endswith(("_id", "_ids")) and name != "document_id" for name in body)
-            return named or any(_names_numbers(value) for value in body.values())
+            return named or any(_refers_by_id(value) for value in body.values())
         case list():
-            return any(_names_numbers(value) for value in body)
+            return any(_refers_by_id(value) for value in body)
         case _:
             return False
 
@@ -118,11 +116,11 @@ def _names_numbers(body: Any) -> bool:
         for route, example in sorted(EXAMPLES.items())
         if "{" not in route
         and not isinstance(example.body, Form | None)
-        and _names_numbers(dict(example.body))
+        and _refers_by_id(dict(example.body))
     ],
 )
-def test_what_a_body_names_of_another_tenant_is_not_there(route: str, stack: Stack) -> None:
-    path, example = _made(route, stack)
+def test_references_in_a_body_to_another_tenant_are_unknown(route: str, stack: Stack) -> None:
+    path, example = _create_resource(route, stack)
     before = stack.items()
 
     answer = _send(stack.erp("beta"), route, path, example)

@@ -1,4 +1,4 @@
-"""`from` and `to` are days in the time zone of the tenant."""
+"""The parameters `from` and `to` are days in the time zone of the tenant."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ _BORDERS = [
     ("Europe/Madrid", "2027-03-28", ["03-27T22:59:59.999Z", "03-27T23:00:00.000Z",
                                      "03-28T21:59:59.999Z", "03-28T22:00:00.000Z"]),
 ]  # fmt: skip
-"""Time zone, a day there, and the milliseconds around its beginning and its end."""
+"""Time zone, a day in it, and the milliseconds around the start and the end of the day."""
 
 
 @pytest.mark.parametrize(("timezone", "day", "moments"), _BORDERS)
 @pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers", "/waves"])
-def test_a_day_lasts_from_midnight_to_midnight_there(
+def test_day_lasts_from_midnight_to_midnight_in_the_tenants_time_zone(
     stack: Stack, path: str, timezone: str, day: str, moments: Sequence[str]
 ) -> None:
     create_tenant(

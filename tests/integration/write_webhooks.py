@@ -1,4 +1,4 @@
-"""The routes of webhooks: an example of each."""
+"""Examples of the write routes of webhooks."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ def _delivery(erp: Erp) -> Values:
 
 
 def webhook_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     return {
         "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1}),
         "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook),
