@@ -39,6 +39,16 @@ class Clock:
         return self._began + self.monotonic()
 
 
+class ManualClock:
+    """A clock that a test sets; it replaces a function that returns the time in seconds."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
     """Use the clock for timestamps, leases, deadlines and waits of the service."""
     clock = clock or Clock()

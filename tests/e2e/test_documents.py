@@ -1,17 +1,15 @@
 """An ERP sends an order over HTTP, and it is there, once."""
 
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.concurrency import run_concurrently
 from tests.e2e.responses import data, fields, key, refused, walk
 
-_AT_ONCE = 20
+_REQUESTS = 20
 
 
 @pytest.fixture
@@ -133,9 +131,11 @@ def test_a_document_needs_an_idempotency_key(acme: httpx.Client, path: str) -> N
 def test_twenty_at_the_same_instant_are_one_document(
     acme: httpx.Client, exit_: dict[str, Any]
 ) -> None:
-    answers = _at_once(lambda _: acme.post("/exit-documents", json=exit_, headers=key()))
+    answers = run_concurrently(
+        _REQUESTS, lambda _: acme.post("/exit-documents", json=exit_, headers=key())
+    )
 
-    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: _AT_ONCE - 1}
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: _REQUESTS - 1}
     assert len({answer.text for answer in answers}) == 1
     assert len(walk(acme, "/exit-documents", external_ref=exit_["external_ref"])) == 1
 
@@ -144,11 +144,13 @@ def test_twenty_times_one_request_at_the_same_instant_is_one_answer(
     acme: httpx.Client, entry: dict[str, Any]
 ) -> None:
     headers = key()
-    answers = _at_once(lambda _: acme.post("/entry-documents", json=entry, headers=headers))
+    answers = run_concurrently(
+        _REQUESTS, lambda _: acme.post("/entry-documents", json=entry, headers=headers)
+    )
 
     created = [answer for answer in answers if answer.status_code == 201]
     waiting = [answer for answer in answers if answer.status_code == 409]
-    assert len(created) + len(waiting) == _AT_ONCE
+    assert len(created) + len(waiting) == _REQUESTS
     assert len({answer.text for answer in created}) == 1
     for answer in waiting:
         refused(answer, 409, "duplicate_in_flight")
@@ -156,17 +158,6 @@ def test_twenty_times_one_request_at_the_same_instant_is_one_answer(
     late = acme.post("/entry-documents", json=entry, headers=headers)
     assert (late.status_code, late.text) == (201, created[0].text)
     assert len(walk(acme, "/entry-documents", external_ref=entry["external_ref"])) == 1
-
-
-def _at_once(send: Callable[[int], httpx.Response]) -> list[httpx.Response]:
-    barrier = Barrier(_AT_ONCE)
-
-    def worker(number: int) -> httpx.Response:
-        barrier.wait()
-        return send(number)
-
-    with ThreadPoolExecutor(_AT_ONCE) as workers:
-        return list(workers.map(worker, range(_AT_ONCE)))
 
 
 def test_what_is_known_is_not_sent_again_and_what_changed_is_not_overwritten(

@@ -9,6 +9,7 @@ import pytest
 
 from examples.stowage_client import Stowage, StowageError
 from examples.sync_orders import sync
+from tests.clock import ManualClock
 from tests.e2e.conftest import TIMEOUT, Deployed
 
 
@@ -37,28 +38,19 @@ class RecordingTransport(httpx.BaseTransport):
         return [each for each in self.exchanged if each[0].url.path.endswith(end)]
 
 
-class FrozenClock:
-    """The client's clock: it stands until it is moved."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def transport() -> RecordingTransport:
     return RecordingTransport()
 
 
 @pytest.fixture
-def clock() -> FrozenClock:
-    return FrozenClock()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
 def stowage(
-    stack: Deployed, transport: RecordingTransport, clock: FrozenClock
+    stack: Deployed, transport: RecordingTransport, clock: ManualClock
 ) -> Iterator[Stowage]:
     """The client of acme's ERP, which waits for nothing between two attempts."""
     acme = stack.tenants["acme"]
@@ -86,7 +78,7 @@ def order(reference: str) -> dict[str, Any]:
 
 
 def test_a_token_serves_until_shortly_before_its_end(
-    stowage: Stowage, transport: RecordingTransport, clock: FrozenClock
+    stowage: Stowage, transport: RecordingTransport, clock: ManualClock
 ) -> None:
     for _ in range(3):
         stowage.get("/warehouses")

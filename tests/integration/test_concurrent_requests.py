@@ -1,30 +1,17 @@
 """Twenty concurrent requests, of which only one or a limited number may succeed."""
 
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
-from tests.gateway import Erp, Response
+from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
 from tests.stack import Stack
 
 _REQUESTS = 20
-
-
-def _send_concurrently(send: Callable[[int], Response]) -> list[Response]:
-    barrier = Barrier(_REQUESTS)
-
-    def worker(number: int) -> Response:
-        barrier.wait()
-        return send(number)
-
-    with ThreadPoolExecutor(_REQUESTS) as workers:
-        return list(workers.map(worker, range(_REQUESTS)))
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +21,7 @@ def overlapping_calls(aws_faults: AwsFaults) -> None:
 
 
 def test_concurrent_retries_with_one_key_create_one_product(stack: Stack, erp: Erp) -> None:
-    answers = _send_concurrently(lambda _: erp.post("/products", BOLT, key="bolt"))
+    answers = run_concurrently(_REQUESTS, lambda _: erp.post("/products", BOLT, key="bolt"))
 
     first = [answer for answer in answers if answer.status == 201]
     in_flight = [answer for answer in answers if answer.status == 409]
@@ -51,7 +38,9 @@ def test_concurrent_retries_with_one_key_create_one_product(stack: Stack, erp: E
 
 
 def test_concurrent_requests_with_one_item_code_create_one_product(stack: Stack, erp: Erp) -> None:
-    answers = _send_concurrently(lambda number: erp.post("/products", BOLT, key=f"bolt-{number}"))
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/products", BOLT, key=f"bolt-{number}")
+    )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: _REQUESTS - 1}
     refused = next(answer for answer in answers if answer.status == 422)
@@ -63,8 +52,8 @@ def test_concurrent_requests_with_one_item_code_create_one_product(stack: Stack,
 def test_concurrent_requests_with_one_reference_create_one_document(stack: Stack, erp: Erp) -> None:
     EXAMPLES["POST /entry-documents"].prepared(erp)
 
-    answers = _send_concurrently(
-        lambda number: erp.post("/entry-documents", PURCHASE, key=f"po-{number}")
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/entry-documents", PURCHASE, key=f"po-{number}")
     )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 200: _REQUESTS - 1}
@@ -79,7 +68,9 @@ def test_only_one_concurrent_request_gets_the_last_subscription(stack: Stack, er
     for _ in range(limit - 1):
         assert erp.post("/webhooks", hook).status == 201
 
-    answers = _send_concurrently(lambda number: erp.post("/webhooks", hook, key=f"hook-{number}"))
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/webhooks", hook, key=f"hook-{number}")
+    )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 402: _REQUESTS - 1}
     assert {answer.code for answer in answers if answer.status == 402} == {"limit_reached"}
@@ -90,8 +81,9 @@ def test_only_one_concurrent_request_gets_the_last_subscription(stack: Stack, er
 def test_concurrent_changes_of_one_product_are_all_applied(stack: Stack, erp: Erp) -> None:
     product = erp.post("/products", BOLT).data
 
-    answers = _send_concurrently(
-        lambda number: erp.patch(f"/products/{product['id']}", {"name": f"Bolt {number}"})
+    answers = run_concurrently(
+        _REQUESTS,
+        lambda number: erp.patch(f"/products/{product['id']}", {"name": f"Bolt {number}"}),
     )
 
     assert {answer.status for answer in answers} == {200}

@@ -16,7 +16,7 @@ type NewCrateTable = Callable[[], CrateTable]
 
 @pytest.fixture
 def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
-    """Makes empty yards, each with a table of its own; few shards, since moto is slow."""
+    """Creates empty crate tables; they have few shards, since moto is slow."""
     quick_moto.install(monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
@@ -36,5 +36,5 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
 
 @pytest.fixture
 def crates(new_crate_table: NewCrateTable) -> CrateTable:
-    """An empty yard."""
+    """An empty crate table."""
     return new_crate_table()

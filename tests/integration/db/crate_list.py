@@ -1,4 +1,4 @@
-"""Crates: a collection with every feature of lists, and what a list of them must show."""
+"""Crates: a test collection with every feature of lists, and the expected lists of them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from shared.kernel.fields import Stored
 
 
 class Crate(Stored):
-    """A thing with a name, a colour, a state, and perhaps a reference of another system."""
+    """An entity with a name, a colour, a status and an optional external reference."""
 
     id: int
     name: str
@@ -23,7 +23,7 @@ class Crate(Stored):
 
 
 def facets(crate: Crate) -> Facets:
-    """What crates are filtered and sorted by."""
+    """Return the facets that crates are filtered and sorted by."""
     return {
         "id": id_text(crate.id),
         "name": fold(crate.name),
@@ -49,13 +49,13 @@ type Draft = Mapping[str, str | None]
 
 @dataclass(slots=True)
 class CrateTable:
-    """Crates in a table, and beside it the same crates in a dict: what lists must show."""
+    """Crates in a table, and the same crates in a dict to compute expected lists."""
 
     store: Store
     crates: dict[int, Crate] = field(default_factory=dict)
 
     def add(self, drafts: Iterable[Draft]) -> None:
-        """Create crates, in one transaction."""
+        """Create crates in one transaction."""
         wanted = list(drafts)
         first = allocate_ids(self.store, "crate", len(wanted))
         tx = Transaction(self.store)
@@ -82,7 +82,7 @@ class CrateTable:
         del self.crates[number]
 
     def expected(self, query: ListQuery) -> list[int]:
-        """Ids that a list must show, in order."""
+        """Return the ids that a list must show, in order."""
 
         def wanted(crate: Crate) -> bool:
             mine = facets(crate)

@@ -1,4 +1,4 @@
-"""What a walk leaves behind, when it is believed, and cursors that someone made up."""
+"""Bookmarks of lists: when they are used, when they are stale, and invalid cursors."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ _RED = ListQuery("name", descending=False, per_page=3, equal={"colour": "red"})
 
 @pytest.fixture
 def ten_crates(crates: CrateTable, clock: Clock) -> CrateTable:
-    """Ten crates, written long enough ago that indexes show them."""
+    """Ten crates, older than the lag of the indexes."""
     crates.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
     clock.advance(LAG_MS / 1000 + 1)
     return crates
@@ -33,7 +33,7 @@ def _page(crates: CrateTable, query: ListQuery, number: int) -> list[int]:
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_change_makes_every_bookmark_stale(ten_crates: CrateTable, query: ListQuery) -> None:
+def test_change_makes_bookmarks_stale(ten_crates: CrateTable, query: ListQuery) -> None:
     assert (
         _page(ten_crates, query, 1) + _page(ten_crates, query, 2) == ten_crates.expected(query)[:6]
     )
@@ -44,9 +44,7 @@ def test_a_change_makes_every_bookmark_stale(ten_crates: CrateTable, query: List
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_cursor_goes_on_where_the_page_before_ended(
-    ten_crates: CrateTable, query: ListQuery
-) -> None:
+def test_cursor_continues_after_the_previous_page(ten_crates: CrateTable, query: ListQuery) -> None:
     first = read_page(ten_crates.store, CRATES, query)
     rest = ten_crates.expected(query)[3:6]
     ten_crates.remove(ten_crates.expected(query)[0])
@@ -56,7 +54,7 @@ def test_a_cursor_goes_on_where_the_page_before_ended(
     assert [record.id for record in second.records] == rest
 
 
-def test_a_position_taken_within_the_lag_is_believed_only_that_long(
+def test_bookmark_within_the_index_lag_expires_after_the_lag(
     crates: CrateTable, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     clock.freeze()
@@ -72,7 +70,7 @@ def test_a_position_taken_within_the_lag_is_believed_only_that_long(
     assert (believed.entries_examined, counted.entries_examined) == (3, 6)
 
 
-def test_a_long_filtered_list_is_kept_in_chunks(
+def test_bookmarks_of_a_filtered_list_are_stored_in_chunks(
     ten_crates: CrateTable, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)  # pages of 3 lie across the chunks
@@ -86,7 +84,7 @@ def test_a_long_filtered_list_is_kept_in_chunks(
     assert seen.entries_examined == 0
 
 
-def test_a_cursor_walks_across_chunks(
+def test_cursors_work_across_chunks(
     ten_crates: CrateTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)
@@ -119,9 +117,7 @@ _MARKS: list[object] = [
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
 @pytest.mark.parametrize("mark", _MARKS, ids=repr)
-def test_a_made_up_cursor_is_like_none(
-    ten_crates: CrateTable, query: ListQuery, mark: object
-) -> None:
+def test_forged_cursor_is_ignored(ten_crates: CrateTable, query: ListQuery, mark: object) -> None:
     cursor = _cursor(_name_of_list(ten_crates, query), 3, mark)
 
     page = read_page(ten_crates.store, CRATES, replace(query, page=2, cursor=cursor))
@@ -134,13 +130,13 @@ def test_a_made_up_cursor_is_like_none(
     ["", "%", "\u00e9", "AAAA", "bnVsbA", "W10", "W1tdXQ", "WzEsMiwz", "9" * 2000,
      base64.urlsafe_b64encode(b"[" * 1500).decode()],
 )  # fmt: skip
-def test_what_is_no_cursor_is_like_none(ten_crates: CrateTable, text: str) -> None:
+def test_malformed_cursor_is_ignored(ten_crates: CrateTable, text: str) -> None:
     page = read_page(ten_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=text))
 
     assert [record.id for record in page.records] == ten_crates.expected(_BY_NAME)[3:6]
 
 
-def test_the_cursor_of_another_list_or_page_is_like_none(ten_crates: CrateTable) -> None:
+def test_cursor_of_another_list_or_page_is_ignored(ten_crates: CrateTable) -> None:
     first = read_page(ten_crates.store, CRATES, _BY_NAME)
     for query in (
         replace(_BY_NAME, page=3, cursor=first.next_cursor),
@@ -151,7 +147,7 @@ def test_the_cursor_of_another_list_or_page_is_like_none(ten_crates: CrateTable)
         assert [record.id for record in page.records] == expected
 
 
-def test_a_believable_key_of_no_entry_starts_behind_it(ten_crates: CrateTable) -> None:
+def test_cursor_with_a_missing_key_continues_after_that_key(ten_crates: CrateTable) -> None:
     cursor = _cursor(_name_of_list(ten_crates, _BY_NAME), 3, sort_text("crate 6z", 77))
 
     page = read_page(ten_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=cursor))

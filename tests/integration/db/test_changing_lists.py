@@ -1,4 +1,4 @@
-"""Walking by links through a list that changes behind the walker: nothing missed, nothing twice."""
+"""Reading a list by links while it changes: no row is missed or repeated."""
 
 from dataclasses import replace
 
@@ -31,9 +31,7 @@ def _names(page: Page[Crate]) -> list[str]:
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _OPEN])
-def test_deleting_what_was_read_hides_nothing_of_the_rest(
-    twelve_crates: CrateTable, query: ListQuery
-) -> None:
+def test_deleting_read_rows_hides_no_later_row(twelve_crates: CrateTable, query: ListQuery) -> None:
     read = list[str]()
     page = read_page(twelve_crates.store, CRATES, query)
     for number in range(2, 9):
@@ -48,7 +46,7 @@ def test_deleting_what_was_read_hides_nothing_of_the_rest(
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_closing_what_was_read_hides_nothing_of_the_rest(twelve_crates: CrateTable) -> None:
+def test_closing_read_rows_hides_no_later_row(twelve_crates: CrateTable) -> None:
     read = list[str]()
     page = read_page(twelve_crates.store, CRATES, _OPEN)
     for number in range(2, 9):
@@ -64,7 +62,7 @@ def test_closing_what_was_read_hides_nothing_of_the_rest(twelve_crates: CrateTab
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_what_is_created_before_the_place_brings_nothing_twice(twelve_crates: CrateTable) -> None:
+def test_rows_created_before_the_cursor_repeat_no_row(twelve_crates: CrateTable) -> None:
     page = read_page(twelve_crates.store, CRATES, _BY_NAME)
     twelve_crates.add(_draft(f"a first one {n}") for n in range(7))
     read = _names(page)
@@ -79,7 +77,7 @@ def test_what_is_created_before_the_place_brings_nothing_twice(twelve_crates: Cr
     assert page.next_cursor is None
 
 
-def test_a_walk_through_a_changed_list_does_not_mislead_those_who_count(
+def test_reading_a_changed_list_by_links_keeps_page_numbers_right(
     twelve_crates: CrateTable, clock: Clock
 ) -> None:
     first = read_page(twelve_crates.store, CRATES, _BY_NAME)

@@ -1,4 +1,4 @@
-"""What lists may cost: round trips that wait for one another, and index entries examined."""
+"""Upper bounds of the cost of lists: sequential round trips and examined index entries."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ _PER_PAGE = 10
 
 
 def _fill(crates: CrateTable, rows: int, *, special: int = 5) -> None:
-    """Crates, a few of which are closed, referenced, and younger than all others."""
+    """Add crates; `special` of them are closed, have a reference, and are the newest."""
     for first in range(0, rows, 90):
         crates.add(
             {
@@ -62,7 +62,7 @@ _NARROW: dict[str, ListQuery] = {
 
 
 @pytest.mark.parametrize("name", _NARROW)
-def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
+def test_cost_of_the_first_page_does_not_depend_on_the_size_of_the_list(
     name: str, crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     query = _NARROW[name]
@@ -88,7 +88,7 @@ def _walk(
     by_cursor: bool,
     each: Callable[[], None],
 ) -> list[Recording]:
-    """Read a whole list page by page; what each page cost."""
+    """Read a whole list page by page; return the calls of each page."""
     costs, ids, number = [], list[int](), 1
     page: Page[Crate] | None = None
     while page is None or len(ids) < page.total:
@@ -112,7 +112,7 @@ _WALKS = {
 
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
-def test_walking_by_links_next_examines_each_entry_once(
+def test_reading_by_links_next_examines_each_entry_once(
     name: str, environment: str, crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(crates, 95)
@@ -126,7 +126,7 @@ def test_walking_by_links_next_examines_each_entry_once(
 
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
-def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
+def test_reading_by_page_number_examines_each_entry_at_most_twice(
     name: str, environment: str, crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     _fill(crates, 95)
@@ -139,11 +139,11 @@ def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
 
 
 def _between(environment: str) -> Callable[[], None]:
-    """What happens before each page: another environment answers it, or nothing."""
+    """Return the action before each page: start another environment, or do nothing."""
     return bookmarks._remembered.clear if environment != "one" else lambda: None
 
 
-def test_the_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFaults) -> None:
+def test_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFaults) -> None:
     _fill(crates, 95)
     last = ListQuery("id", descending=False, page=10, per_page=_PER_PAGE)
 

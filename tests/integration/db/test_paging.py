@@ -1,4 +1,4 @@
-"""Pages put together are the list: in order, complete, nothing twice, the total exact."""
+"""The pages of a list are complete, in order and without repeats; the total is exact."""
 
 from dataclasses import replace
 from random import Random
@@ -52,7 +52,7 @@ _RESTRICTIONS: list[dict[str, Any]] = [
 ]
 _QUERIES = st.builds(
     lambda restrictions, **rest: ListQuery(**restrictions, **rest),
-    # Half of the lists are read in the order of an index, half are gathered.
+    # Half of the lists are read in index order, half are gathered and sorted.
     st.one_of(st.sampled_from(_RESTRICTIONS[:2]), st.sampled_from(_RESTRICTIONS)),
     sort=st.sampled_from(["id", "name", "updated_at"]),
     descending=st.booleans(),
@@ -67,12 +67,12 @@ _STEPS = st.lists(
     max_examples=25,
     deadline=None,
     print_blob=True,
-    # A failure is told at once, with what replays it: to shrink it takes minutes on moto.
+    # Without shrinking, which takes minutes on moto; the failure shows the seed.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=_STEPS, queries=st.tuples(_QUERIES, _QUERIES), luck=st.randoms(use_true_random=False))
-def test_whatever_happened_pages_make_up_the_list(
+def test_pages_make_up_the_list_after_random_changes(
     new_crate_table: NewCrateTable,
     clock: Clock,
     steps: list[_Step],
@@ -83,7 +83,7 @@ def test_whatever_happened_pages_make_up_the_list(
         clock.freeze()
     crates = new_crate_table()
     _do(crates, clock, "add", [_crate(number) for number in range(8)])
-    # The same lists again and again: what one walk leaves behind meets what happens next.
+    # The same lists are read repeatedly, so that bookmarks of one reading meet later changes.
     for kind, what in [("list", 0), ("wait", _LAG), ("list", 0), *steps, ("list", 0), ("list", 1)]:
         if kind == "list":
             _assert_pages_make_up_the_list(crates, queries[what], luck)
@@ -107,13 +107,13 @@ def _do(crates: CrateTable, clock: Clock, kind: str, what: Any) -> None:
             crates.remove(ids[what % len(ids)])
         case "wait":
             clock.advance(what)
-            crates.store.deadline = Deadline(25_000)  # what comes next is another request
+            crates.store.deadline = Deadline(25_000)  # the next step is another request
         case "elsewhere":
             bookmarks._remembered.clear()
 
 
 def _assert_pages_make_up_the_list(crates: CrateTable, query: ListQuery, luck: Random) -> None:
-    # Either way leaves bookmarks that would hide what is wrong with the other way's.
+    # Use only one way, since its bookmarks would hide errors of the other.
     ways = [_assert_links_lead_through_it, _assert_numbers_lead_through_it]
     luck.shuffle(ways)
     for way in ways:

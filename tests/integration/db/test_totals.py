@@ -1,4 +1,4 @@
-"""Totals of collections with very many partitions."""
+"""Totals of collections with many partitions."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.stack import Stack
 
 
 @pytest.mark.parametrize("warehouses", [0, 10, 2_000])
-def test_totals_are_whole_however_many_partitions_there_are(
+def test_totals_are_complete_for_any_number_of_partitions(
     aws_faults: AwsFaults, stack: Stack, warehouses: int
 ) -> None:
     store = stack.store()

@@ -1,4 +1,4 @@
-"""One transaction per change: what a failed condition means, and how long to try."""
+"""Transactions: errors of failed conditions, retries and the deadline."""
 
 from collections.abc import Callable
 from itertools import count
@@ -30,7 +30,7 @@ def _item(name: str, **attributes: object) -> Item:
 
 @pytest.fixture
 def crates_with_pallet(crates: CrateTable) -> CrateTable:
-    """A table that holds the pallet, in version 1."""
+    """A table that holds a pallet in version 1."""
     tx = Transaction(crates.store)
     tx.insert(_item("pallet", version=1))
     tx.commit()
@@ -38,7 +38,7 @@ def crates_with_pallet(crates: CrateTable) -> CrateTable:
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2, 3])
-def test_each_action_says_what_its_failed_condition_means(
+def test_failed_condition_raises_the_error_of_its_action(
     crates_with_pallet: CrateTable, failing: int
 ) -> None:
     store = crates_with_pallet.store
@@ -75,7 +75,9 @@ def test_each_action_says_what_its_failed_condition_means(
         assert store.get((name, "HEAD")) is None
 
 
-def test_of_several_failed_conditions_the_first_speaks(crates_with_pallet: CrateTable) -> None:
+def test_first_of_several_failed_conditions_determines_the_error(
+    crates_with_pallet: CrateTable,
+) -> None:
     tx = Transaction(crates_with_pallet.store)
     tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
     tx.delete(
@@ -100,9 +102,7 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
 
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
-def test_what_passes_by_itself_is_tried_again(
-    crates: CrateTable, aws_faults: AwsFaults, name: str
-) -> None:
+def test_transient_errors_are_retried(crates: CrateTable, aws_faults: AwsFaults, name: str) -> None:
     turns = count()
 
     def four_times(call: Call, forward: Forward) -> Answer:
@@ -117,7 +117,7 @@ def test_what_passes_by_itself_is_tried_again(
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
+def test_counter_is_incremented_once_despite_lost_responses(
     crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
@@ -136,7 +136,7 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
     assert item["n"] == 1
 
 
-def test_after_the_deadline_the_service_is_unavailable(
+def test_retries_end_at_the_deadline_with_service_unavailable(
     crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     crates.store.deadline = Deadline(5_000)
@@ -150,7 +150,7 @@ def test_after_the_deadline_the_service_is_unavailable(
     assert crates.store.get(("crate", "HEAD")) is None
 
 
-def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
+def test_retried_transaction_has_the_time_of_its_commit(
     crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     began, turns = now_ms(), count()
@@ -170,7 +170,7 @@ def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_error_that_does_not_pass_is_raised_at_once(
+def test_permanent_error_is_raised_without_a_retry(
     crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     tx = Transaction(crates.store)
@@ -185,7 +185,7 @@ def test_an_error_that_does_not_pass_is_raised_at_once(
     assert len(seen.calls) == 1
 
 
-def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
+def test_more_than_100_actions_are_refused_without_a_call(
     crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     tx = Transaction(crates.store)
@@ -198,7 +198,7 @@ def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
     assert seen.calls == []
 
 
-def test_nothing_staged_is_nothing_sent(crates: CrateTable, aws_faults: AwsFaults) -> None:
+def test_empty_transaction_makes_no_call(crates: CrateTable, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as seen:
         Transaction(crates.store).commit()
 
@@ -206,7 +206,7 @@ def test_nothing_staged_is_nothing_sent(crates: CrateTable, aws_faults: AwsFault
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_overtaken_use_case_decides_again_and_keeps_its_id(crates: CrateTable) -> None:
+def test_use_case_is_retried_after_a_stale_read_with_the_same_id(crates: CrateTable) -> None:
     decided: list[int] = []
 
     def store_crate(tx: Transaction) -> int:
@@ -224,7 +224,7 @@ def test_an_overtaken_use_case_decides_again_and_keeps_its_id(crates: CrateTable
     assert crates.store.get(("place 2", "HEAD"))
 
 
-def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(
+def test_use_case_with_permanent_stale_reads_ends_at_the_deadline(
     crates: CrateTable, clock: Clock
 ) -> None:
     crates.store.deadline = Deadline(5_000)
@@ -239,13 +239,13 @@ def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(
 
 
 @pytest.mark.usefixtures("clock")
-def test_retired_master_data_overtakes_work_that_has_read_it(crates: CrateTable) -> None:
+def test_invalidated_fence_retries_work_that_has_read_the_master_data(crates: CrateTable) -> None:
     turns = count(1)
 
     def receive(tx: Transaction) -> int:
         tx.fence("entry")
         turn = next(turns)
-        if turn == 1:  # someone deletes the product between our reading and our commit
+        if turn == 1:  # the product is deleted between the read and the commit
             retiring = Transaction(crates.store)
             retiring.invalidate_fences("entry")
             retiring.commit()

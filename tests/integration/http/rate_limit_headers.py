@@ -1,15 +1,15 @@
-"""What answers tell of the limit of requests."""
+"""The rate limit headers of responses."""
 
 from tests.gateway import Response
 
 LIMIT = 120
 """Requests per minute of the plan Essentials."""
 ERP = "client#erp"
-"""How the ERP of tests is counted."""
+"""Key under which requests of the test ERP are counted."""
 
 
 def read_rate_limit(answer: Response) -> tuple[int, int, int]:
-    """What an answer tells of the limit: limit, remaining, seconds to the end of the window."""
+    """Return limit, remaining requests, and seconds to the end of the window."""
     limit, remaining, reset = (
         int(answer.headers[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
     )

@@ -1,4 +1,4 @@
-"""The way through a door: the order of its checks, its answers to bad input, its envelope."""
+"""The API handler: order of its checks, responses to invalid input, and the error envelope."""
 
 import base64
 import importlib
@@ -22,7 +22,7 @@ _PATH_VALUES = {"id": 1, "kind": "products", "delivery": "evt_0"}
 
 
 def _assert_envelope(answer: Response, status: int, code: str) -> None:
-    """The error envelope, exactly, and the headers that every answer has."""
+    """Assert the exact error envelope and the headers of every response."""
     assert (answer.status, answer.code) == (status, code), answer.text
     assert status == CODES[code].status
     body = answer.json()
@@ -35,14 +35,14 @@ def _assert_envelope(answer: Response, status: int, code: str) -> None:
     assert answer.headers["Content-Type"] == "application/json"
 
 
-# The order of the checks: each request is wrong in every way that comes later, too
+# Order of the checks: each request also fails all later checks
 
 
 def _worst_request(erp: Erp) -> Response:
     return erp.send("POST", "/products", raw="{", key=" ")
 
 
-def test_a_suspended_tenant_comes_before_everything_else(stack: Stack) -> None:
+def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
     erp = stack.erp(scopes=["products:read"])
     for state, status, code in (
         ("suspended", 402, "tenant_suspended"),
@@ -56,7 +56,7 @@ def test_a_suspended_tenant_comes_before_everything_else(stack: Stack) -> None:
     _assert_envelope(_worst_request(erp), 410, "tenant_moved")
 
 
-def test_a_revoked_client_comes_before_its_scope(stack: Stack) -> None:
+def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
     credentials = provisioning.create_client("acme", "ERP", ["products:read"])
     erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
     provisioning.revoke_client(credentials.client_id)
@@ -65,14 +65,14 @@ def test_a_revoked_client_comes_before_its_scope(stack: Stack) -> None:
     _assert_envelope(_worst_request(erp), 401, "unauthenticated")
 
 
-def test_a_scope_comes_before_key_and_body(stack: Stack) -> None:
+def test_scope_is_checked_before_key_and_body(stack: Stack) -> None:
     answer = _worst_request(stack.erp(scopes=["products:read"]))
 
     _assert_envelope(answer, 403, "missing_scope")
     assert answer.json()["error"]["scope"] == "products:write"
 
 
-def test_a_users_permission_comes_before_key_and_body(stack: Stack) -> None:
+def test_permission_is_checked_before_key_and_body(stack: Stack) -> None:
     user = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
 
     _assert_envelope(_worst_request(user), 403, "forbidden")
@@ -80,7 +80,7 @@ def test_a_users_permission_comes_before_key_and_body(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}])
-def test_a_token_without_second_factor_reaches_only_the_products(
+def test_token_without_second_factor_may_only_list_products(
     stack: Stack, claims: dict[str, Any]
 ) -> None:
     user = Erp(stack.gateway, stack.user_token(**claims, permissions="inventory.manage"))
@@ -90,13 +90,13 @@ def test_a_token_without_second_factor_reaches_only_the_products(
     _assert_envelope(_worst_request(user), 403, "client_not_allowed")
 
 
-def test_the_key_comes_before_the_body(erp: Erp) -> None:
+def test_key_is_checked_before_the_body(erp: Erp) -> None:
     answer = erp.send("POST", "/entry-documents", raw="{")
 
     _assert_envelope(answer, 400, "idempotency_key_required")
 
 
-def test_the_body_comes_before_the_state(erp: Erp) -> None:
+def test_body_is_checked_before_the_resource(erp: Erp) -> None:
     assert erp.patch("/products/999", {"name": 5}).code in {"validation_failed", "not_found"}
     _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
 
@@ -105,7 +105,7 @@ def test_the_body_comes_before_the_state(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("name", _READS_AND_WRITES)
-def test_every_route_asks_for_its_scope(stack: Stack, name: str) -> None:
+def test_every_route_requires_its_scope(stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     scope = operations()[name].scope
     erp = stack.erp(scopes=SCOPES.keys() - {scope})
@@ -118,7 +118,7 @@ def test_every_route_asks_for_its_scope(stack: Stack, name: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
-def test_every_path_tells_the_methods_it_admits(erp: Erp, path: str) -> None:
+def test_unsupported_method_is_405_with_the_allowed_methods(erp: Erp, path: str) -> None:
     admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:
         answer = erp.send(method, path.format(**_PATH_VALUES))
@@ -133,7 +133,7 @@ def test_every_path_tells_the_methods_it_admits(erp: Erp, path: str) -> None:
         "/products/%2e%2e/1/2", "/warehouses/1/nothing",
     ],
 )  # fmt: skip
-def test_an_unknown_path_is_404(erp: Erp, path: str) -> None:
+def test_unknown_path_is_404(erp: Erp, path: str) -> None:
     _assert_envelope(erp.get(path), 404, "not_found")
 
 
@@ -141,7 +141,7 @@ def test_an_unknown_path_is_404(erp: Erp, path: str) -> None:
     "number",
     ["0", "-1", "1.0", "1e3", "abc", "%20", "0x1", "\u0661", "9" * 12, "9" * 13, "9" * 5000, "1;2"],
 )
-def test_what_is_no_id_is_404(erp: Erp, number: str) -> None:
+def test_invalid_id_is_404(erp: Erp, number: str) -> None:
     for path in (f"/products/{number}", f"/warehouses/{number}", f"/entry-documents/{number}"):
         _assert_envelope(erp.get(path), 404, "not_found")
 
@@ -170,7 +170,7 @@ _NOT_JSON = {
 
 
 @pytest.mark.parametrize("name", _NOT_JSON)
-def test_what_is_no_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
+def test_body_that_is_not_a_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
     answer = erp.send("POST", "/products", raw=_NOT_JSON[name])
 
     _assert_envelope(answer, 400, "bad_request")
@@ -182,7 +182,7 @@ def test_what_is_no_json_object_is_refused(stack: Stack, erp: Erp, name: str) ->
     ["text/plain", "text/json", "application/xml", "multipart/form-data; boundary=x", "json",
      "application/x-www-form-urlencoded", "application/json; charset=utf-16", "*/*"],
 )  # fmt: skip
-def test_another_content_type_is_refused(erp: Erp, content_type: str) -> None:
+def test_unsupported_content_type_is_refused(erp: Erp, content_type: str) -> None:
     answer = erp.post("/products", BOLT, headers={"Content-Type": content_type})
 
     _assert_envelope(answer, 400, "bad_request")
@@ -193,23 +193,23 @@ def test_another_content_type_is_refused(erp: Erp, content_type: str) -> None:
     ["application/json", "application/json; charset=UTF-8", "APPLICATION/JSON ;charset=utf-8",
      "application/merge-patch+json"],
 )  # fmt: skip
-def test_json_under_any_of_its_names_is_read(erp: Erp, content_type: str) -> None:
+def test_variants_of_the_json_content_type_are_accepted(erp: Erp, content_type: str) -> None:
     assert erp.post("/products", BOLT, headers={"Content-Type": content_type}).status == 201
 
 
-def test_a_byte_order_mark_is_no_mistake(erp: Erp) -> None:
+def test_byte_order_mark_is_accepted(erp: Erp) -> None:
     raw = ("\ufeff" + json.dumps(BOLT)).encode()
 
     assert erp.send("POST", "/products", raw=raw).status == 201
 
 
-def test_of_a_repeated_name_the_last_counts(erp: Erp) -> None:
+def test_last_value_of_a_repeated_name_is_used(erp: Erp) -> None:
     raw = '{"item_code":"A","name":"first","name":"last"}'
 
     assert erp.send("POST", "/products", raw=raw).data["name"] == "last"
 
 
-def test_a_body_of_a_megabyte_is_read_and_a_byte_more_is_not(erp: Erp) -> None:
+def test_body_of_one_megabyte_is_accepted_and_a_larger_one_refused(erp: Erp) -> None:
     body = json.dumps(BOLT)
     fits = body[:-1] + " " * (2**20 - len(body)) + "}"
 
@@ -218,26 +218,26 @@ def test_a_body_of_a_megabyte_is_read_and_a_byte_more_is_not(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
-def test_bytes_that_are_no_utf_8_are_refused(stack: Stack, body: bytes) -> None:
-    answer = _knock(stack, body=base64.b64encode(body).decode(), isBase64Encoded=True)
+def test_body_that_is_not_utf_8_is_refused(stack: Stack, body: bytes) -> None:
+    answer = _call_catalog(stack, body=base64.b64encode(body).decode(), isBase64Encoded=True)
 
     _assert_envelope(answer, 400, "bad_request")
 
 
 @pytest.mark.parametrize("body", ["%", "A", "eyJ9\u00e9"])
-def test_what_is_no_base64_is_refused(stack: Stack, body: str) -> None:
-    _assert_envelope(_knock(stack, body=body, isBase64Encoded=True), 400, "bad_request")
+def test_body_that_is_not_base64_is_refused(stack: Stack, body: str) -> None:
+    _assert_envelope(_call_catalog(stack, body=body, isBase64Encoded=True), 400, "bad_request")
 
 
 @pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\u001b", "\\u2028", "\\udfff\\ud800"])
-def test_characters_that_are_no_text_are_named(erp: Erp, escape: str) -> None:
+def test_field_with_forbidden_characters_is_named(erp: Erp, escape: str) -> None:
     answer = erp.send("POST", "/products", raw=f'{{"item_code":"A{escape}A","name":"B{escape}B"}}')
 
     _assert_envelope(answer, 422, "validation_failed")
     assert {problem["field"] for problem in answer.json()["errors"]} == {"item_code", "name"}
 
 
-def test_every_problem_of_a_body_is_told_at_once(stack: Stack, erp: Erp) -> None:
+def test_all_problems_of_a_body_are_reported_together(stack: Stack, erp: Erp) -> None:
     wrong = {
         "item_code": 5,
         "barcode": "x" * 65,
@@ -271,7 +271,7 @@ def test_every_problem_of_a_body_is_told_at_once(stack: Stack, erp: Erp) -> None
         ({"item_code": "x" * 256}, "item_code"), ({"search": "\x00"}, "search"),
     ],
 )  # fmt: skip
-def test_a_bad_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
     answer = erp.get("/products", query=query)
 
     _assert_envelope(answer, 422, "validation_failed")
@@ -279,7 +279,7 @@ def test_a_bad_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -
     assert [problem["field"] for problem in answer.json()["errors"]] == [field]
 
 
-def test_a_larger_page_is_taken_as_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
+def test_page_size_is_capped_at_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
     answer = erp.get("/products", query={"per_page": 1000, "colour": "red", "page": 10**9})
 
     assert answer.status == 200
@@ -288,12 +288,10 @@ def test_a_larger_page_is_taken_as_100_and_unknown_parameters_are_ignored(erp: E
     assert answer.json()["meta"]["from"] is None
 
 
-# What goes wrong inside
+# Internal errors
 
 
-def test_an_unexpected_failure_tells_nothing_of_itself(
-    erp: Erp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unexpected_failure_reveals_no_details(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("the secret of table acme")
 
@@ -305,25 +303,25 @@ def test_an_unexpected_failure_tells_nothing_of_itself(
     assert "secret" not in answer.text
 
 
-def test_an_answer_that_lambda_cannot_carry_is_413(
-    erp: Erp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_response_above_the_lambda_limit_is_413(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
     product = erp.post("/products", BOLT).data
     monkeypatch.setattr("shared.http.api_handler.dumps", lambda _: '"' * 3_100_000)
 
     _assert_envelope(erp.get(f"/products/{product['id']}"), 413, "payload_too_large")
 
 
-def test_a_custom_domain_has_its_base_path_before_the_resource(stack: Stack, erp: Erp) -> None:
+def test_base_path_of_a_custom_domain_is_ignored(stack: Stack, erp: Erp) -> None:
     product = erp.post("/products", BOLT).data
 
-    answer = _knock(stack, httpMethod="GET", path=f"/api/v1/products/{product['id']}", body=None)
+    answer = _call_catalog(
+        stack, httpMethod="GET", path=f"/api/v1/products/{product['id']}", body=None
+    )
 
     assert answer.data == product
 
 
-def _knock(stack: Stack, **event: Any) -> Response:
-    """Hand the catalog's door an event as the gateway would, with some entries replaced."""
+def _call_catalog(stack: Stack, **event: Any) -> Response:
+    """Call the catalog handler with a gateway event; `event` replaces entries."""
     door = importlib.import_module("functions.catalog.app").lambda_handler
     authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
     headers = {

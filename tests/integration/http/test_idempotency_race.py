@@ -1,4 +1,4 @@
-"""The same request again in the moment in which the first one commits."""
+"""A repeated request while the first one commits."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.gateway import Erp
 from tests.integration.write_routes import BOLT
 
 
-def test_a_claim_that_meets_the_commit_of_the_first_is_told_to_come_again(
+def test_repeated_request_during_the_commit_gets_duplicate_in_flight(
     erp: Erp, aws_faults: AwsFaults
 ) -> None:
     first = erp.post("/products", BOLT, key="k1")
