@@ -1,6 +1,6 @@
-"""Scenes of the floor in which two or three things happen at the same time.
+"""Scenarios of two or three concurrent warehouse operations.
 
-Each prepares a floor and returns the acts, which may be done in any order and at once.
+Each scenario prepares a warehouse and returns the actions, which may run concurrently.
 """
 
 from collections.abc import Callable
@@ -25,391 +25,392 @@ def _warehouse(stack: Stack) -> WarehouseScenario:
 
 
 def two_receipts_of_one_line(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
-    order = receiving_scenario.order({"qty": 10})
-    first, second = receiving_scenario.started(order), receiving_scenario.started(order)
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10})
+    first, second = receiving.started(order), receiving.started(order)
     return [
-        lambda: receiving_scenario.receive(first, 6),
-        lambda: receiving_scenario.receive(second, 6),
+        lambda: receiving.receive(first, 6),
+        lambda: receiving.receive(second, 6),
     ]
 
 
 def one_serial_on_two_receipts(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
+    receiving = _receiving(stack)
     goods = {"item_code": "DRILL", "qty": 1}
     first, second = (
-        receiving_scenario.started(receiving_scenario.order(goods)),
-        receiving_scenario.started(receiving_scenario.order(goods)),
+        receiving.started(receiving.order(goods)),
+        receiving.started(receiving.order(goods)),
     )
     return [
-        lambda: receiving_scenario.receive(first, 1, item_code="DRILL", serials=["S"]),
-        lambda: receiving_scenario.receive(
-            second, 1, item_code="DRILL", serials=["S"], bin_code="B-01"
-        ),
+        lambda: receiving.receive(first, 1, item_code="DRILL", serials=["S"]),
+        lambda: receiving.receive(second, 1, item_code="DRILL", serials=["S"], bin_code="B-01"),
     ]
 
 
-def goods_that_arrive_on_a_receipt_that_is_cancelled(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
-    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
-    receiving_scenario.receive(receipt, 2)
+def receiving_on_a_receipt_during_its_cancellation(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 10}))
+    receiving.receive(receipt, 2)
     return [
-        lambda: receiving_scenario.receive(receipt, 3),
-        lambda: receiving_scenario.act(receipt, "cancel"),
-        lambda: receiving_scenario.act(receipt, "finalize"),
+        lambda: receiving.receive(receipt, 3),
+        lambda: receiving.act(receipt, "cancel"),
+        lambda: receiving.act(receipt, "finalize"),
     ]
 
 
-def goods_that_are_promised_while_their_receipt_is_reverted(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
-    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 5}))
-    receiving_scenario.receive(receipt, 5)
-    receiving_scenario.act(receipt, "finalize")
-    order = receiving_scenario.yard.order(("BRICK", 3))
+def allocation_during_the_revert_of_the_receipt(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 5}))
+    receiving.receive(receipt, 5)
+    receiving.act(receipt, "finalize")
+    order = receiving.yard.order(("BRICK", 3))
     return [
-        lambda: receiving_scenario.act(receipt, "revert"),
-        lambda: receiving_scenario.erp.post("/pickings", {"document_id": order}),
+        lambda: receiving.act(receipt, "revert"),
+        lambda: receiving.erp.post("/pickings", {"document_id": order}),
     ]
 
 
-def goods_that_arrive_while_their_document_is_closed(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
-    order = receiving_scenario.order({"qty": 10})
-    receipt = receiving_scenario.started(order)
+def receiving_during_the_close_of_the_document(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10})
+    receipt = receiving.started(order)
     return [
-        lambda: receiving_scenario.receive(receipt, 4),
-        lambda: receiving_scenario.erp.post(f"/entry-documents/{order}/close"),
+        lambda: receiving.receive(receipt, 4),
+        lambda: receiving.erp.post(f"/entry-documents/{order}/close"),
     ]
 
 
-def two_counts_of_one_shelf(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 10)
-    return [lambda: _adjust(yard, counted_qty=7), lambda: _adjust(yard, counted_qty=4)]
+def two_counts_of_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 10)
+    return [lambda: _adjust(warehouse, counted_qty=7), lambda: _adjust(warehouse, counted_qty=4)]
 
 
-def two_who_take_the_last(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 10)
-    return [lambda: _adjust(yard, decrease=6), lambda: _adjust(yard, decrease=7)]
+def two_decreases_of_the_last_stock(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 10)
+    return [lambda: _adjust(warehouse, decrease=6), lambda: _adjust(warehouse, decrease=7)]
 
 
-def the_first_finds_on_one_shelf(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    return [lambda: _adjust(yard, increase=2), lambda: _adjust(yard, increase=3)]
+def first_stock_at_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    return [lambda: _adjust(warehouse, increase=2), lambda: _adjust(warehouse, increase=3)]
 
 
-def the_first_finds_in_two_warehouses(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
+def first_stock_in_two_warehouses(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
     return [
-        lambda: _adjust(yard, increase=2),
-        lambda: _adjust(yard, increase=3, warehouse="SHOP"),
+        lambda: _adjust(warehouse, increase=2),
+        lambda: _adjust(warehouse, increase=3, warehouse="SHOP"),
     ]
 
 
-def corrections_in_two_warehouses(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    yard.stock("BRICK", 5, warehouse="SHOP")
+def adjustments_in_two_warehouses(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    warehouse.stock("BRICK", 5, warehouse="SHOP")
     return [
-        lambda: _adjust(yard, increase=2),
-        lambda: _adjust(yard, decrease=3, warehouse="SHOP"),
+        lambda: _adjust(warehouse, increase=2),
+        lambda: _adjust(warehouse, decrease=3, warehouse="SHOP"),
     ]
 
 
-def stock_that_is_corrected_while_it_is_promised(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 3))
+def adjustment_during_allocation(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
     return [
-        lambda: yard.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(yard, decrease=4),
-        lambda: _adjust(yard, to_status="damaged", qty=1),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(warehouse, decrease=4),
+        lambda: _adjust(warehouse, to_status="damaged", qty=1),
     ]
 
 
-def one_order_on_two_pickings(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 3))
+def two_pickings_of_one_order(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
     body = {"document_id": order}
-    return [lambda: yard.erp.post("/pickings", body), lambda: yard.erp.post("/pickings", body)]
-
-
-def two_pickings_from_one_shelf(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    first, second = (yard.started(yard.order(("BRICK", qty))) for qty in (2, 3))
-    return [lambda: yard.pick(first, "BRICK", 2), lambda: yard.pick(second, "BRICK", 3)]
-
-
-def allocation_of_a_picking_that_is_cancelled(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 2)
-    number = yard.started(yard.order(("BRICK", 5)))
-    yard.stock("BRICK", 9, "B-01")
-    return [lambda: yard.act(number, "allocate"), lambda: yard.act(number, "cancel")]
-
-
-def stock_that_is_released_while_another_wants_it(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    holder, order = yard.started(yard.order(("BRICK", 5))), yard.order(("BRICK", 4))
     return [
-        lambda: yard.act(holder, "cancel"),
-        lambda: yard.erp.post("/pickings", {"document_id": order}),
+        lambda: warehouse.erp.post("/pickings", body),
+        lambda: warehouse.erp.post("/pickings", body),
     ]
 
 
-def picks_while_the_picking_ends(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    number = yard.started(yard.order(("BRICK", 5)))
-    yard.pick(number, "BRICK", 1)
+def two_pickings_from_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    first, second = (warehouse.started(warehouse.order(("BRICK", qty))) for qty in (2, 3))
+    return [lambda: warehouse.pick(first, "BRICK", 2), lambda: warehouse.pick(second, "BRICK", 3)]
+
+
+def allocation_during_the_cancellation_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 2)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.stock("BRICK", 9, "B-01")
+    return [lambda: warehouse.act(number, "allocate"), lambda: warehouse.act(number, "cancel")]
+
+
+def allocation_during_the_release_of_stock(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    holder, order = warehouse.started(warehouse.order(("BRICK", 5))), warehouse.order(("BRICK", 4))
     return [
-        lambda: yard.pick(number, "BRICK", 4),
-        lambda: yard.act(number, "finalize", shortage_reason="damaged"),
-        lambda: yard.act(number, "cancel"),
+        lambda: warehouse.act(holder, "cancel"),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
     ]
 
 
-def a_serial_that_two_pickings_take(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
+def picks_during_the_end_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.pick(number, "BRICK", 1)
+    return [
+        lambda: warehouse.pick(number, "BRICK", 4),
+        lambda: warehouse.act(number, "finalize", shortage_reason="damaged"),
+        lambda: warehouse.act(number, "cancel"),
+    ]
+
+
+def two_pickings_of_one_serial(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
     for serial in ("S-1", "S-2", "S-3"):
-        yard.stock("DRILL", 1, serial=serial)
-    first, second = (yard.started(yard.order(("DRILL", 1))) for _ in range(2))
+        warehouse.stock("DRILL", 1, serial=serial)
+    first, second = (warehouse.started(warehouse.order(("DRILL", 1))) for _ in range(2))
     return [
-        lambda: yard.pick(first, "DRILL", 1, serials=["S-3"]),
-        lambda: yard.pick(second, "DRILL", 1, serials=["S-3"]),
+        lambda: warehouse.pick(first, "DRILL", 1, serials=["S-3"]),
+        lambda: warehouse.pick(second, "DRILL", 1, serials=["S-3"]),
     ]
 
 
-def a_document_that_leaves_while_its_picking_is_reverted(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 4))
-    number = yard.started(order)
-    yard.pick(number, "BRICK", 4)
-    yard.act(number, "finalize")
+def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 4))
+    number = warehouse.started(order)
+    warehouse.pick(number, "BRICK", 4)
+    warehouse.act(number, "finalize")
     return [
-        lambda: yard.erp.post(f"/exit-documents/{order}/dispatch"),
-        lambda: yard.act(number, "revert"),
+        lambda: warehouse.erp.post(f"/exit-documents/{order}/dispatch"),
+        lambda: warehouse.act(number, "revert"),
     ]
 
 
-def a_document_that_leaves_twice(stack: Stack) -> Acts:
-    [leave, _] = a_document_that_leaves_while_its_picking_is_reverted(stack)
+def two_dispatches_of_one_document(stack: Stack) -> Acts:
+    [leave, _] = dispatch_during_the_revert_of_the_picking(stack)
     return [leave, leave]
 
 
-def two_documents_of_one_picking_that_leave(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    orders = [yard.order(("BRICK", 2)), yard.order(("BRICK", 3))]
-    number = yard.started(*orders)
-    yard.pick(number, "BRICK", 5)
-    yard.act(number, "finalize")
+def dispatches_of_two_documents_of_one_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    orders = [warehouse.order(("BRICK", 2)), warehouse.order(("BRICK", 3))]
+    number = warehouse.started(*orders)
+    warehouse.pick(number, "BRICK", 5)
+    warehouse.act(number, "finalize")
     return [
-        lambda: yard.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
-        lambda: yard.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
-        lambda: yard.act(number, "revert"),
+        lambda: warehouse.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
+        lambda: warehouse.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
+        lambda: warehouse.act(number, "revert"),
     ]
 
 
-def a_product_that_is_deleted_while_it_is_found(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    [product] = yard.erp.get("/products", query={"item_code": "BRICK"}).data
+def adjustment_during_the_deletion_of_the_product(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    [product] = warehouse.erp.get("/products", query={"item_code": "BRICK"}).data
     return [
-        lambda: _adjust(yard, increase=2),
-        lambda: yard.erp.delete(f"/products/{product['id']}"),
+        lambda: _adjust(warehouse, increase=2),
+        lambda: warehouse.erp.delete(f"/products/{product['id']}"),
     ]
 
 
-def a_position_that_is_deleted_while_goods_arrive(stack: Stack) -> Acts:
-    receiving_scenario = _receiving(stack)
-    receipt = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
+def receiving_during_the_deletion_of_the_position(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 10}))
     query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = receiving_scenario.erp.get("/warehouse-positions", query=query).data
+    [position] = receiving.erp.get("/warehouse-positions", query=query).data
     return [
-        lambda: receiving_scenario.receive(receipt, 2, bin_code="B-01"),
-        lambda: receiving_scenario.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: receiving.receive(receipt, 2, bin_code="B-01"),
+        lambda: receiving.erp.delete(f"/warehouse-positions/{position['id']}"),
     ]
 
 
-def two_transfers_to_an_empty_shelf(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5, "A-01")
-    yard.stock("BRICK", 5, "F-01")
-    return [lambda: _transfer(yard, 2, "A-01"), lambda: _transfer(yard, 3, "F-01")]
+def two_transfers_to_an_empty_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5, "A-01")
+    warehouse.stock("BRICK", 5, "F-01")
+    return [lambda: _transfer(warehouse, 2, "A-01"), lambda: _transfer(warehouse, 3, "F-01")]
 
 
-def a_transfer_of_what_is_promised_meanwhile(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 3))
+def transfer_during_allocation(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
     return [
-        lambda: _transfer(yard, 4, "A-01"),
-        lambda: yard.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(yard, decrease=2),
+        lambda: _transfer(warehouse, 4, "A-01"),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(warehouse, decrease=2),
     ]
 
 
-def a_transfer_that_is_executed_twice(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
-    number = _transfer(yard, 2, "A-01", execute=False).data["id"]
-    execute = lambda: yard.erp.post(f"/transfers/{number}/execute")  # noqa: E731
+def two_executions_of_one_transfer(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    number = _transfer(warehouse, 2, "A-01", execute=False).data["id"]
+    execute = lambda: warehouse.erp.post(f"/transfers/{number}/execute")  # noqa: E731
     return [execute, execute]
 
 
-def a_position_that_is_deleted_while_goods_are_moved_to_it(stack: Stack) -> Acts:
-    yard = _warehouse(stack)
-    yard.stock("BRICK", 5)
+def transfer_during_the_deletion_of_the_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
     query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = yard.erp.get("/warehouse-positions", query=query).data
+    [position] = warehouse.erp.get("/warehouse-positions", query=query).data
     return [
-        lambda: _transfer(yard, 2, "A-01"),
-        lambda: yard.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: _transfer(warehouse, 2, "A-01"),
+        lambda: warehouse.erp.delete(f"/warehouse-positions/{position['id']}"),
     ]
 
 
-def a_haul_that_is_picked_and_cancelled(stack: Stack) -> Acts:
-    transfer_scenario = TransferScenario(stack.erp())
-    transfer_scenario.yard.stock("BRICK", 5)
-    number = transfer_scenario.order(("BRICK", 3))
+def pick_and_cancellation_of_a_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 5)
+    number = transfers.order(("BRICK", 3))
     picked = {"item_code": "BRICK", "qty": 3, "bin_code": "A-01"}
     return [
-        lambda: transfer_scenario.act(number, "picks", **picked),
-        lambda: transfer_scenario.act(number, "cancel"),
-        lambda: transfer_scenario.act(number, "dispatch"),
+        lambda: transfers.act(number, "picks", **picked),
+        lambda: transfers.act(number, "cancel"),
+        lambda: transfers.act(number, "dispatch"),
     ]
 
 
-def a_haul_that_is_released_twice(stack: Stack) -> Acts:
-    transfer_scenario = TransferScenario(stack.erp())
-    transfer_scenario.yard.stock("BRICK", 5)
-    number = transfer_scenario.draft(("BRICK", 3)).data["id"]
+def two_releases_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 5)
+    number = transfers.draft(("BRICK", 3)).data["id"]
     return [
-        lambda: transfer_scenario.act(number, "release", picker_id=7),
-        lambda: transfer_scenario.act(number, "release", picker_id=7),
-        lambda: transfer_scenario.act(number, "cancel"),
+        lambda: transfers.act(number, "release", picker_id=7),
+        lambda: transfers.act(number, "release", picker_id=7),
+        lambda: transfers.act(number, "cancel"),
     ]
 
 
-def goods_of_two_hauls_that_arrive(stack: Stack) -> Acts:
-    transfer_scenario = TransferScenario(stack.erp())
-    transfer_scenario.yard.stock("BRICK", 9)
+def receipts_of_two_transfer_orders(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 9)
     first, second = (
-        transfer_scenario.underway(("BRICK", 4)),
-        transfer_scenario.underway(("BRICK", 5)),
+        transfers.underway(("BRICK", 4)),
+        transfers.underway(("BRICK", 5)),
     )
     return [
-        lambda: transfer_scenario.receive(first, {"item_code": "BRICK", "qty": 4}),
-        lambda: transfer_scenario.receive(second, {"item_code": "BRICK", "qty": 5}),
+        lambda: transfers.receive(first, {"item_code": "BRICK", "qty": 4}),
+        lambda: transfers.receive(second, {"item_code": "BRICK", "qty": 5}),
     ]
 
 
-def goods_of_a_haul_that_arrive_twice(stack: Stack) -> Acts:
-    transfer_scenario = TransferScenario(stack.erp())
-    transfer_scenario.yard.stock("BRICK", 9)
-    number, _ = transfer_scenario.underway(("BRICK", 4)), transfer_scenario.underway(("BRICK", 5))
+def two_receipts_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 9)
+    number, _ = transfers.underway(("BRICK", 4)), transfers.underway(("BRICK", 5))
     return [
-        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 3}),
-        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 3}),
-        lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, final=True),
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 1}, final=True),
     ]
 
 
-def a_haul_that_is_closed_twice(stack: Stack) -> Acts:
-    transfer_scenario = TransferScenario(stack.erp())
-    transfer_scenario.yard.stock("BRICK", 4)
-    number = transfer_scenario.underway(("BRICK", 4))
-    transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, final=True)
+def two_closes_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 4)
+    number = transfers.underway(("BRICK", 4))
+    transfers.receive(number, {"item_code": "BRICK", "qty": 1}, final=True)
     return [
-        lambda: transfer_scenario.act(number, "close", reason="Lost"),
-        lambda: transfer_scenario.act(number, "close", reason="Stolen"),
+        lambda: transfers.act(number, "close", reason="Lost"),
+        lambda: transfers.act(number, "close", reason="Stolen"),
     ]
 
 
-def two_waves_and_one_picking(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_warehouse(stack))
-    first, both, third = wave_scenario.pickings(3)
+def two_waves_with_one_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    first, both, third = waves.pickings(3)
     return [
-        lambda: wave_scenario.create([first, both]),
-        lambda: wave_scenario.create([both, third]),
+        lambda: waves.create([first, both]),
+        lambda: waves.create([both, third]),
     ]
 
 
-def a_wave_that_is_released_while_a_picking_is_cancelled(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_warehouse(stack))
-    wave_scenario.yard.stock("BRICK", 1)
-    first, second = wave_scenario.pickings(2)
-    number = wave_scenario.wave([first, second], "plan")
+def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    waves.yard.stock("BRICK", 1)
+    first, second = waves.pickings(2)
+    number = waves.wave([first, second], "plan")
     return [
-        lambda: wave_scenario.act(number, "release"),
-        lambda: wave_scenario.yard.act(first, "cancel"),
+        lambda: waves.act(number, "release"),
+        lambda: waves.yard.act(first, "cancel"),
     ]
 
 
-def a_wave_that_is_cancelled_while_its_last_picking_ends(stack: Stack) -> Acts:
-    wave_scenario = WaveScenario(_warehouse(stack))
-    wave_scenario.yard.stock("BRICK", 1)
-    [picking] = wave_scenario.pickings(1)
-    number = wave_scenario.wave([picking], "plan", "release")
-    wave_scenario.yard.act(picking, "start")
-    wave_scenario.yard.pick(picking, "BRICK", 1)
+def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    waves.yard.stock("BRICK", 1)
+    [picking] = waves.pickings(1)
+    number = waves.wave([picking], "plan", "release")
+    waves.yard.act(picking, "start")
+    waves.yard.pick(picking, "BRICK", 1)
     return [
-        lambda: wave_scenario.yard.act(picking, "finalize"),
-        lambda: wave_scenario.act(number, "cancel"),
-        lambda: wave_scenario.act(number, "complete"),
+        lambda: waves.yard.act(picking, "finalize"),
+        lambda: waves.act(number, "cancel"),
+        lambda: waves.act(number, "complete"),
     ]
 
 
-def _transfer(yard: WarehouseScenario, qty: int, from_bin: str, **more: object) -> Response:
-    """Move BRICK to B-01."""
+def _transfer(warehouse: WarehouseScenario, qty: int, from_bin: str, **more: object) -> Response:
+    """Transfer BRICK to B-01."""
     line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01"}
     body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line], **more}
-    return yard.erp.post("/transfers", body)
+    return warehouse.erp.post("/transfers", body)
 
 
-def _adjust(yard: WarehouseScenario, **changes: object) -> Response:
+def _adjust(scenario: WarehouseScenario, **changes: object) -> Response:
     body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted"}
-    return yard.erp.post("/stock-adjustments", body | changes)
+    return scenario.erp.post("/stock-adjustments", body | changes)
 
 
 SCENARIOS: list[Callable[[Stack], Acts]] = [
     two_receipts_of_one_line,
     one_serial_on_two_receipts,
-    goods_that_arrive_on_a_receipt_that_is_cancelled,
-    goods_that_are_promised_while_their_receipt_is_reverted,
-    goods_that_arrive_while_their_document_is_closed,
-    two_counts_of_one_shelf,
-    two_who_take_the_last,
-    the_first_finds_on_one_shelf,
-    the_first_finds_in_two_warehouses,
-    corrections_in_two_warehouses,
-    stock_that_is_corrected_while_it_is_promised,
-    one_order_on_two_pickings,
-    two_pickings_from_one_shelf,
-    allocation_of_a_picking_that_is_cancelled,
-    stock_that_is_released_while_another_wants_it,
-    picks_while_the_picking_ends,
-    a_serial_that_two_pickings_take,
-    a_document_that_leaves_while_its_picking_is_reverted,
-    a_document_that_leaves_twice,
-    two_documents_of_one_picking_that_leave,
-    a_product_that_is_deleted_while_it_is_found,
-    a_position_that_is_deleted_while_goods_arrive,
-    two_transfers_to_an_empty_shelf,
-    a_transfer_of_what_is_promised_meanwhile,
-    a_transfer_that_is_executed_twice,
-    a_position_that_is_deleted_while_goods_are_moved_to_it,
-    a_haul_that_is_picked_and_cancelled,
-    a_haul_that_is_released_twice,
-    goods_of_two_hauls_that_arrive,
-    goods_of_a_haul_that_arrive_twice,
-    a_haul_that_is_closed_twice,
-    two_waves_and_one_picking,
-    a_wave_that_is_released_while_a_picking_is_cancelled,
-    a_wave_that_is_cancelled_while_its_last_picking_ends,
+    receiving_on_a_receipt_during_its_cancellation,
+    allocation_during_the_revert_of_the_receipt,
+    receiving_during_the_close_of_the_document,
+    two_counts_of_one_position,
+    two_decreases_of_the_last_stock,
+    first_stock_at_one_position,
+    first_stock_in_two_warehouses,
+    adjustments_in_two_warehouses,
+    adjustment_during_allocation,
+    two_pickings_of_one_order,
+    two_pickings_from_one_position,
+    allocation_during_the_cancellation_of_the_picking,
+    allocation_during_the_release_of_stock,
+    picks_during_the_end_of_the_picking,
+    two_pickings_of_one_serial,
+    dispatch_during_the_revert_of_the_picking,
+    two_dispatches_of_one_document,
+    dispatches_of_two_documents_of_one_picking,
+    adjustment_during_the_deletion_of_the_product,
+    receiving_during_the_deletion_of_the_position,
+    two_transfers_to_an_empty_position,
+    transfer_during_allocation,
+    two_executions_of_one_transfer,
+    transfer_during_the_deletion_of_the_position,
+    pick_and_cancellation_of_a_transfer_order,
+    two_releases_of_one_transfer_order,
+    receipts_of_two_transfer_orders,
+    two_receipts_of_one_transfer_order,
+    two_closes_of_one_transfer_order,
+    two_waves_with_one_picking,
+    release_of_a_wave_during_the_cancellation_of_a_picking,
+    cancellation_of_a_wave_during_the_end_of_its_last_picking,
 ]
