@@ -178,7 +178,7 @@ def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: boo
 def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> Filter:
     """Filter by a text field; `value` is that of the n-th row, and asked for in the middle."""
     return Filter(
-        lambda count: (value(max(1, count // 2)), value(max(1, count)), "nothing has this"),
+        lambda count: (value(max(1, count // 2)), value(max(1, count)), "no such value"),
         lambda row, asked: row[name] == asked,
         INVALID_TEXTS,
         selective,

@@ -71,7 +71,7 @@ PRODUCT_LIST = Listed(
         "item_code": equal("item_code", _code),
         "sku": equal("sku", _code),
         "barcode": Filter(
-            lambda count: (_barcode(count // 2 | 1), _barcode(count), "nothing has this"),
+            lambda count: (_barcode(count // 2 | 1), _barcode(count), "no such value"),
             lambda row, value: row["barcode"] == value,
             ("", "x" * 256),
             selective=True,

@@ -56,7 +56,7 @@ def _id_filter(value: Callable[[int], int], holds: Callable[[Row, int], bool]) -
 def _sometimes(name: str, value: Callable[[int], str]) -> Filter:
     """Filter by a field that some rows do not have; odd ones do."""
     return Filter(
-        lambda count: (value(count // 2 | 1), value(count), "nothing has this"),
+        lambda count: (value(count // 2 | 1), value(count), "no such value"),
         lambda row, asked: row[name] == asked,
         INVALID_TEXTS,
         selective=True,
@@ -144,7 +144,7 @@ STOCK_LIST = Listed(
             selective=True,
         ),
         "bin_code": Filter(
-            lambda count: (bin_code(max(1, count // 2)), bin_code(count), "nothing has this"),
+            lambda count: (bin_code(max(1, count // 2)), bin_code(count), "no such value"),
             lambda row, value: (row["position"] or {}).get("bin_code") == value,
             INVALID_TEXTS,
             selective=True,
@@ -331,7 +331,7 @@ def _bin(end: str) -> Filter:
         return row[end] is not None and row[end]["bin_code"] == value
 
     return Filter(
-        lambda count: (bin_code(count // 2 | 1), "nothing has this"),
+        lambda count: (bin_code(count // 2 | 1), "no such value"),
         fits,
         INVALID_TEXTS,
         selective=True,

@@ -87,7 +87,7 @@ def _external_ref(row: Row, value: str) -> bool:
 _FILTERS = {
     "status": among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
     "external_ref": Filter(
-        lambda count: (_reference(count // 2 | 1), _reference(count), "nothing has this"),
+        lambda count: (_reference(count // 2 | 1), _reference(count), "no such value"),
         _external_ref,
         INVALID_TEXTS,
         selective=True,
