@@ -1,17 +1,17 @@
-"""A client that keeps to the limit of requests, as the interface asks its clients to."""
+"""An HTTP transport that waits when the rate limit is exhausted."""
 
 import time
 
 import httpx
 
 _MINUTES = 5
-"""Many may wait for the same minute."""
+"""Number of minutes to wait, since parallel tests share the limit."""
 
 
 class RateLimitTransport(httpx.HTTPTransport):
-    """Sends a request again after the minute whose requests are used up.
+    """Repeats a request in the next minute when the rate limit is exhausted.
 
-    Not after any 429: the token route has limits of its own, which tests look at.
+    Other 429 responses are returned: tests check the limits of the token route.
     """
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

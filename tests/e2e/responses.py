@@ -1,4 +1,4 @@
-"""What answers over HTTP must look like, whoever makes them."""
+"""Helpers for responses over HTTP."""
 
 import uuid
 from typing import Any
@@ -7,7 +7,7 @@ import httpx
 
 
 def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
-    """Assert that the answer is this refusal, in the envelope; return the envelope."""
+    """Assert a refusal in the error envelope; return the envelope."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"].startswith("application/json")
     assert answer.headers["Cache-Control"] == "no-store"
@@ -22,7 +22,7 @@ def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
 
 
 def fields(answer: httpx.Response) -> list[str]:
-    """Paths of every problem of a 422, in order."""
+    """Return the fields of all problems of a 422 response, in order."""
     envelope = refused(answer, 422, "validation_failed")
     paths = [problem["field"] for problem in envelope["errors"]]
     assert envelope["error"]["field"] == paths[0]
@@ -30,19 +30,19 @@ def fields(answer: httpx.Response) -> list[str]:
 
 
 def data(answer: httpx.Response, status: int = 200) -> Any:
-    """What `{data}` holds, of an answer with this status."""
+    """Assert the status; return `data` of the body."""
     assert answer.status_code == status, answer.text
     assert answer.headers["X-Request-Id"]
     return answer.json()["data"]
 
 
 def key(name: str | None = None) -> dict[str, str]:
-    """Headers with an Idempotency-Key: a new one, unless it is named."""
+    """Return headers with an Idempotency-Key, by default a new one."""
     return {"Idempotency-Key": str(uuid.uuid4()) if name is None else name}
 
 
 def walk(client: httpx.Client, path: str, **query: Any) -> list[dict[str, Any]]:
-    """Every row of a list, page by page along `links.next`."""
+    """Return all rows of a list, read page by page by `links.next`."""
     answer = client.get(path, params=query)
     rows: list[dict[str, Any]] = []
     while True:

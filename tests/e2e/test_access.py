@@ -1,4 +1,4 @@
-"""Users, roles, API clients and settings on the deployed stack: who gets in, and how far."""
+"""Users, roles, API clients and settings on the deployed stack."""
 
 import base64
 import time
@@ -16,7 +16,7 @@ from tests.e2e.responses import data, fields, refused, walk
 _TAKES_EFFECT = 10
 """Seconds that a change of rights or settings may take."""
 _MARGIN = 5
-"""For a busy machine."""
+"""Additional seconds for a busy machine."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def administrator(stack: Deployed) -> Iterator[httpx.Client]:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of acme, who may pick."""
+    """A user of acme with the permission to pick."""
 
     tenant: Tenant
     id: int
@@ -37,14 +37,14 @@ class Person:
     password: str
 
     def sign_in(self, **form: str) -> httpx.Response:
-        """Ask for a token."""
+        """Request a token."""
         login = {"username": f"{self.username}@{self.tenant.slug}", "password": self.password}
         return self.tenant.sign_in(**login, **form)
 
 
 @pytest.fixture
 def picker(stack: Deployed, administrator: httpx.Client, run: str) -> Iterator[Person]:
-    """A picker for one test."""
+    """A picker for this test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
     role = data(administrator.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}
@@ -61,12 +61,12 @@ def _token(answer: httpx.Response) -> str:
     return token
 
 
-def _no_grant(answer: httpx.Response) -> None:
+def _assert_invalid_grant(answer: httpx.Response) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant"), answer.text
 
 
-def _soon(look: Callable[[], bool]) -> None:
-    """Wait for what takes effect within ten seconds."""
+def _wait_until(look: Callable[[], bool]) -> None:
+    """Wait up to the time in which a change must take effect."""
     deadline = time.monotonic() + _TAKES_EFFECT + _MARGIN
     while not look():
         assert time.monotonic() < deadline
@@ -90,14 +90,14 @@ def test_administrators_of_the_demo_tenants_sign_in(stack: Deployed, slug: str) 
         ("moved", 410, "tenant_moved"),
     ],
 )
-def test_users_of_a_tenant_that_is_not_served_are_told_why(
+def test_users_of_an_inactive_tenant_get_its_state(
     stack: Deployed, slug: str, status: int, code: str
 ) -> None:
     refused(stack.tenants[slug].sign_in(), status, code)
-    _no_grant(stack.tenants[slug].sign_in(password="not the password"))
+    _assert_invalid_grant(stack.tenants[slug].sign_in(password="not the password"))
 
 
-def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> None:
+def test_mobile_application_may_only_list_products(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     token = _token(acme.sign_in(client_id=acme.mobile_client_id))
     with acme.client(token) as scanner:
@@ -107,7 +107,7 @@ def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> N
         refused(scanner.post("/products", json={}), 403, "client_not_allowed")
 
 
-def test_a_user_does_what_the_roles_allow(picker: Person, administrator: httpx.Client) -> None:
+def test_user_has_the_permissions_of_the_roles(picker: Person, administrator: httpx.Client) -> None:
     with picker.tenant.client(_token(picker.sign_in())) as caller:
         assert caller.get("/pickings").status_code == 200
         assert "exits.manage" not in caller.get("/products").text
@@ -119,14 +119,14 @@ def test_a_user_does_what_the_roles_allow(picker: Person, administrator: httpx.C
 
         data(administrator.patch(f"/users/{picker.id}", json={"is_active": False}))
 
-        _no_grant(picker.sign_in())
-        _soon(lambda: caller.get("/pickings").status_code == 401)
+        _assert_invalid_grant(picker.sign_in())
+        _wait_until(lambda: caller.get("/pickings").status_code == 401)
     data(administrator.patch(f"/users/{picker.id}", json={"is_active": True}))
     with picker.tenant.client(_token(picker.sign_in())) as caller:
         assert caller.get("/pickings").status_code == 200
 
 
-def test_wrong_passwords_and_unknown_users_get_one_answer(picker: Person, run: str) -> None:
+def test_wrong_password_and_unknown_user_get_the_same_response(picker: Person, run: str) -> None:
     wrong = picker.sign_in()
     assert wrong.status_code == 200
     answers = [
@@ -138,11 +138,11 @@ def test_wrong_passwords_and_unknown_users_get_one_answer(picker: Person, run: s
         )
     ]
     for answer in answers:
-        _no_grant(answer)
+        _assert_invalid_grant(answer)
     assert len({answer.text for answer in answers}) == 1
 
 
-def test_two_steps(picker: Person) -> None:
+def test_two_step_verification(picker: Person) -> None:
     with picker.tenant.client(_token(picker.sign_in())) as client:
         enrolled = data(client.post("/users/me/totp"))
         secret = base64.b32decode(enrolled["secret"])
@@ -154,15 +154,15 @@ def test_two_steps(picker: Person) -> None:
         assert halfway.get("/products").status_code == 200
         refused(halfway.get("/pickings"), 403, "client_not_allowed")
         refused(halfway.delete("/users/me/totp"), 403, "client_not_allowed")
-    _no_grant(picker.sign_in(otp=code))
-    _no_grant(picker.sign_in(otp="123456"))
+    _assert_invalid_grant(picker.sign_in(otp=code))
+    _assert_invalid_grant(picker.sign_in(otp="123456"))
     spare = enrolled["recovery_codes"][0]
     with picker.tenant.client(_token(picker.sign_in(otp=spare))) as client:
         assert client.get("/pickings").status_code == 200
-    _no_grant(picker.sign_in(otp=spare))
+    _assert_invalid_grant(picker.sign_in(otp=spare))
 
 
-def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(picker: Person) -> None:
+def test_reused_refresh_token_ends_the_session(picker: Person) -> None:
     def refresh(token: str) -> httpx.Response:
         return httpx.post(
             f"{picker.tenant.base_url}/oauth/token",
@@ -174,12 +174,12 @@ def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(picker: 
     answer = refresh(first)
     with picker.tenant.client(_token(answer)) as client:
         assert client.get("/pickings").status_code == 200
-        _no_grant(refresh(first))
-        _no_grant(refresh(answer.json()["refresh_token"]))
-        _soon(lambda: client.get("/pickings").status_code == 401)
+        _assert_invalid_grant(refresh(first))
+        _assert_invalid_grant(refresh(answer.json()["refresh_token"]))
+        _wait_until(lambda: client.get("/pickings").status_code == 401)
 
 
-def test_an_api_client_lives_and_ends(
+def test_life_cycle_of_an_api_client(
     stack: Deployed, administrator: httpx.Client, run: str
 ) -> None:
     acme = stack.tenants["acme"]
@@ -204,7 +204,7 @@ def test_an_api_client_lives_and_ends(
         data(administrator.delete(path))
         refused(administrator.get(path), 410, "gone")
         assert ask(rotated).status_code == 401
-        _soon(lambda: shop.get("/products").status_code == 401)
+        _wait_until(lambda: shop.get("/products").status_code == 401)
 
 
 def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
@@ -221,7 +221,7 @@ def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> Non
             data(admin.delete(f"/api-clients/{second['client_id']}"))
 
 
-def test_settings_take_effect(stack: Deployed, administrator: httpx.Client) -> None:
+def test_changed_settings_take_effect(stack: Deployed, administrator: httpx.Client) -> None:
     before = data(administrator.get("/settings"))
     changed = data(administrator.patch("/settings", json={"receipt_tolerance": 7.5}))
     assert changed == data(administrator.get("/settings"))
@@ -233,12 +233,12 @@ def test_settings_take_effect(stack: Deployed, administrator: httpx.Client) -> N
     with beta.client(_token(beta.sign_in())) as admin:
         assert admin.get("/waves").status_code == 200
         data(admin.patch("/settings", json={"modules": {"waves": False}}))
-        _soon(lambda: admin.get("/waves").status_code == 404)
+        _wait_until(lambda: admin.get("/waves").status_code == 404)
         data(admin.patch("/settings", json={"modules": {"waves": True}}))
-        _soon(lambda: admin.get("/waves").status_code == 200)
+        _wait_until(lambda: admin.get("/waves").status_code == 200)
 
 
-def test_the_audit_log_tells_who_did_what(picker: Person, administrator: httpx.Client) -> None:
+def test_audit_log_has_actor_and_action(picker: Person, administrator: httpx.Client) -> None:
     about = [
         entry
         for entry in walk(administrator, "/audit-log", action="user.created")

@@ -1,4 +1,4 @@
-"""An ERP sends an order over HTTP, and it is there, once."""
+"""Master data and documents over HTTP; every request takes effect once."""
 
 from collections import Counter
 from typing import Any
@@ -14,7 +14,7 @@ _REQUESTS = 20
 
 @pytest.fixture
 def entry(run: str) -> dict[str, Any]:
-    """A purchase order for the sample's central warehouse, not sent yet."""
+    """The body of a purchase order for the central warehouse of the sample."""
     return {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
@@ -33,7 +33,7 @@ def entry(run: str) -> dict[str, Any]:
 
 @pytest.fixture
 def exit_(run: str) -> dict[str, Any]:
-    """A sales order out of the sample's central warehouse, not sent yet."""
+    """The body of a sales order from the central warehouse of the sample."""
     return {
         "external_ref": f"SO-{run}",
         "type": "sale_order",
@@ -46,7 +46,7 @@ def exit_(run: str) -> dict[str, Any]:
     }
 
 
-def test_a_warehouse_its_positions_and_a_product_are_created_and_changed(
+def test_warehouse_positions_and_product_are_created_and_changed(
     acme: httpx.Client, run: str
 ) -> None:
     made = acme.post("/warehouses", json={"whs_code": f"W{run}", "name": "Annex"}, headers=key())
@@ -80,7 +80,7 @@ def test_a_warehouse_its_positions_and_a_product_are_created_and_changed(
     assert data(acme.delete(f"/products/{product['id']}")) == changed
 
 
-def test_an_entry_document_is_there_once(acme: httpx.Client, entry: dict[str, Any]) -> None:
+def test_entry_document_is_created_once(acme: httpx.Client, entry: dict[str, Any]) -> None:
     same_key = key()
     first = acme.post("/entry-documents", json=entry, headers=same_key)
     document = data(first, 201)
@@ -108,7 +108,7 @@ def test_an_entry_document_is_there_once(acme: httpx.Client, entry: dict[str, An
     assert walk(acme, "/entry-documents", external_ref=entry["external_ref"]) == [document]
 
 
-def test_an_exit_document_is_there_until_it_is_closed(
+def test_exit_document_is_open_until_it_is_closed(
     acme: httpx.Client, exit_: dict[str, Any]
 ) -> None:
     document = data(acme.post("/exit-documents", json=exit_, headers=key()), 201)
@@ -124,11 +124,11 @@ def test_an_exit_document_is_there_until_it_is_closed(
 
 
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_a_document_needs_an_idempotency_key(acme: httpx.Client, path: str) -> None:
+def test_document_requires_an_idempotency_key(acme: httpx.Client, path: str) -> None:
     refused(acme.post(path, json={}), 400, "idempotency_key_required")
 
 
-def test_twenty_at_the_same_instant_are_one_document(
+def test_concurrent_requests_with_one_reference_create_one_document(
     acme: httpx.Client, exit_: dict[str, Any]
 ) -> None:
     answers = run_concurrently(
@@ -140,7 +140,7 @@ def test_twenty_at_the_same_instant_are_one_document(
     assert len(walk(acme, "/exit-documents", external_ref=exit_["external_ref"])) == 1
 
 
-def test_twenty_times_one_request_at_the_same_instant_is_one_answer(
+def test_concurrent_retries_with_one_key_create_one_document(
     acme: httpx.Client, entry: dict[str, Any]
 ) -> None:
     headers = key()
@@ -160,9 +160,7 @@ def test_twenty_times_one_request_at_the_same_instant_is_one_answer(
     assert len(walk(acme, "/entry-documents", external_ref=entry["external_ref"])) == 1
 
 
-def test_what_is_known_is_not_sent_again_and_what_changed_is_not_overwritten(
-    acme: httpx.Client, run: str
-) -> None:
+def test_etag_avoids_downloads_and_lost_updates(acme: httpx.Client, run: str) -> None:
     created = acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Drum"})
     path = f"/products/{data(created, 201)['id']}"
     page = acme.get("/products", params={"item_code": f"E2E-{run}"})

@@ -1,4 +1,4 @@
-"""The client that integrators copy, against the deployed stack: tokens, retries, pages, sync."""
+"""The example client on the deployed stack: tokens, retries, pages and synchronization."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.e2e.conftest import TIMEOUT, Deployed
 
 
 class RecordingTransport(httpx.BaseTransport):
-    """The line to the stack: what was sent and answered; the next answers may be lost."""
+    """A transport that records requests and responses, and that can lose the next responses."""
 
     def __init__(self) -> None:
         self._wire = httpx.HTTPTransport()
@@ -27,14 +27,14 @@ class RecordingTransport(httpx.BaseTransport):
         self.exchanged.append((request, answer))
         if self.lost:
             self.lost -= 1
-            raise httpx.ReadTimeout("the answer is lost", request=request)
+            raise httpx.ReadTimeout("the response is lost", request=request)
         return answer
 
     def close(self) -> None:
         self._wire.close()
 
     def sent_to(self, end: str) -> list[tuple[httpx.Request, httpx.Response]]:
-        """What was sent to paths with this end."""
+        """Return the requests to paths with this suffix, and their responses."""
         return [each for each in self.exchanged if each[0].url.path.endswith(end)]
 
 
@@ -52,7 +52,7 @@ def clock() -> ManualClock:
 def stowage(
     stack: Deployed, transport: RecordingTransport, clock: ManualClock
 ) -> Iterator[Stowage]:
-    """The client of acme's ERP, which waits for nothing between two attempts."""
+    """The example client of acme, without delays between attempts."""
     acme = stack.tenants["acme"]
     with httpx.Client(transport=transport, timeout=TIMEOUT) as http:
         yield Stowage(
@@ -66,7 +66,7 @@ def stowage(
 
 
 def order(reference: str) -> dict[str, Any]:
-    """A purchase order for the sample's central warehouse."""
+    """Return a purchase order for the central warehouse of the sample."""
     return {
         "external_ref": reference,
         "type": "purchase_order",
@@ -77,7 +77,7 @@ def order(reference: str) -> dict[str, Any]:
     }
 
 
-def test_a_token_serves_until_shortly_before_its_end(
+def test_token_is_reused_until_shortly_before_it_expires(
     stowage: Stowage, transport: RecordingTransport, clock: ManualClock
 ) -> None:
     for _ in range(3):
@@ -90,7 +90,7 @@ def test_a_token_serves_until_shortly_before_its_end(
     assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200] * 4
 
 
-def test_a_token_that_is_refused_is_replaced_and_the_request_repeated(
+def test_refused_token_is_replaced_and_the_request_repeated(
     stowage: Stowage, transport: RecordingTransport
 ) -> None:
     stowage.get("/warehouses")
@@ -99,7 +99,7 @@ def test_a_token_that_is_refused_is_replaced_and_the_request_repeated(
     assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200, 401, 200]
 
 
-def test_wrong_credentials_are_told(stack: Deployed) -> None:
+def test_wrong_credentials_raise(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     with httpx.Client(timeout=TIMEOUT) as http:
         stranger = Stowage(acme.base_url, acme.client_id, "wrong", http=http)
@@ -108,7 +108,7 @@ def test_wrong_credentials_are_told(stack: Deployed) -> None:
     assert (refusal.value.status, refusal.value.code) == (401, "invalid_client")
 
 
-def test_an_order_whose_answer_is_lost_is_there_once(
+def test_order_with_a_lost_response_is_created_once(
     stowage: Stowage, transport: RecordingTransport, run: str
 ) -> None:
     stowage.get("/warehouses")
@@ -125,9 +125,7 @@ def test_an_order_whose_answer_is_lost_is_there_once(
     ]
 
 
-def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
-    stowage: Stowage, stack: Deployed, run: str
-) -> None:
+def test_own_idempotency_key_works_across_runs(stowage: Stowage, stack: Deployed, run: str) -> None:
     provider = {"name": f"Supplier {run}"}
     first = stowage.post("/providers", provider, key=f"provider-{run}")
     acme = stack.tenants["acme"]
@@ -140,7 +138,7 @@ def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
     assert len(list(stowage.each("/providers", search=run))) == 1
 
 
-def test_a_list_is_walked_page_by_page(
+def test_list_is_read_page_by_page(
     stowage: Stowage, transport: RecordingTransport, run: str
 ) -> None:
     made = [stowage.post("/providers", {"name": f"{run} {n}"})["id"] for n in range(5)]
@@ -150,7 +148,7 @@ def test_a_list_is_walked_page_by_page(
     assert len(transport.sent_to("/providers")) == 3
 
 
-def test_an_erp_keeps_up_with_the_orders(
+def test_sync_receives_new_and_changed_orders(
     stowage: Stowage, transport: RecordingTransport, run: str, tmp_path: Path
 ) -> None:
     state, known = tmp_path / "orders.state", dict[int, dict[str, Any]]()
