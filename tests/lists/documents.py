@@ -35,7 +35,7 @@ _PRIORITIES: Mapping[str, int] = {"1": 1, "Alta": 1, "high": 1, "Normal": 2, "lo
 
 
 def _reference(number: int) -> str:
-    # Two documents of different types share one.
+    # Two documents of different types have the same reference.
     return f"REF-{number // 2:07d}"
 
 

@@ -1,4 +1,4 @@
-"""Many rows of one list, stored as the service stores them, without the requests."""
+"""Filling an in-memory table with many rows of a list, without requests."""
 
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
 from shared.kernel.db.items import to_attributes
@@ -9,13 +9,13 @@ from tests.bench.in_memory_table import InMemoryTable
 from tests.lists.description import Listed, Times
 
 _SETTLED_MS = 3_600_000
-"""How long ago all was written: what is derived from the indexes may then be kept."""
+"""Age of the rows in milliseconds, above the lag of the indexes, so that bookmarks are kept."""
 
 
 def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTable:
-    """Make a table in memory with `count` rows of a list, and what they refer to.
+    """Return an in-memory table with `count` rows of a list and the items they refer to.
 
-    It stands in for the table of the store.
+    It has the name of the table of the store.
     """
     table = InMemoryTable(store.table)
     transactions = [Transaction(store) for _ in range(SHARDS)]

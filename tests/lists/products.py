@@ -19,7 +19,7 @@ _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC
 
 
 def _code(number: int) -> str:
-    # Codes are in another order than ids.
+    # The order of codes differs from that of ids.
     return f"ITEM-{number * 7919 % 10**7:07d}"
 
 

@@ -24,7 +24,7 @@ from tests.lists.description import (
 from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, put_warehouses, warehouse_of
 
 _PER_PRODUCT = 8
-"""Rows of one product, however many rows there are."""
+"""Number of rows per product, independent of the number of rows."""
 _INVENTORY_STATUSES = ("available", "quarantine", "staged", "damaged", "blocked", "in_transit")
 
 
@@ -53,8 +53,8 @@ def _id_filter(value: Callable[[int], int], holds: Callable[[Row, int], bool]) -
     )
 
 
-def _sometimes(name: str, value: Callable[[int], str]) -> Filter:
-    """Filter by a field that some rows do not have; odd ones do."""
+def _optional_text(name: str, value: Callable[[int], str]) -> Filter:
+    """Return a filter by a field that only odd rows have."""
     return Filter(
         lambda count: (value(count // 2 | 1), value(count), "no such value"),
         lambda row, asked: row[name] == asked,
@@ -66,8 +66,8 @@ def _sometimes(name: str, value: Callable[[int], str]) -> Filter:
 # Rows
 
 
-def _on_its_way(number: int) -> bool:
-    """Tell whether a row is in transit: it has no position, but a warehouse where it goes."""
+def _is_in_transit(number: int) -> bool:
+    """Return whether a row is in transit: it has a destination warehouse but no position."""
     return number % 7 == 0
 
 
@@ -84,10 +84,10 @@ def _row(number: int, times: Times) -> StockRow:
             "batch_num": unless(number, 4, _batch(number)),
             "warehouse_id": warehouse_of(number),
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
-            "position_id": None if _on_its_way(number) else number,
-            "bin_code": None if _on_its_way(number) else bin_code(number),
+            "position_id": None if _is_in_transit(number) else number,
+            "bin_code": None if _is_in_transit(number) else bin_code(number),
             "expiry_date": unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
-            "inventory_status": _INVENTORY_STATUSES[5 if _on_its_way(number) else number % 5],
+            "inventory_status": _INVENTORY_STATUSES[5 if _is_in_transit(number) else number % 5],
             "received_at": times.created(number),
             "created_at": times.created(number),
             "updated_at": times.updated(number),
@@ -149,8 +149,8 @@ STOCK_LIST = Listed(
             INVALID_TEXTS,
             selective=True,
         ),
-        "batch": _sometimes("batch_num", _batch),
-        "serial": _sometimes("serial_number", _serial),
+        "batch": _optional_text("batch_num", _batch),
+        "serial": _optional_text("serial_number", _serial),
         "status": among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
     },
     sorts={
@@ -192,7 +192,7 @@ def _level(number: int, times: Times, product: int, whs_code: str | None) -> Lev
     )
 
 
-def _hall_level(number: int, times: Times) -> Level:
+def _warehouse_level(number: int, times: Times) -> Level:
     return _level(
         number,
         times,
@@ -223,7 +223,7 @@ def _flag(value: str) -> Filter:
     return Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
 
 
-def _level_filters(product: Callable[[int], int], *, by_hall: bool) -> dict[str, Filter]:
+def _level_filters(product: Callable[[int], int], *, by_warehouse: bool) -> dict[str, Filter]:
     return {
         "product_id": _id_filter(product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(product(number))),
@@ -231,7 +231,7 @@ def _level_filters(product: Callable[[int], int], *, by_hall: bool) -> dict[str,
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
             INVALID_TEXTS,
-            selective=by_hall,
+            selective=by_warehouse,
         ),
     }
 
@@ -244,13 +244,15 @@ def _id_of_level(row: Row) -> int:
 LEVEL_LIST = Listed(
     path="/stock-levels",
     collection=LEVELS,
-    make=_hall_level,
+    make=_warehouse_level,
     id_of=_level_number,
     row_id=_id_of_level,
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "whs_code", "updated_at"}),
     filters={
-        **_level_filters(lambda number: (number - 1) // len(WAREHOUSE_CODES) + 1, by_hall=True),
+        **_level_filters(
+            lambda number: (number - 1) // len(WAREHOUSE_CODES) + 1, by_warehouse=True
+        ),
         "totals": _flag("false"),
     },
     sorts=_LEVEL_SORTS,
@@ -268,7 +270,7 @@ TOTAL_LIST = Listed(
     always_null=frozenset({"whs_code"}),
     filters={
         name: one
-        for name, one in _level_filters(lambda number: number, by_hall=False).items()
+        for name, one in _level_filters(lambda number: number, by_warehouse=False).items()
         if name != "warehouse"
     },
     sorts=_LEVEL_SORTS,
@@ -318,15 +320,15 @@ def _movement(number: int, times: Times) -> Movement:
     )
 
 
-def _ends(name: str, row: Row, value: str) -> bool:
+def _has_end(name: str, row: Row, value: str) -> bool:
     return any(end is not None and end[name] == value for end in (row["from"], row["to"]))
 
 
-def _caused(name: str, row: Row, value: str) -> bool:
+def _has_cause(name: str, row: Row, value: str) -> bool:
     return row["document"] is not None and str(row["document"][name]) == value
 
 
-def _bin(end: str) -> Filter:
+def _bin_filter(end: str) -> Filter:
     def fits(row: Row, value: str) -> bool:
         return row[end] is not None and row[end]["bin_code"] == value
 
@@ -372,17 +374,17 @@ MOVEMENT_LIST = Listed(
         "type": among("type", _TYPES, wrong=("", "theft"), narrow=False),
         "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(_product(number))),
-        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_ends, "whs_code"), INVALID_TEXTS),
-        "from_bin": _bin("from"),
-        "to_bin": _bin("to"),
-        "batch": _sometimes("batch_num", _batch),
-        "serial": _sometimes("serial_number", _serial),
+        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_has_end, "whs_code"), INVALID_TEXTS),
+        "from_bin": _bin_filter("from"),
+        "to_bin": _bin_filter("to"),
+        "batch": _optional_text("batch_num", _batch),
+        "serial": _optional_text("serial_number", _serial),
         "document_type": Filter(
-            lambda _: (*_CAUSES, "nothing"), partial(_caused, "type"), INVALID_TEXTS
+            lambda _: (*_CAUSES, "nothing"), partial(_has_cause, "type"), INVALID_TEXTS
         ),
         "document_id": Filter(
             lambda count: (str(_cause(max(1, count // 2))), "999999"),
-            partial(_caused, "id"),
+            partial(_has_cause, "id"),
             INVALID_IDS,
         ),
     },

@@ -21,12 +21,12 @@ from tests.lists.description import (
 )
 
 WAREHOUSE_CODES = {1: "W1", 2: "W2", 3: "W3"}
-"""Id → code of the warehouses that rows of other lists are in."""
+"""Id → code of the warehouses of rows of other lists."""
 WAREHOUSE_NAMES = {"W1": "Central", "W2": "Harbour", "W3": "Yard"}
 
 
 def put_warehouses(tx: Transaction) -> None:
-    """Stage what makes the warehouses known."""
+    """Stage the items of the warehouses."""
     for number, code in WAREHOUSE_CODES.items():
         partition, sort = warehouse_key(code)
         name = WAREHOUSE_NAMES[code]
@@ -34,7 +34,7 @@ def put_warehouses(tx: Transaction) -> None:
 
 
 def warehouse_of(number: int) -> int:
-    """Id of the warehouse of the n-th row."""
+    """Return the id of the warehouse of row n."""
     return number % len(WAREHOUSE_CODES) + 1
 
 
@@ -102,7 +102,7 @@ WAREHOUSE_LIST = Listed(
 
 
 def bin_code(number: int) -> str:
-    """Code of the position of the n-th row; each warehouse has it."""
+    """Return the position code of row n; every warehouse has the position."""
     place = number // len(WAREHOUSE_CODES)
     return f"{'CABÑ'[place % 4]}-{place:06d}"
 

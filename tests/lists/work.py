@@ -26,7 +26,7 @@ _TRANSFER_STATUSES = ("pending", "transferred", "error")
 
 
 def _reference(number: int) -> str:
-    # An order may be worked on more than once.
+    # A document may have several receipts or pickings.
     return f"REF-{number // 2:07d}"
 
 
