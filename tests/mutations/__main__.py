@@ -25,7 +25,7 @@ _CONDITIONS = "integration/stock/test_conditions.py"
 _PICKING = "integration/work/test_picking.py"
 _RETIREMENTS = (
     "integration/documents/test_products_that_go.py",
-    "integration/test_at_the_same_instant.py",
+    "integration/test_concurrent_requests.py",
     "integration/warehouses/test_pick_faces.py",
     "integration/warehouses/test_pick_face_races.py",
     "integration/warehouses/test_races.py",
