@@ -26,13 +26,13 @@ _KINDS = (
 """Kinds of entities that the stock code writes."""
 
 _STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.fence",
-    "marking.update", "marking.invalidate_fences", "marking.commit", "raise_event", "self._stage_row",
-    "self._stage_level", "self._stage_total", "self._stage_movements", "references.change_stock_count",
-    "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
-    "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append",
-    "ledger.stage", "ledger.book.move", "ledger.book.allocate", "ledger.book.release",
-    "self.movement_ids.append",
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.fence", "marking.update",
+    "marking.invalidate_fences", "marking.commit", "raise_event", "self._stage_row",
+    "self._stage_level", "self._stage_total", "self._stage_movements",
+    "references.change_stock_count", "STOCK.insert", "STOCK.replace", "LEVELS.insert",
+    "LEVELS.replace", "TOTALS.insert", "TOTALS.replace", "MOVEMENTS.insert", "self._write",
+    "self.moved.append", "ledger.stage", "ledger.book.move", "ledger.book.allocate",
+    "ledger.book.release", "self.movement_ids.append",
 )  # fmt: skip
 """Calls that are removed one by one."""
 

@@ -1,4 +1,4 @@
-"""Answers of the document: the two wrappers, the error envelope, headers, one per status."""
+"""The responses of the document: wrappers, error envelope, headers and error responses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
@@ -17,7 +17,7 @@ DOCS = "https://docs.stowage.example"
 
 
 def strict(properties: Mapping[str, Schema], **more: Any) -> Schema:
-    """Make an object all of whose properties are always there."""
+    """Return the schema of an object with only required properties."""
     return {
         "type": "object",
         **more,
@@ -29,7 +29,7 @@ def strict(properties: Mapping[str, Schema], **more: Any) -> Schema:
 ENVELOPES: Mapping[str, Schema] = {
     "PageLinks": strict(
         {name: nullable(_URI) for name in ("first", "last", "prev", "next")},
-        description="Addresses of other pages; null where there is none.",
+        description="URLs of other pages; null when a page does not exist.",
     ),
     "PageMeta": strict(
         {
@@ -42,7 +42,7 @@ ENVELOPES: Mapping[str, Schema] = {
             "to": nullable(_NUMBER),
             "total": _NUMBER,
         },
-        description="Where the page lies; `total` counts every item that the filters let through.",
+        description="Position of the page; `total` is the number of items that match the filters.",
     ),
     "PageLink": strict({"url": nullable(_URI), "label": _TEXT, "active": {"type": "boolean"}}),
     "ErrorDetail": {
@@ -52,9 +52,15 @@ ENVELOPES: Mapping[str, Schema] = {
             "message": _TEXT,
             "doc_url": _URI,
             "request_id": _TEXT,
-            "field": {"type": "string", "description": "validation_failed: the first field"},
-            "scope": {"type": "string", "description": "missing_scope: the scope"},
-            "feature": {"type": "string", "description": "feature_not_in_plan: the feature"},
+            "field": {
+                "type": "string",
+                "description": "validation_failed: the first invalid field",
+            },
+            "scope": {"type": "string", "description": "missing_scope: the required scope"},
+            "feature": {
+                "type": "string",
+                "description": "feature_not_in_plan: the missing feature",
+            },
             "upgrade_url": {**_URI, "description": "feature_not_in_plan: where to change the plan"},
             "offer": ref("LimitOffer"),
         },
@@ -72,7 +78,7 @@ ENVELOPES: Mapping[str, Schema] = {
     ),
     "Problem": strict(
         {"field": _TEXT, "message": _TEXT},
-        description="One thing that is wrong; paths such as `lines.3.item_code` count from 0.",
+        description="One problem; indexes in paths such as `lines.3.item_code` start at 0.",
     ),
     "Error": strict(
         {
@@ -83,47 +89,47 @@ ENVELOPES: Mapping[str, Schema] = {
         description="The body of every error.",
     ),
 }
-"""Schemas that no model describes."""
+"""Schemas without a pydantic model."""
 
 HEADERS: Mapping[str, Schema] = {
     "X-Request-Id": {
-        "description": "Names the request; quote it when asking for help.",
+        "description": "Id of the request; include it in support requests.",
         "required": True,
         "schema": _TEXT,
     },
     "Location": {
-        "description": "Address of the new resource, or of what was accepted.",
+        "description": "URL of the created or accepted resource.",
         "required": True,
         "schema": _URI,
     },
     "ETag": {
-        "description": "Weak tag of the answer, for If-None-Match and If-Match.",
+        "description": "Weak entity tag of the response, for If-None-Match and If-Match.",
         "required": True,
         "schema": {"type": "string", "pattern": '^W/"[^"]+"$'},
     },
     "Idempotent-Replayed": {
-        "description": "Present when the answer is that of an earlier request with the same key.",
+        "description": "`true` when the response is that of an earlier request with the same key.",
         "schema": {"type": "string", "const": "true"},
     },
     "Retry-After": {
-        "description": "Seconds to wait before the same request is sent again.",
+        "description": "Seconds to wait before the request is repeated.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
     "RateLimit-Limit": {
-        "description": "Requests that the client or user may send per minute. Answers have this"
-        " header and the two beside it as soon as the token was accepted.",
+        "description": "Requests per minute that the client or user may send. Every response to a"
+        " request with a valid token has the three RateLimit headers.",
         "schema": {"type": "string", "pattern": "^[1-9][0-9]*$"},
     },
     "RateLimit-Remaining": {
-        "description": "About how many of them are left in this minute.",
+        "description": "Approximate number of requests left in this minute.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
     "RateLimit-Reset": {
-        "description": "Seconds until the next minute begins, and all may be sent again.",
+        "description": "Seconds until the next minute, in which the full limit is available.",
         "schema": {"type": "string", "pattern": "^([1-9]|[1-5][0-9]|60)$"},
     },
     "WWW-Authenticate": {
-        "description": "How clients authenticate.",
+        "description": "Authentication scheme for clients.",
         "required": True,
         "schema": _TEXT,
     },
@@ -132,39 +138,39 @@ HEADERS: Mapping[str, Schema] = {
 
 
 def headers(*names: str) -> Schema:
-    """Refer to response headers; every answer has X-Request-Id."""
+    """Return references to response headers, including X-Request-Id."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *names)}
 
 
 def counted(*names: str) -> Schema:
-    """Refer to response headers of a route that asks for a token, whose requests are counted."""
+    """Return references to response headers, including those of the rate limit."""
     return headers(*names, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 def body(schema: Schema, example: Any) -> Schema:
-    """Make the content of a JSON answer or request."""
+    """Return the content of a JSON request or response."""
     return {"application/json": {"schema": schema, "example": example}}
 
 
 def single(name: str, example: Any, *, warns: bool = False) -> Schema:
-    """Make the content `{data: object}`, or `{data: object, warning?}`."""
+    """Return the content `{data: object}`, or `{data: object, warning?}`."""
     schema = strict({"data": ref(name)})
     if warns:
         schema["properties"]["warning"] = {
             "type": "string",
-            "description": "What may not be as it was meant.",
+            "description": "A possible mistake in the request.",
         }
     return body(schema, {"data": example})
 
 
-def all_made(name: str, example: Any) -> Schema:
-    """Make the content `{data: [objects]}` of what was made in one go."""
+def created_list(name: str, example: Any) -> Schema:
+    """Return the content `{data: [objects]}` of resources that one request creates."""
     data = {"type": "array", "items": ref(name)}
     return body(strict({"data": data}), {"data": [example]})
 
 
 def page(name: str, example: Any, path: str) -> Schema:
-    """Make the content `{data, links, meta}` of a list."""
+    """Return the content `{data, links, meta}` of a list."""
     url = BASE + path
     only = f"{url}?page=1"
     properties = {
@@ -212,7 +218,7 @@ _EXTRAS: Mapping[str, Mapping[str, Any]] = {
 }
 _PROBLEMS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "validation_failed": [{"field": "name", "message": "is required"}],
-    "rule_blocked": [{"field": "lines.0.item_code", "message": "PALLET is no inventory item"}],
+    "rule_blocked": [{"field": "lines.0.item_code", "message": "PALLET is not kept in stock"}],
 }
 
 
@@ -233,11 +239,11 @@ def _example(code: str) -> Schema:
     return {"summary": CODES[code].meaning, "value": value}
 
 
-_OWN_STATUSES: Mapping[str, Sequence[int]] = {}
+_NO_OTHER_STATUSES: Mapping[str, Sequence[int]] = {}
 
 
 class Refusals:
-    """Error answers, each kept once under a name made of its codes."""
+    """Error responses; equal ones are shared under a name made of their codes."""
 
     def __init__(self) -> None:
         self.components: dict[str, Schema] = {}
@@ -245,16 +251,16 @@ class Refusals:
     def by_status(
         self,
         codes: Iterable[str],
-        other_statuses: Mapping[str, Sequence[int]] = _OWN_STATUSES,
+        other_statuses: Mapping[str, Sequence[int]] = _NO_OTHER_STATUSES,
         *,
         is_open: bool = False,
     ) -> dict[str, Schema]:
-        """Make an operation's error answers: status → reference.
+        """Return the error responses of an operation: status → reference.
 
         Args:
-            codes: What it may answer.
-            other_statuses: Of codes that do not come under their own.
-            is_open: It asks for no token, so its requests are not counted.
+            codes: The error codes of the operation.
+            other_statuses: Code → statuses that replace the usual one.
+            is_open: Whether the route needs no token, so that its requests are not limited.
         """
         together: dict[int, list[str]] = {}
         for code in sorted(codes, key=list(CODES).index):
