@@ -1,4 +1,4 @@
-"""From raw JSON to a model: every problem at once, in the caller's own words."""
+"""Validation of JSON bodies: all problems are reported with the field names of the API."""
 
 from decimal import Decimal
 from typing import Annotated
@@ -32,7 +32,7 @@ def _problems(raw: object) -> dict[str, str]:
     return {problem.field: problem.message for problem in problems_of(check(_Order, raw))}
 
 
-def test_a_good_body_becomes_its_model() -> None:
+def test_valid_body_becomes_its_model() -> None:
     order = check(_Order, {**_GOOD, "unknown": 1})
 
     assert isinstance(order, _Order)
@@ -40,7 +40,7 @@ def test_a_good_body_becomes_its_model() -> None:
     assert order.model_fields_set == {"name", "lines"}
 
 
-def test_every_problem_is_told_with_its_path() -> None:
+def test_every_problem_is_reported_with_its_path() -> None:
     lines = [
         {"item_code": 5, "qty": "5"},
         {"qty": 0},
@@ -68,7 +68,7 @@ def test_every_problem_is_told_with_its_path() -> None:
         (None, "must be a list"),
     ],
 )
-def test_a_list_that_is_none_says_so(lines: object, message: str) -> None:
+def test_invalid_list_is_reported(lines: object, message: str) -> None:
     assert _problems({**_GOOD, "lines": lines}) == {"lines": message}
 
 

@@ -1,6 +1,7 @@
 """What a ledger plans is what it stages, and no transaction comes near the limit of DynamoDB."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.gateway import Erp
 from tests.integration.transfers.bodies import body
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -119,7 +120,7 @@ def test_goods_are_moved_between_warehouses(erp: Erp, stack: Stack) -> None:
     yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
     yard.stock("BRICK", 9)
     yard.stock("DRILL", 1, serial="S1")
-    lines = ({}, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
+    lines: tuple[dict[str, Any], ...] = ({}, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
     transfer = body(*lines, to_warehouse="SHOP")
     assert erp.post("/transfers", transfer).status == 201
     prove(stack.store())
