@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -184,6 +185,21 @@ def relay_batch(batch: Mapping[str, Any]) -> list[str]:
 def failures(answer: Mapping[str, Any]) -> list[str]:
     """Read which records or messages of a batch have failed."""
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+class InlineExecutor(Executor):
+    """Runs each call in the caller's thread, so that a test controls the order of all calls."""
+
+    def submit[**P, R](
+        self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Future[R]:
+        """Run the call; return its result, or its exception, as a finished future."""
+        future = Future[R]()
+        try:
+            future.set_result(call(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - also Killed
+            future.set_exception(error)
+        return future
 
 
 @contextmanager

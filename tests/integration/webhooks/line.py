@@ -329,7 +329,7 @@ def _messages(letters: Sequence[Letter]) -> dict[str, Any]:
 @contextmanager
 def _fresh_threads() -> Iterator[None]:
     """Wait for all threads of an invocation: those of a dead one must do nothing afterwards."""
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(app._BATCH) as threads:
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(app._BATCH_SIZE) as threads:
         patch.setattr(app, "_threads", threads)
         yield
 

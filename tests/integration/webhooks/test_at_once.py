@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ from tests.integration.webhooks.books import MOST
 from tests.integration.webhooks.line import Letter, Line, failing, open_line
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.webhook_desk import Endpoint, Sent, accept, fail, open_desk
+from tests.webhook_desk import Endpoint, InlineExecutor, Sent, accept, fail, open_desk
 
 _WAYS = 3
 _TOO_MANY = 5
@@ -116,7 +115,7 @@ def play(stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     # One goes at a time: a worker does everything in its own thread.
-    monkeypatch.setattr(app, "_threads", SimpleNamespace(map=map))
+    monkeypatch.setattr(app, "_threads", InlineExecutor())
     monkeypatch.setattr(lines, "_fresh_threads", nullcontext)
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0,5,1000")
     config.cache_clear()

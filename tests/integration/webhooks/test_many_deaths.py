@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +25,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed, lost, 
 from tests.integration.webhooks import line as lines
 from tests.integration.webhooks.books import path_of, read_outbox
 from tests.integration.webhooks.line import Letter, Line, open_line
-from tests.webhook_desk import Sent, WebhookDesk, accept, fail
+from tests.webhook_desk import InlineExecutor, Sent, WebhookDesk, accept, fail
 
 if TYPE_CHECKING:
     from tests.gateway import Response
@@ -209,7 +208,7 @@ def fray(
     config.cache_clear()
     # All in one thread: then a seed is always the same story.
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
-    monkeypatch.setattr(app, "_threads", SimpleNamespace(map=map))
+    monkeypatch.setattr(app, "_threads", InlineExecutor())
     monkeypatch.setattr(lines, "_fresh_threads", nullcontext)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)

@@ -7,7 +7,7 @@ import pytest
 from shared.integration.webhooks import repository, rules
 from shared.integration.webhooks.sending import Outcome
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, fail
+from tests.webhook_desk import Sent, WebhookDesk, accept, fail
 
 
 def slow(_: Sent) -> Outcome:
@@ -138,3 +138,42 @@ def test_a_message_from_the_dead_letters_goes_on(desk: WebhookDesk, clock: Clock
 
 def test_a_message_that_makes_no_sense_comes_back(desk: WebhookDesk) -> None:
     assert desk.work({"no": "task"}) == ["m0"]
+
+
+def test_a_batch_of_ten_is_delivered_concurrently(desk: WebhookDesk) -> None:
+    desk.subscribe()
+    for number in range(10):
+        desk.happen(number)
+    desk.relay()
+    messages = desk.take()
+    all_arrived = threading.Barrier(10, timeout=30)
+
+    def wait_for_the_others(sent: Sent) -> Outcome:
+        all_arrived.wait()
+        return accept(sent)
+
+    desk.endpoint = wait_for_the_others
+    assert desk.work(*({**message, "slow": True} for message in messages)) == []
+    assert len(desk.sent) == 10
+
+
+def test_only_the_failed_messages_of_a_batch_are_reported(desk: WebhookDesk) -> None:
+    desk.subscribe()
+    for number in range(3):
+        desk.happen(number)
+    desk.relay()
+    messages = [{**message, "slow": True} for message in desk.take()]
+    crashing = messages[1]["event"]
+
+    def crash_once(sent: Sent) -> Outcome:
+        if sent.event["id"] == crashing:
+            raise RuntimeError("unexpected")
+        return accept(sent)
+
+    desk.endpoint = crash_once
+    assert desk.work(*messages, {"not": "a task"}) == ["m1", "m3"]
+    assert len(desk.sent) == 3
+
+
+def test_a_batch_that_fails_as_a_whole_is_reported_message_by_message(desk: WebhookDesk) -> None:
+    assert desk.work({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
