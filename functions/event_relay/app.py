@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shared.integration.webhooks.relaying import Relay
+from shared.integration.webhooks.relay import Relay
 from shared.kernel.events.outbox import OutboxEntry, entry_of
 from shared.kernel.observability import bind, count, flush, logger
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from shared.integration.webhooks.delivering import Verdict, deliver
+from shared.integration.webhooks.delivery import Verdict, deliver
 from shared.integration.webhooks.tasks import Task, task_of
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads

@@ -7,7 +7,7 @@ from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
-from tests.webhook_desk import WebhookDesk, accept, fail, open_desk
+from tests.webhook_scenario import WebhookDesk, accept, fail, open_desk
 
 EVENTS, QUICK_EVENTS = 100, 20
 SUBSCRIPTIONS = 3

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from local.endpoint import Arrival, Endpoint, HttpResponse, listening
+from local.webhook_endpoint import Arrival, Endpoint, HttpResponse, listening
 from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually

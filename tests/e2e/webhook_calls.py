@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from local.endpoint import Arrival, HttpResponse, listening
+from local.webhook_endpoint import Arrival, HttpResponse, listening
 from tests.e2e.answers import data
 from tests.e2e.import_calls import eventually
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from shared.integration.webhooks.http_client import Outcome
 from shared.integration.webhooks.rules import MOST_FAILURES
-from shared.integration.webhooks.sending import Outcome
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, is_about
 from tests.stack import Stack
-from tests.webhook_desk import RELAY, WORKER, Sent, WebhookDesk, fail, open_desk
+from tests.webhook_scenario import RELAY, WORKER, Sent, WebhookDesk, fail, open_desk
 
 _ROLE = "WebhookDataRole"
 _TABLE = ARNS.table("stowage-tenant-acme")

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.integration.webhooks.targets import MOST_CHARACTERS, BadTarget, parse_target
+from shared.integration.webhooks.target_urls import MOST_CHARACTERS, BadTarget, parse_target
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyKind, EventKind
 from shared.kernel.fields import Input, Stored, Timestamp, distinct

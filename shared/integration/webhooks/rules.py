@@ -16,7 +16,7 @@ from shared.kernel.clock import instant, milliseconds_of
 from shared.kernel.events.kinds import TEST
 
 if TYPE_CHECKING:
-    from shared.integration.webhooks.sending import Outcome
+    from shared.integration.webhooks.http_client import Outcome
 
 SLOW_SECONDS = 2
 """An endpoint that takes longer is kept from holding up others."""

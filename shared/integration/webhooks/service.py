@@ -17,9 +17,9 @@ from shared.integration.webhooks.models import (
     WebhookParameters,
 )
 from shared.integration.webhooks.repository import WEBHOOKS, Logged
-from shared.integration.webhooks.safe import seal_secret
+from shared.integration.webhooks.sealed_secrets import seal_secret
 from shared.integration.webhooks.signatures import new_secret
-from shared.integration.webhooks.targets import BadTarget, addresses_of, parse_target
+from shared.integration.webhooks.target_urls import BadTarget, addresses_of, parse_target
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page

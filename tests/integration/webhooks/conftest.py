@@ -4,7 +4,7 @@ import pytest
 
 from tests.clock import Clock
 from tests.stack import Stack
-from tests.webhook_desk import WebhookDesk, open_desk
+from tests.webhook_scenario import WebhookDesk, open_desk
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from stripe import WebhookSignature
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
-from tests.webhook_desk import WebhookDesk, accept, fail
+from tests.webhook_scenario import WebhookDesk, accept, fail
 
 
 def test_an_event_arrives_signed(desk: WebhookDesk) -> None:

@@ -14,7 +14,7 @@ from tests.clock import Clock
 from tests.gateway import Response
 from tests.lists.description import NO_MOMENT
 from tests.stack import ADDRESS
-from tests.webhook_desk import WebhookDesk, fail
+from tests.webhook_scenario import WebhookDesk, fail
 
 _STATUSES: Sequence[DeliveryStatus] = ("pending", "retrying", "succeeded", "failed", "cancelled")
 _KINDS: Sequence[AnyKind] = ("product.created", "product.updated", "webhook.test")

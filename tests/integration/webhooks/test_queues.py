@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from shared.integration.webhooks import repository, rules
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import Outcome
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, accept, fail
+from tests.webhook_scenario import Sent, WebhookDesk, accept, fail
 
 
 def slow(_: Sent) -> Outcome:

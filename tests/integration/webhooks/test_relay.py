@@ -15,7 +15,7 @@ from shared.kernel.events.outbox import Event, StoredEvent, entry_of, raise_even
 from shared.kernel.queue import Queue
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
-from tests.webhook_desk import WebhookDesk, relay_batch, stream_of
+from tests.webhook_scenario import WebhookDesk, relay_batch, stream_of
 
 DAYS_31 = 31 * 86_400
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import Outcome
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, accept, fail
+from tests.webhook_scenario import Sent, WebhookDesk, accept, fail
 
 DELAYS = (0, 5, 300, 1800, 7200, 18000, 36000)
 

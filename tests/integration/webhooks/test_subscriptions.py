@@ -15,7 +15,7 @@ from shared.kernel.sealing import unseal
 from tests import quick_moto
 from tests.gateway import Response
 from tests.stack import ACCOUNT, REGION, Stack
-from tests.webhook_desk import URL, WebhookDesk
+from tests.webhook_scenario import URL, WebhookDesk
 
 FIELDS = {
     "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_at",

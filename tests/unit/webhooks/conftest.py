@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.integration.webhooks import sending
+from shared.integration.webhooks import http_client
 from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.internet import Internet
-from tests.unit.webhooks.names import Names
+from tests.unit.webhooks.fake_internet import Internet
+from tests.unit.webhooks.fake_resolver import Names
 
 
 @pytest.fixture(scope="session")
@@ -26,4 +26,4 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Names:
 def internet(monkeypatch: pytest.MonkeyPatch, authority: Authority) -> Iterator[Internet]:
     """A public internet on loopback."""
     yield Internet.install(monkeypatch, authority)
-    sending._trust.cache_clear()
+    http_client._trust.cache_clear()

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from functions.webhook_worker import app
+from shared.integration.webhooks.http_client import Outcome
 from shared.integration.webhooks.models import StoredDelivery
-from shared.integration.webhooks.sending import Outcome
 from shared.integration.webhooks.signatures import signature_headers
 from shared.kernel.config import config
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.webhooks import line as lines
-from tests.integration.webhooks.books import MOST
-from tests.integration.webhooks.line import Letter, Line, failing, open_line
+from tests.integration.webhooks import event_pipeline as lines
+from tests.integration.webhooks.event_pipeline import Letter, Line, failing, open_line
+from tests.integration.webhooks.stored_state import MOST
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.webhook_desk import Endpoint, InlineExecutor, Sent, accept, fail, open_desk
+from tests.webhook_scenario import Endpoint, InlineExecutor, Sent, accept, fail, open_desk
 
 _WAYS = 3
 _TOO_MANY = 5

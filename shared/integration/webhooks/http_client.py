@@ -23,7 +23,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.util.ssl_ import ssl_wrap_socket
 
-from shared.integration.webhooks.targets import BadTarget, Target, addresses_of, parse_target
+from shared.integration.webhooks.target_urls import BadTarget, Target, addresses_of, parse_target
 from shared.kernel.clock import Deadline, now_ms
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.integration.webhooks import sending
-from shared.integration.webhooks.sending import Outcome, send
+from shared.integration.webhooks import http_client
+from shared.integration.webhooks.http_client import Outcome, send
 from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.endpoints import Behaviour, Endpoint, serving
-from tests.unit.webhooks.names import Names
+from tests.unit.webhooks.fake_resolver import Names
+from tests.unit.webhooks.loopback_server import Behaviour, Endpoint, serving
 
 HOST = "hooks.example.com"
 URL = f"https://{HOST}/in?key=1"
 ADDRESS = "93.184.216.34"
 
-_dial = sending._dial
+_dial = http_client._dial
 
 
 @dataclass
@@ -39,10 +39,10 @@ class Internet:
         """Take the place of the real one."""
         internet = cls(Names.install(monkeypatch), authority)
         internet.names.lead(HOST, ADDRESS)
-        monkeypatch.setattr(sending, "_dial", internet.dial)
+        monkeypatch.setattr(http_client, "_dial", internet.dial)
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
         monkeypatch.setenv("SSL_CERT_DIR", str(authority.file.parent / "none"))
-        sending._trust.cache_clear()
+        http_client._trust.cache_clear()
         return internet
 
     def dial(self, address: str, port: int, seconds: float) -> socket.socket:

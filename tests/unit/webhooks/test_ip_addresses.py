@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.webhooks.addresses import kind_of
+from shared.integration.webhooks.ip_addresses import kind_of
 
 RANGES = [
     ("0.0.0.0/8", "reserved"),

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.integration.webhooks import sending
-from shared.integration.webhooks.sending import Outcome, send
+from shared.integration.webhooks import http_client
+from shared.integration.webhooks.http_client import Outcome, send
 from tests.clock import Clock
 from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.endpoints import Behaviour, answering, request_of, serving
-from tests.unit.webhooks.internet import ADDRESS, HOST, URL, Internet
+from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, Internet
+from tests.unit.webhooks.loopback_server import Behaviour, answering, request_of, serving
 
 post = partial(send, body=b"{}", headers={}, seconds=5.0)
 
@@ -351,7 +351,7 @@ LINES = st.sampled_from(
 def test_whatever_is_answered_nothing_is_raised(text: bytes) -> None:
     ours, theirs = socket.socketpair()
     with pytest.MonkeyPatch.context() as patch, theirs:
-        patch.setattr(sending, "_dial", lambda *_: ours)
+        patch.setattr(http_client, "_dial", lambda *_: ours)
         theirs.sendall(text)
         theirs.shutdown(socket.SHUT_WR)
         outcome = post("http://localhost:1", localhost=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.integration.webhooks import sending
-from shared.integration.webhooks.sending import send
-from tests.unit.webhooks.internet import ADDRESS, HOST, URL
-from tests.unit.webhooks.names import Names
+from shared.integration.webhooks import http_client
+from shared.integration.webhooks.http_client import send
+from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL
+from tests.unit.webhooks.fake_resolver import Names
 
 _STATUS = Path("/proc/self/status")
 
@@ -24,15 +24,15 @@ def peak_kb() -> int:
 
 def main() -> None:
     """Send to each port, after an attempt that comes to nothing."""
-    dial = sending._dial
-    sending._trust()
+    dial = http_client._dial
+    http_client._trust()
     ports = [1, *map(int, sys.argv[1:])]
     upcoming = iter(ports)
     errors = []
     peaks = []
     with pytest.MonkeyPatch.context() as patch:
         Names.install(patch).lead(HOST, ADDRESS)
-        patch.setattr(sending, "_dial", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
+        patch.setattr(http_client, "_dial", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
         for _ in ports:
             errors.append(str(send(URL, b"{}", {}).error))
             peaks.append(peak_kb())

@@ -32,9 +32,9 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Response
-from tests.integration.webhooks.line import Line, open_line
-from tests.integration.webhooks.scenes import SCENES, Act, Scene, attempt
-from tests.webhook_desk import WebhookDesk
+from tests.integration.webhooks.event_pipeline import Line, open_line
+from tests.integration.webhooks.fault_cases import SCENES, Act, Scene, attempt
+from tests.webhook_scenario import WebhookDesk
 
 _AFTER_A_DEATH = 61
 """Seconds; whatever a dead process had claimed has run out by then."""

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.integration.webhooks import sending
-from shared.integration.webhooks.sending import Outcome, send
-from shared.integration.webhooks.targets import Target
+from shared.integration.webhooks import http_client
+from shared.integration.webhooks.http_client import Outcome, send
+from shared.integration.webhooks.target_urls import Target
 from shared.kernel.clock import Deadline
-from tests.unit.webhooks.endpoints import (
+from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, Internet
+from tests.unit.webhooks.loopback_server import (
     Behaviour,
     answering,
     drip,
@@ -27,7 +28,6 @@ from tests.unit.webhooks.endpoints import (
     hanging,
     serving,
 )
-from tests.unit.webhooks.internet import ADDRESS, HOST, URL, Internet
 
 _ROOT = Path(__file__).parents[3]
 SECONDS = 0.25
@@ -171,7 +171,7 @@ def test_a_network_without_a_way_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     def dial(*_: object) -> socket.socket:
         raise OSError(101, "Network is unreachable")
 
-    monkeypatch.setattr(sending, "_dial", dial)
+    monkeypatch.setattr(http_client, "_dial", dial)
 
     assert post(URL).error == "cannot be reached"
 
@@ -185,7 +185,7 @@ def test_an_address_is_dialled_without_asking_for_a_name(
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.create_server((address, 0), family=family) as listening:
         port = listening.getsockname()[1]
-        with sending._dial(address, port, 1.0) as dialled:
+        with http_client._dial(address, port, 1.0) as dialled:
             assert dialled.getpeername()[:2] == (address, port)
 
     assert internet.names.asked == []
@@ -224,8 +224,8 @@ def test_a_name_that_leads_inside_is_not_dialled(
 
 def test_a_connection_that_is_closed_is_not_made_anew_by_name() -> None:
     ours, theirs = socket.socketpair()
-    with theirs, sending._Wire(ours, Deadline(1000)) as aws_faults:
-        connection = sending._connection(Target("http", "localhost", 1, "/"), aws_faults)
+    with theirs, http_client._Wire(ours, Deadline(1000)) as aws_faults:
+        connection = http_client._connection(Target("http", "localhost", 1, "/"), aws_faults)
         connection.close()
         with pytest.raises(NotConnected):
             connection.request("POST", "/")
@@ -316,7 +316,7 @@ def test_the_process_stays_small(internet: Internet) -> None:
     with serving(long_headers, tls) as first, serving(gigabyte, tls) as second:
         ports = [str(first.port), str(second.port)]
         child = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "tests.unit.webhooks.memory_child", *ports],
+            [sys.executable, "-m", "tests.unit.webhooks.peak_memory", *ports],
             cwd=_ROOT,
             capture_output=True,
             text=True,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from shared.integration.webhooks.addresses import kind_of
+from shared.integration.webhooks.ip_addresses import kind_of
 
 MOST_CHARACTERS = 2000
 _MOST_HOST_CHARACTERS = 253

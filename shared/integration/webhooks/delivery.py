@@ -16,10 +16,10 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, gets_webhooks
 from shared.integration.webhooks import repository, rules
+from shared.integration.webhooks.http_client import Outcome, send
 from shared.integration.webhooks.models import Pulse, StoredDelivery, StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, AlreadyLogged, Logged
-from shared.integration.webhooks.safe import unseal_secret
-from shared.integration.webhooks.sending import Outcome, send
+from shared.integration.webhooks.sealed_secrets import unseal_secret
 from shared.integration.webhooks.signatures import signature_headers
 from shared.integration.webhooks.tasks import Task
 from shared.kernel.clock import Deadline, instant, milliseconds_of, now_ms

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from shared.integration.webhooks.targets import BadTarget, Target, addresses_of, parse_target
-from tests.unit.webhooks.names import Names
+from shared.integration.webhooks.target_urls import BadTarget, Target, addresses_of, parse_target
+from tests.unit.webhooks.fake_resolver import Names
 
 HOOKS = Target("https", "hooks.example.com", 443, "/")
 LOCAL = Target("http", "localhost", 8000, "/")

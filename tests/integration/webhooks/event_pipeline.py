@@ -19,9 +19,9 @@ import pytest
 
 from functions.webhook_worker import app
 from shared.identity.tenancy import directory
-from shared.integration.webhooks import delivering
+from shared.integration.webhooks import delivery
+from shared.integration.webhooks.http_client import Outcome
 from shared.integration.webhooks.repository import Register
-from shared.integration.webhooks.sending import Outcome
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.kinds import AnyKind
@@ -31,7 +31,7 @@ from tests import gateway
 from tests.clock import Clock
 from tests.faults import Killed
 from tests.gateway import Erp, LambdaContext
-from tests.integration.webhooks.books import (
+from tests.integration.webhooks.stored_state import (
     Books,
     Outlet,
     ensure_sound,
@@ -42,7 +42,7 @@ from tests.integration.webhooks.books import (
 )
 from tests.names import HOOKS
 from tests.stack import Stack
-from tests.webhook_desk import (
+from tests.webhook_scenario import (
     RELAY,
     WORKER,
     WORKER_MS,
@@ -202,7 +202,7 @@ class Line:
             self._passed, self._marked = set(passed), set(marked)
             self._sent, self.desk.sent[:] = set(sent), posts
             directory.directory.forget()
-            delivering._unsealed.cache_clear()
+            delivery._unsealed.cache_clear()
 
         return back
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import Outcome
 from tests.gateway import Response
-from tests.integration.webhooks.line import OWN_SECRET, Line, failing
-from tests.webhook_desk import Endpoint, Sent, accept, fail
+from tests.integration.webhooks.event_pipeline import OWN_SECRET, Line, failing
+from tests.webhook_scenario import Endpoint, Sent, accept, fail
 
 _DELAYS = "0,5,1000"
 """Seconds before the attempts of a delivery; the last is longer than a message can wait."""

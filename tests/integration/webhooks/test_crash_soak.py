@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from functions.webhook_worker import app
+from shared.integration.webhooks.http_client import Outcome
 from shared.integration.webhooks.rules import MOST_FAILURES
-from shared.integration.webhooks.sending import Outcome
 from shared.kernel.config import config
 from shared.kernel.events.kinds import AnyKind
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed, lost, refusal
-from tests.integration.webhooks import line as lines
-from tests.integration.webhooks.books import path_of, read_outbox
-from tests.integration.webhooks.line import Letter, Line, open_line
-from tests.webhook_desk import InlineExecutor, Sent, WebhookDesk, accept, fail
+from tests.integration.webhooks import event_pipeline as lines
+from tests.integration.webhooks.event_pipeline import Letter, Line, open_line
+from tests.integration.webhooks.stored_state import path_of, read_outbox
+from tests.webhook_scenario import InlineExecutor, Sent, WebhookDesk, accept, fail
 
 if TYPE_CHECKING:
     from tests.gateway import Response

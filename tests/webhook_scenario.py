@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from moto.sqs.models import sqs_backends
 
-from shared.integration.webhooks import delivering
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks import delivery
+from shared.integration.webhooks.http_client import Outcome
 from shared.kernel.config import config
 from tests import gateway
 from tests.gateway import Erp, LambdaContext
@@ -213,7 +213,7 @@ def open_desk(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook
         desk.sent.append(sent)
         return desk.endpoint(sent)
 
-    monkeypatch.setattr(delivering, "send", send)
+    monkeypatch.setattr(delivery, "send", send)
     yield desk
 
 
