@@ -7,14 +7,14 @@ from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
 from local.story import Story, StoryEnded
-from local.webhook_endpoint import Arrival, Endpoint, HttpResponse, listening
+from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
-_PATIENCE = 60
+_TIMEOUT_SECONDS = 60
 """Seconds that something which follows by itself may take on a busy machine."""
 
 _VERIFIED = "verified"
 _KINDS = ("product.created", "receipt.created", "stock.updated", "receipt.completed")
-_REFUSED = {
+_REJECTED_URLS = {
     "without TLS": "http://hooks.example.com/stowage",
     "this machine, by its number": "https://127.0.0.1:8443/",
     "this machine, by another name": "https://localhost.localdomain/",
@@ -25,7 +25,7 @@ _REFUSED = {
 
 def play_webhooks(story: Story, run: str) -> None:
     """Subscribe, let goods arrive, and let the endpoint do what endpoints do."""
-    with listening() as endpoint:
+    with running_endpoint() as endpoint:
         made = story.tell(
             "Somebody wants to hear of goods that arrive",
             story.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
@@ -33,16 +33,16 @@ def play_webhooks(story: Story, run: str) -> None:
         )["data"]  # fmt: skip
         path = f"/webhooks/{made['id']}"
         try:
-            _hear(story, run, endpoint, made["secret"])
+            _receive_goods(story, run, endpoint, made["secret"])
             _rotate(story, path, endpoint, made["secret"])
-            _stumble(story, path, endpoint)
+            _fail_and_redeliver(story, path, endpoint)
         finally:
             story.send("DELETE", path)
         story.tell(
             "The subscription is deleted, which differs from never having been",
             story.send("GET", path), 410, lambda body: body["error"]["code"],
         )  # fmt: skip
-    for what, url in _REFUSED.items():
+    for what, url in _REJECTED_URLS.items():
         story.tell(
             f"No events go there: {what}",
             story.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
@@ -50,7 +50,7 @@ def play_webhooks(story: Story, run: str) -> None:
         )  # fmt: skip
 
 
-def _hear(story: Story, run: str, endpoint: Endpoint, secret: str) -> None:
+def _receive_goods(story: Story, run: str, endpoint: LocalEndpoint, secret: str) -> None:
     """Let goods arrive; tell each event of it."""
     code = f"DEMO-{run}-HOOK"
     product = story.do("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
@@ -76,31 +76,33 @@ def _hear(story: Story, run: str, endpoint: Endpoint, secret: str) -> None:
             or data["attributes"].get("product_id") == product["id"]
         )
 
-    def heard() -> dict[str, Arrival]:
-        arrivals = [one for one in list(endpoint.arrivals) if is_of_this(one.event)]
+    def heard() -> dict[str, ReceivedRequest]:
+        arrivals = [one for one in list(endpoint.requests) if is_of_this(one.event)]
         return {one.event["type"]: one for one in arrivals}
 
-    _until(lambda: heard().keys() == set(_KINDS), "the events of a receipt")
+    _wait_until(lambda: heard().keys() == set(_KINDS), "the events of a receipt")
     for arrival in sorted(heard().values(), key=lambda one: str(one.event["created_at"])):
-        event, verdict = arrival.event, _verdict(secret, arrival)
+        event, verdict = arrival.event, _verification(secret, arrival)
         story.fact(
             f"It hears: {event['type']}",
             f"{event['data']['object']} {event['data']['id']}, sequence {event['sequence']},"
-            f" {_milliseconds(arrival)} ms after the change, {verdict}",
+            f" {_latency_ms(arrival)} ms after the change, {verdict}",
             fine=verdict == _VERIFIED,
         )
 
 
-def _rotate(story: Story, path: str, endpoint: Endpoint, old: str) -> None:
+def _rotate(story: Story, path: str, endpoint: LocalEndpoint, old: str) -> None:
     """Try the subscription out, before and while its secret is replaced."""
-    verdict = _verdict(old, _tested(story, path, endpoint, "A test event, to try it out"))
+    verdict = _verification(
+        old, _send_test_event(story, path, endpoint, "A test event, to try it out")
+    )
     story.fact("It arrives", verdict, fine=verdict == _VERIFIED)
     new = story.tell(
         "The secret is replaced; for a day the old one signs, too",
         story.send("POST", f"{path}/rotate-secret"), 200, lambda _: "a new secret, shown this once",
     )["data"]["secret"]  # fmt: skip
-    arrival = _tested(story, path, endpoint, "Another test event")
-    verdicts = [_verdict(old, arrival), _verdict(new, arrival)]
+    arrival = _send_test_event(story, path, endpoint, "Another test event")
+    verdicts = [_verification(old, arrival), _verification(new, arrival)]
     story.fact(
         "Its receiver may have either secret",
         "old: {}; new: {}".format(*verdicts),
@@ -108,16 +110,16 @@ def _rotate(story: Story, path: str, endpoint: Endpoint, old: str) -> None:
     )
 
 
-def _stumble(story: Story, path: str, endpoint: Endpoint) -> None:
+def _fail_and_redeliver(story: Story, path: str, endpoint: LocalEndpoint) -> None:
     """Let the endpoint fail, look into the log, and have a delivery made once more."""
-    endpoint.reply_next(HttpResponse(500, body="out of order"), HttpResponse(500))
+    endpoint.respond_next(CannedResponse(500, body="out of order"), CannedResponse(500))
     event = story.do("POST", f"{path}/test")["id"]
     log = f"{path}/deliveries/{event}"
-    _until(lambda: story.do("GET", log)["status"] == "succeeded", "the third attempt")
+    _wait_until(lambda: story.do("GET", log)["status"] == "succeeded", "the third attempt")
     story.tell(
         "The receiver is out of order twice: it is tried again",
         story.send("GET", log), 200,
-        lambda body: "{status}, answers: ".format(**body["data"]) + _answers(body["data"]),
+        lambda body: f"{body['data']['status']}, responses: {_response_statuses(body['data'])}",
     )  # fmt: skip
     story.tell(
         "The log of deliveries, the newest first",
@@ -129,7 +131,9 @@ def _stumble(story: Story, path: str, endpoint: Endpoint) -> None:
         "Something went wrong behind the receiver: once more, please",
         story.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
     )  # fmt: skip
-    bodies = [one.body for one in _await(endpoint, lambda told: told["id"] == event, 4)]
+    bodies = [
+        one.body for one in _wait_for_deliveries(endpoint, lambda told: told["id"] == event, 4)
+    ]
     story.fact(
         "It arrives again, byte for byte",
         f"{len(bodies)} times {len(bodies[0])} bytes, {len(set(bodies))} body",
@@ -137,38 +141,40 @@ def _stumble(story: Story, path: str, endpoint: Endpoint) -> None:
     )
 
 
-def _tested(story: Story, path: str, endpoint: Endpoint, what: str) -> Arrival:
+def _send_test_event(
+    story: Story, path: str, endpoint: LocalEndpoint, what: str
+) -> ReceivedRequest:
     """Ask for a test event and wait for it."""
     event = story.tell(
         what, story.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
     )["data"]["id"]
-    return _await(endpoint, lambda told: told["id"] == event, 1)[0]
+    return _wait_for_deliveries(endpoint, lambda told: told["id"] == event, 1)[0]
 
 
-def _await(
-    endpoint: Endpoint, wanted: Callable[[Mapping[str, Any]], bool], count: int
-) -> list[Arrival]:
+def _wait_for_deliveries(
+    endpoint: LocalEndpoint, wanted: Callable[[Mapping[str, Any]], bool], count: int
+) -> list[ReceivedRequest]:
     """Wait for so many deliveries of events; others may arrive meanwhile."""
-    found: list[Arrival] = []
+    found: list[ReceivedRequest] = []
 
     def look() -> bool:
-        found[:] = [arrival for arrival in list(endpoint.arrivals) if wanted(arrival.event)]
+        found[:] = [arrival for arrival in list(endpoint.requests) if wanted(arrival.event)]
         return len(found) >= count
 
-    _until(look, f"{count} deliveries")
+    _wait_until(look, f"{count} deliveries")
     return found
 
 
-def _until(look: Callable[[], bool], what: str) -> None:
+def _wait_until(look: Callable[[], bool], what: str) -> None:
     """Wait; StoryEnded when it does not come."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not look():
         if time.monotonic() > deadline:
-            raise StoryEnded(f"{what} did not come within {_PATIENCE} s")
+            raise StoryEnded(f"{what} did not come within {_TIMEOUT_SECONDS} s")
         time.sleep(0.1)
 
 
-def _verdict(secret: str, arrival: Arrival) -> str:
+def _verification(secret: str, arrival: ReceivedRequest) -> str:
     """Say what a receiver with this secret makes of a delivery."""
     try:
         verify(secret, arrival.headers["X-Service-Signature"], arrival.body)
@@ -177,11 +183,11 @@ def _verdict(secret: str, arrival: Arrival) -> str:
     return _VERIFIED
 
 
-def _milliseconds(arrival: Arrival) -> int:
+def _latency_ms(arrival: ReceivedRequest) -> int:
     """How long after its change an event arrived."""
     changed = datetime.fromisoformat(arrival.event["created_at"]).timestamp()
     return round((arrival.at - changed) * 1000)
 
 
-def _answers(delivery: Mapping[str, Any]) -> str:
+def _response_statuses(delivery: Mapping[str, Any]) -> str:
     return ", ".join(str(attempt["status"]) for attempt in delivery["attempts"])

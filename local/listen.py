@@ -20,29 +20,36 @@ from rich.console import Console
 from rich.text import Text
 
 from examples.stowage_client import Stowage, StowageError
-from examples.webhooks.receiver import Arrival, Inbox, Receiver, Verdict, line, printable
+from examples.webhooks.receiver import (
+    Classification,
+    Inbox,
+    ReceivedDelivery,
+    Receiver,
+    format_line,
+    printable,
+)
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 
-_STYLES: dict[Verdict, str] = {
+_STYLES: dict[Classification, str] = {
     "new": "green",
     "late": "yellow",
     "repeated": "dim",
     "refused": "bold red",
 }
-_SECONDS = 30
+_TIMEOUT_SECONDS = 30
 """That a call of the stack may take."""
 
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """`kill` and a closed terminal end it as Ctrl-C does: the subscription is deleted."""
-_LOOK_UP = 0.2
+_POLL_SECONDS = 0.2
 """Seconds after which one of them is noticed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
+class LocalTenant:
     """A tenant of the local stack, and the credentials of its client."""
 
     slug: str
@@ -58,7 +65,7 @@ class Tenant:
         )
 
 
-def find_tenant(stack: Path, slug: str) -> Tenant:
+def find_tenant(stack: Path, slug: str) -> LocalTenant:
     """Read a tenant from the file that the local stack writes.
 
     Raises:
@@ -69,12 +76,12 @@ def find_tenant(stack: Path, slug: str) -> Tenant:
     tenants = json.loads(stack.read_text())["tenants"]
     if slug not in tenants:
         raise LocalRunFailed(f"There is no tenant {slug}; there are {', '.join(tenants)}.")
-    known = {field.name for field in fields(Tenant)}
+    known = {field.name for field in fields(LocalTenant)}
     wanted = {name: value for name, value in tenants[slug].items() if name in known}
-    return Tenant(slug, **wanted)
+    return LocalTenant(slug, **wanted)
 
 
-def listen(tenant: Tenant, port: int, console: Console) -> None:
+def listen(tenant: LocalTenant, port: int, console: Console) -> None:
     """Show the tenant's events as they arrive on this port, until Ctrl-C.
 
     Raises:
@@ -91,19 +98,19 @@ def listen(tenant: Tenant, port: int, console: Console) -> None:
         with (
             suppress(KeyboardInterrupt),
             receiver.serving(),
-            httpx.Client(timeout=_SECONDS) as http,
+            httpx.Client(timeout=_TIMEOUT_SECONDS) as http,
             _subscribed(tenant.client(http), receiver, console),
         ):
-            _show_all(receiver, console)
+            _print_deliveries(receiver, console)
     except StowageError as refusal:
-        raise LocalRunFailed(_explained(refusal, tenant)) from refusal
+        raise LocalRunFailed(_explain(refusal, tenant)) from refusal
     except httpx.TransportError as silence:
         raise LocalRunFailed(
             f"No stack answers at {tenant.base_url}: start it with `make run`."
         ) from silence
 
 
-def _show_all(receiver: Receiver, console: Console) -> None:
+def _print_deliveries(receiver: Receiver, console: Console) -> None:
     """Show what arrives until a signal ends it: between two lines, not within one."""
     ended = threading.Event()
 
@@ -111,13 +118,13 @@ def _show_all(receiver: Receiver, console: Console) -> None:
         signal.signal(number, signal.default_int_handler)  # a second one does not wait
         ended.set()
 
-    for each in _ENDS:
+    for each in _STOP_SIGNALS:
         signal.signal(each, end)
     inbox = Inbox()
     while not ended.is_set():
         with suppress(queue.Empty):
-            arrival = receiver.arrivals.get(timeout=_LOOK_UP)
-            console.print(_shown(inbox.judge(arrival), arrival), soft_wrap=True)
+            arrival = receiver.deliveries.get(timeout=_POLL_SECONDS)
+            console.print(_styled(inbox.classify(arrival), arrival), soft_wrap=True)
 
 
 @contextmanager
@@ -146,15 +153,15 @@ def _unsubscribe(stowage: Stowage, number: int) -> None:
             raise
 
 
-def _shown(verdict: Verdict, arrival: Arrival) -> Text:
-    text = Text(line(verdict, arrival), _STYLES[verdict])
+def _styled(verdict: Classification, arrival: ReceivedDelivery) -> Text:
+    text = Text(format_line(verdict, arrival), _STYLES[verdict])
     if arrival.event and arrival.event.attributes and verdict == "new":
         attributes = json.dumps(arrival.event.attributes, ensure_ascii=False)
         text.append(f"\n{'':10}{printable(attributes)}", "dim")
     return text
 
 
-def _explained(refusal: StowageError, tenant: Tenant) -> str:
+def _explain(refusal: StowageError, tenant: LocalTenant) -> str:
     if refusal.code == "feature_not_in_plan":
         return (
             f"The plan of {tenant.slug} ({tenant.plan}) has no webhooks."
@@ -171,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--stack", type=Path, default=STACK_FILE, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     console = Console(highlight=False)
-    for end in _ENDS:
+    for end in _STOP_SIGNALS:
         signal.signal(end, signal.default_int_handler)
     try:
         listen(find_tenant(chosen.stack, chosen.tenant), chosen.port, console)

@@ -14,12 +14,12 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_LONGEST_WAIT = 60
+_MAX_HANG_SECONDS = 60
 """Seconds after which an answer that hangs comes all the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class HttpResponse:
+class CannedResponse:
     """What is answered; one that `hangs` is not until the endpoint closes."""
 
     status: int = 204
@@ -29,7 +29,7 @@ class HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedRequest:
     """A request that came in, and when, in Unix seconds."""
 
     headers: Message
@@ -43,7 +43,7 @@ class Arrival:
         return parsed
 
 
-class Endpoint(ThreadingHTTPServer):
+class LocalEndpoint(ThreadingHTTPServer):
     """Listens at a free port of 127.0.0.1 and keeps all that arrives, in order.
 
     It gives its replies in turn, and the last one from then on.
@@ -51,38 +51,38 @@ class Endpoint(ThreadingHTTPServer):
 
     request_queue_size = 128
 
-    def __init__(self, *replies: HttpResponse) -> None:
-        self.arrivals: list[Arrival] = []
+    def __init__(self, *replies: CannedResponse) -> None:
+        self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
-        self._replies = list(replies) or [HttpResponse()]
+        self._responses = list(replies) or [CannedResponse()]
         self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Answering)
+        super().__init__(("127.0.0.1", 0), _RequestHandler)
 
     @property
     def url(self) -> str:
         """Its address, as it may be subscribed."""
         return f"http://localhost:{self.server_port}/hooks?from=stowage"
 
-    def reply_next(self, *replies: HttpResponse) -> None:
+    def respond_next(self, *replies: CannedResponse) -> None:
         """Give these replies before those that are left."""
         with self._lock:
-            self._replies[:0] = replies
+            self._responses[:0] = replies
 
-    def take(self, arrival: Arrival) -> HttpResponse:
+    def record(self, arrival: ReceivedRequest) -> CannedResponse:
         """Keep an arrival; return what to answer."""
         with self._lock:
-            self.arrivals.append(arrival)
-            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+            self.requests.append(arrival)
+            return self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
 
 
-class _Answering(BaseHTTPRequestHandler):
-    server: Endpoint
+class _RequestHandler(BaseHTTPRequestHandler):
+    server: LocalEndpoint
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        reply = self.server.take(Arrival(self.headers, body, time.time()))
+        reply = self.server.record(ReceivedRequest(self.headers, body, time.time()))
         if reply.hangs:
-            self.server.closing.wait(_LONGEST_WAIT)
+            self.server.closing.wait(_MAX_HANG_SECONDS)
         with suppress(OSError):  # the sender has hung up
             self.send_response(reply.status)
             for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
@@ -95,9 +95,9 @@ class _Answering(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def listening(*replies: HttpResponse) -> Iterator[Endpoint]:
+def running_endpoint(*replies: CannedResponse) -> Iterator[LocalEndpoint]:
     """Let an endpoint answer as long as the block lasts."""
-    endpoint = Endpoint(*replies)
+    endpoint = LocalEndpoint(*replies)
     threading.Thread(target=endpoint.serve_forever, args=(0.1,), daemon=True).start()
     try:
         yield endpoint

@@ -9,7 +9,7 @@ from shared.integration.webhooks.signatures import signature_headers
 Headers = dict[str, str]
 
 
-def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
+def event_body(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
     """An event as it is delivered."""
     picking = {
         "object": "picking",
@@ -30,11 +30,11 @@ def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
     }
 
 
-def written(body: Any) -> bytes:
+def encoded(body: Any) -> bytes:
     """Write it as the service does: UTF-8."""
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def signed(body: bytes, *secrets: str, age: int = 0) -> Headers:
+def signature(body: bytes, *secrets: str, age: int = 0) -> Headers:
     """Headers of a delivery that was sent `age` seconds ago."""
     return signature_headers("evt_1", body, secrets, int(time.time()) - age)

@@ -12,7 +12,7 @@ import pytest
 from moto.sqs.models import sqs_backends
 
 from shared.integration.webhooks import delivery
-from shared.integration.webhooks.http_client import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
 from shared.kernel.config import config
 from tests import gateway
 from tests.gateway import Erp, LambdaContext
@@ -25,7 +25,7 @@ WORKER_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """One request that was sent to an endpoint."""
 
     url: str
@@ -39,17 +39,17 @@ class Sent:
         return parsed
 
 
-type Endpoint = Callable[[Sent], Outcome]
+type EndpointStub = Callable[[SentRequest], AttemptResult]
 
 
-def accept(_: Sent) -> Outcome:
+def respond_204(_: SentRequest) -> AttemptResult:
     """Answer as an endpoint that is well."""
-    return Outcome(milliseconds=12, status=204)
+    return AttemptResult(milliseconds=12, status=204)
 
 
-def fail(_: Sent) -> Outcome:
+def respond_500(_: SentRequest) -> AttemptResult:
     """Answer as an endpoint that is broken."""
-    return Outcome(milliseconds=12, status=500, error="answered 500", response="oh no")
+    return AttemptResult(milliseconds=12, status=500, error="answered 500", response="oh no")
 
 
 @dataclass(slots=True)
@@ -58,8 +58,8 @@ class WebhookDesk:
 
     stack: Stack
     slug: str = "acme"
-    endpoint: Endpoint = accept
-    sent: list[Sent] = field(default_factory=list)
+    endpoint: EndpointStub = respond_204
+    sent: list[SentRequest] = field(default_factory=list)
     _relayed: set[str] = field(default_factory=set)
 
     @property
@@ -75,14 +75,14 @@ class WebhookDesk:
         made: dict[str, Any] = answer.data
         return made
 
-    def show(self, number: int) -> dict[str, Any]:
+    def get(self, number: int) -> dict[str, Any]:
         """Read a subscription."""
         answer = self.erp.get(f"/webhooks/{number}")
         assert answer.status == 200, answer.text
         shown: dict[str, Any] = answer.data
         return shown
 
-    def log(self, number: int, **parameters: object) -> list[dict[str, Any]]:
+    def deliveries(self, number: int, **parameters: object) -> list[dict[str, Any]]:
         """Read the log of a subscription, the newest first."""
         query = "&".join(f"{name}={value}" for name, value in parameters.items())
         answer = self.erp.get(f"/webhooks/{number}/deliveries?{query}")
@@ -120,7 +120,7 @@ class WebhookDesk:
         """Every message that waits, delayed ones included, as it was sent."""
         return [json.loads(message.body) for queue in self._queues() for message in queue._messages]
 
-    def delays(self) -> list[int]:
+    def message_delays(self) -> list[int]:
         """Seconds for which the messages wait that wait."""
         return [
             max(0, int(message.delayed_until - message.sent_timestamp) // 1000)
@@ -145,9 +145,9 @@ class WebhookDesk:
             }
             for number, body in enumerate(bodies)
         ]
-        return failures(gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS)))
+        return sorted(failures(gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS)))
 
-    def flow(self) -> None:
+    def run_until_idle(self) -> None:
         """Let relay and worker work until nothing is left to do, whatever its time."""
         while True:
             assert self.relay() == []
@@ -177,7 +177,7 @@ def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def relay_batch(batch: Mapping[str, Any]) -> list[str]:
+def run_relay(batch: Mapping[str, Any]) -> list[str]:
     """Give the relay one batch of the stream; the records that failed."""
     return failures(gateway._function(RELAY)(batch, LambdaContext()))
 
@@ -208,12 +208,12 @@ def open_desk(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook
     desk = WebhookDesk(stack)
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
-    def send(url: str, body: bytes, headers: Mapping[str, str], **_: Any) -> Outcome:
-        sent = Sent(url, body, dict(headers))
+    def post_event(url: str, body: bytes, headers: Mapping[str, str], **_: Any) -> AttemptResult:
+        sent = SentRequest(url, body, dict(headers))
         desk.sent.append(sent)
         return desk.endpoint(sent)
 
-    monkeypatch.setattr(delivery, "send", send)
+    monkeypatch.setattr(delivery, "post_event", post_event)
     yield desk
 
 

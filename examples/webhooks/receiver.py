@@ -19,15 +19,15 @@ from typing import Any, Literal, Self
 
 from examples.webhooks.verify import BadSignatureError, verify
 
-LARGEST_BODY = 64 * 1024  # bytes; an event has at most 20 kB
-WAITING = 1_000  # events that may wait to be worked off
-REMEMBERED = 10_000  # ids of events, and resources, that are remembered
+MAX_BODY_BYTES = 64 * 1024  # bytes; an event has at most 20 kB
+MAX_QUEUED = 1_000  # events that may wait to be worked off
+MAX_REMEMBERED = 10_000  # ids of events, and resources, that are remembered
 
-type Verdict = Literal["new", "late", "repeated", "refused"]
+type Classification = Literal["new", "late", "repeated", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class WebhookEvent:
     """What happened to a resource, as far as this receiver cares.
 
     `sequence` rises from one event of a resource to the next. `attributes` are those of
@@ -45,7 +45,7 @@ class Event:
     attributes: dict[str, Any] | None
 
     @classmethod
-    def read(cls, body: Any) -> Self:
+    def parse(cls, body: Any) -> Self:
         """Take what is needed from the parsed body; what else it has may grow.
 
         Raises:
@@ -79,10 +79,10 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedDelivery:
     """What came, and what became of it: an event, or the reason why it was refused."""
 
-    event: Event | None
+    event: WebhookEvent | None
     reason: str = ""
 
 
@@ -93,11 +93,11 @@ class Inbox:
     Its memory is bounded: of `remembered` ids, and of as many resources.
     """
 
-    remembered: int = REMEMBERED
+    remembered: int = MAX_REMEMBERED
     _seen: OrderedDict[str, None] = field(default_factory=OrderedDict)
     _newest: OrderedDict[tuple[str, int], int] = field(default_factory=OrderedDict)
 
-    def judge(self, arrival: Arrival) -> Verdict:
+    def classify(self, arrival: ReceivedDelivery) -> Classification:
         """Tell whether to apply an event; `late`: a newer one of its resource was there before."""
         event = arrival.event
         if event is None:
@@ -130,17 +130,17 @@ class Receiver(ThreadingHTTPServer):
 
     def __init__(self, port: int, secret: str) -> None:
         self.secret = secret
-        self.arrivals: queue.Queue[Arrival] = queue.Queue(WAITING)
-        super().__init__(("127.0.0.1", port), _Delivery)
+        self.deliveries: queue.Queue[ReceivedDelivery] = queue.Queue(MAX_QUEUED)
+        super().__init__(("127.0.0.1", port), _DeliveryHandler)
 
-    def tell_refusal(self, reason: str) -> None:
+    def report_rejection(self, reason: str) -> None:
         """Let it be seen that something was refused, unless there is too much to see."""
         with suppress(queue.Full):
-            self.arrivals.put_nowait(Arrival(None, reason))
+            self.deliveries.put_nowait(ReceivedDelivery(None, reason))
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
         """Say in a line that a sender hung up, instead of a traceback."""
-        self.tell_refusal(f"the connection broke: {sys.exception()!r}")
+        self.report_rejection(f"the connection broke: {sys.exception()!r}")
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -153,7 +153,7 @@ class Receiver(ThreadingHTTPServer):
             self.server_close()
 
 
-class _Delivery(BaseHTTPRequestHandler):
+class _DeliveryHandler(BaseHTTPRequestHandler):
     """One request: refused, or put where it is worked off after it has been answered."""
 
     server: Receiver
@@ -162,35 +162,35 @@ class _Delivery(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not (length.isdecimal() and len(length) <= 12):  # noqa: PLR2004
-            self._refuse(HTTPStatus.LENGTH_REQUIRED, "there is no Content-Length")
-        elif int(length) > LARGEST_BODY:
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{length} bytes are too many")
+            self._reject(HTTPStatus.LENGTH_REQUIRED, "there is no Content-Length")
+        elif int(length) > MAX_BODY_BYTES:
+            self._reject(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{length} bytes are too many")
         else:
             body = self.rfile.read(int(length))
             if len(body) == int(length):  # else the sender hung up
-                self._take(body)
+                self._accept_delivery(body)
 
-    def _take(self, body: bytes) -> None:
+    def _accept_delivery(self, body: bytes) -> None:
         signature = self.headers.get("X-Service-Signature")
         try:
-            event = Event.read(verify(self.server.secret, signature, body))
-            self.server.arrivals.put_nowait(Arrival(event))
+            event = WebhookEvent.parse(verify(self.server.secret, signature, body))
+            self.server.deliveries.put_nowait(ReceivedDelivery(event))
         except BadSignatureError as problem:
-            self._refuse(HTTPStatus.UNAUTHORIZED, str(problem))
+            self._reject(HTTPStatus.UNAUTHORIZED, str(problem))
         except (ValueError, RecursionError) as problem:
-            self._refuse(HTTPStatus.BAD_REQUEST, str(problem))
+            self._reject(HTTPStatus.BAD_REQUEST, str(problem))
         except queue.Full:
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too much is waiting", retry_after=5)
+            self._reject(HTTPStatus.SERVICE_UNAVAILABLE, "too much is waiting", retry_after=5)
         else:
             self._answer(HTTPStatus.NO_CONTENT)
 
-    def _not_here(self) -> None:
-        self._refuse(HTTPStatus.METHOD_NOT_ALLOWED, f"{self.command}: events come by POST")
+    def _reject_method(self) -> None:
+        self._reject(HTTPStatus.METHOD_NOT_ALLOWED, f"{self.command}: events come by POST")
 
-    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = _not_here  # noqa: N815
+    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = _reject_method  # noqa: N815
 
-    def _refuse(self, status: HTTPStatus, reason: str, retry_after: int | None = None) -> None:
-        self.server.tell_refusal(reason)
+    def _reject(self, status: HTTPStatus, reason: str, retry_after: int | None = None) -> None:
+        self.server.report_rejection(reason)
         self._answer(status, f"{reason}\n".encode(), retry_after)
 
     def _answer(
@@ -212,7 +212,7 @@ class _Delivery(BaseHTTPRequestHandler):
         """Keep quiet: what arrives is told elsewhere."""
 
 
-def line(verdict: Verdict, arrival: Arrival) -> str:
+def format_line(verdict: Classification, arrival: ReceivedDelivery) -> str:
     """Tell of an arrival in one line."""
     event = arrival.event
     if event is None:
@@ -254,8 +254,8 @@ def main() -> int:
     with suppress(KeyboardInterrupt), receiver.serving():
         _write(f"Waiting for events on http://127.0.0.1:{receiver.server_port}; Ctrl-C ends.")
         while True:
-            arrival = receiver.arrivals.get()
-            _write(line(inbox.judge(arrival), arrival))
+            arrival = receiver.deliveries.get()
+            _write(format_line(inbox.classify(arrival), arrival))
     return 0
 
 

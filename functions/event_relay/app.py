@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shared.integration.webhooks.relay import Relay
-from shared.kernel.events.outbox import OutboxEntry, entry_of
+from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from shared.kernel.observability import bind, count, flush, logger
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[s
             continue
         number = record["dynamodb"]["SequenceNumber"]
         try:
-            tenant, entry = entry_of(record["dynamodb"]["NewImage"])
+            tenant, entry = parse_entry(record["dynamodb"]["NewImage"])
         except Exception:  # noqa: BLE001 - whatever it is, it comes back
             logger.exception("an entry of the outbox cannot be read")
             failed.add(number)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from shared.integration.webhooks.delivery import Verdict, deliver
-from shared.integration.webhooks.tasks import Task, task_of
+from shared.integration.webhooks.delivery import TaskOutcome, deliver
+from shared.integration.webhooks.tasks import DeliveryTask, parse_task
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, count, flush, logger, measure
@@ -72,11 +72,11 @@ async def _process(record: SQSRecord, *, deadline: Deadline) -> int | None:
     return late_ms if outcome in _ATTEMPTED else None
 
 
-def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[Verdict, int]:
-    task: Task = task_of(loads(record.body))
+def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome, int]:
+    task: DeliveryTask = parse_task(loads(record.body))
     late_ms = task.late_ms
     received_before = int(record.attributes.approximate_receive_count) > 1
-    outcome = deliver(task, deadline, again=received_before)
+    outcome = deliver(task, deadline, received_before=received_before)
     logger.info(
         "delivery",
         tenant=task.tenant,

@@ -17,15 +17,15 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.integration.webhooks.service import Opened
+from shared.integration.webhooks.service import WebhookWithHealth
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 
 routes = Routes("webhooks")
 
-_ALL = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
-_ONE = {**_ALL, "errors": ("gone",)}
-_LOG = {**_ALL, "errors": ("gone",), "response": Delivery}
+_ACCESS = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
+_ONE_WEBHOOK = {**_ACCESS, "errors": ("gone",)}
+_DELIVERY_LOG = {**_ACCESS, "errors": ("gone",), "response": Delivery}
 
 
 @routes.declare(
@@ -34,13 +34,13 @@ _LOG = {**_ALL, "errors": ("gone",), "response": Delivery}
     "List subscriptions",
     response=Webhook,
     parameters=WebhookParameters,
-    **_ALL,
+    **_ACCESS,
 )
 def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]:
     """Page through the subscriptions."""
     found = service.list_webhooks(store, request.parameters)
     return ListResponse(
-        found.page, lambda record: views.webhook(record.entity, found.pulses.get(record.id))
+        found.page, lambda record: views.webhook(record.entity, found.health.get(record.id))
     )
 
 
@@ -58,12 +58,12 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     description="`url` must be https, on port 443 or 8443, and its name must lead to public"
     " addresses alone; that is checked again at each delivery. `secret`, with which deliveries are"
     " signed, is shown this once. A tenant has at most 20 subscriptions.",
-    **_ALL,
+    **_ACCESS,
 )
 def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a subscription."""
     made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
-    view = views.new_webhook(made.record.entity, made.pulse, secret)
+    view = views.new_webhook(made.record.entity, made.health, secret)
     return ResourceResponse(view, 201, f"/webhooks/{made.record.id}")
 
 
@@ -73,11 +73,11 @@ def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "Get a subscription",
     response=Webhook,
     volatile_fields=("failure_count", "last_triggered_at"),
-    **_ONE,
+    **_ONE_WEBHOOK,
 )
 def get_webhook(store: Store, request: Request) -> ResourceResponse:
     """Read one subscription."""
-    return _shown(service.get_webhook(store, request.id))
+    return _webhook_response(service.get_webhook(store, request.id))
 
 
 @routes.declare(
@@ -89,11 +89,11 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     collects_problems=True,
     description="Only the fields sent change, for what waits to be delivered, too. Events that"
     " happen while a subscription is not active are not delivered to it.",
-    **_ONE,
+    **_ONE_WEBHOOK,
 )
 def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Change a subscription."""
-    return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
+    return _webhook_response(service.change_webhook(tx, request.id, request.body, request.problems))
 
 
 @routes.declare(
@@ -102,11 +102,11 @@ def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "Delete a subscription",
     response=Webhook,
     description="What waits to be delivered to it is dropped.",
-    **_ONE,
+    **_ONE_WEBHOOK,
 )
 def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a subscription; answers it as it was."""
-    return _shown(service.delete_webhook(tx, request.id))
+    return _webhook_response(service.delete_webhook(tx, request.id))
 
 
 @routes.declare(
@@ -119,12 +119,12 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     request_has_secret=True,
     description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
     " (24 unless given): until then each delivery bears both signatures.",
-    **_ONE,
+    **_ONE_WEBHOOK,
 )
 def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a subscription a new secret."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
-    return ResourceResponse(views.new_webhook(found.record.entity, found.pulse, secret))
+    return ResourceResponse(views.new_webhook(found.record.entity, found.health, secret))
 
 
 @routes.declare(
@@ -135,11 +135,11 @@ def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     statuses=(202,),
     description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
     " tells what became of it.",
-    **{**_ALL, "errors": ("gone", "conflict")},
+    **{**_ACCESS, "errors": ("gone", "conflict")},
 )
 def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     """Send a subscription an event that says nothing."""
-    return _accepted(service.send_test(tx, request.id))
+    return _accepted_response(service.send_test(tx, request.id))
 
 
 @routes.declare(
@@ -149,7 +149,7 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     parameters=DeliveryParameters,
     description="The newest 500; with `status`, the newest 500 of that status, but of `succeeded`"
     " those among the newest 500 of all. Deliveries are kept for 30 days.",
-    **_LOG,
+    **_DELIVERY_LOG,
 )
 def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelivery]:
     """Page through the log of a subscription."""
@@ -157,7 +157,7 @@ def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelive
     return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
-@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_LOG)
+@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_DELIVERY_LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
     """Read one delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
@@ -170,18 +170,18 @@ def get_delivery(store: Store, request: Request) -> ResourceResponse:
     "Deliver once more",
     statuses=(202,),
     description="At once, and with all attempts, whatever became of the delivery so far.",
-    **{**_LOG, "errors": ("gone", "conflict")},
+    **{**_DELIVERY_LOG, "errors": ("gone", "conflict")},
 )
 def redeliver(tx: Transaction, request: Request) -> ResourceResponse:
     """Deliver an event once more."""
-    return _accepted(service.redeliver(tx, request.id, request.path_values["delivery"]))
+    return _accepted_response(service.redeliver(tx, request.id, request.path_values["delivery"]))
 
 
-def _shown(found: Opened) -> ResourceResponse:
-    return ResourceResponse(views.webhook(found.record.entity, found.pulse))
+def _webhook_response(found: WebhookWithHealth) -> ResourceResponse:
+    return ResourceResponse(views.webhook(found.record.entity, found.health))
 
 
-def _accepted(delivery: StoredDelivery) -> ResourceResponse:
+def _accepted_response(delivery: StoredDelivery) -> ResourceResponse:
     where = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
     return ResourceResponse(views.delivery(delivery), 202, where)
 

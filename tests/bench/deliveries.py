@@ -7,7 +7,7 @@ from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
-from tests.webhook_scenario import WebhookDesk, accept, fail, open_desk
+from tests.webhook_scenario import WebhookDesk, open_desk, respond_204, respond_500
 
 EVENTS, QUICK_EVENTS = 100, 20
 SUBSCRIPTIONS = 3
@@ -41,7 +41,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             share = len(messages) - 1
             row = _row("delivery, accepted", delivered, share, DELIVERY_CALLS, DELIVERY_WRITES)
             table.rows.append(row)
-            desk.endpoint = fail
+            desk.endpoint = respond_500
             failed = _worked(desk, aws_faults, messages[:1])
             row = _row("attempt that fails", failed, 1, DELIVERY_CALLS + 1, RETRY_WRITES)
             table.rows.append(row)
@@ -50,11 +50,11 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 
 def _warm(desk: WebhookDesk) -> None:
     """Let the environment know tenant, secrets and endpoints."""
-    desk.endpoint = accept
+    desk.endpoint = respond_204
     for _ in range(SUBSCRIPTIONS):
         desk.subscribe("product.created")
     desk.happen(1_000_000)
-    desk.flow()
+    desk.run_until_idle()
 
 
 def _worked(desk: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]) -> Reading:

@@ -11,13 +11,13 @@ from typing import Any
 import httpx
 import pytest
 
-from local.webhook_endpoint import Arrival, Endpoint, HttpResponse, listening
+from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually
-from tests.e2e.webhook_calls import UNRAISED, subscribed, try_out
+from tests.e2e.webhook_calls import NEVER_RAISED, send_test_event, subscribed
 
-OK, FAIL = HttpResponse(), HttpResponse(500, body="no room")
+OK, FAIL = CannedResponse(), CannedResponse(500, body="no room")
 _AT_ONCE = 5
 _STUCK = 10
 """Subscriptions that hang, with as many events each: together they take every place of a queue
@@ -28,7 +28,7 @@ _ENDURED = 10
 """Failed deliveries in a row that a subscription bears."""
 
 
-def signed_by(secret: str, arrival: Arrival) -> bool:
+def signed_by(secret: str, arrival: ReceivedRequest) -> bool:
     """Verify both signatures of a delivery, by nothing but their description."""
     parts = [part.split("=", 1) for part in arrival.headers["X-Service-Signature"].split(",")]
     (sent_at,) = [value for name, value in parts if name == "t"]
@@ -48,7 +48,7 @@ def statuses(delivery: dict[str, Any]) -> list[int | None]:
 
 
 def test_the_life_of_a_subscription(beta: httpx.Client) -> None:
-    wanted = {"url": "http://localhost:1", "events": [UNRAISED]}
+    wanted = {"url": "http://localhost:1", "events": [NEVER_RAISED]}
     answer = beta.post("/webhooks", json=wanted, headers=key())
     made = data(answer, 201)
     path = f"/webhooks/{made['id']}"
@@ -81,10 +81,10 @@ def test_the_life_of_a_subscription(beta: httpx.Client) -> None:
 
 
 def test_a_change_is_told_and_signed(acme: httpx.Client, run: str) -> None:
-    with listening() as endpoint, subscribed(acme, endpoint.url, "product.created") as one:
+    with running_endpoint() as endpoint, subscribed(acme, endpoint.url, "product.created") as one:
         product = data(acme.post("/products", json={"item_code": run, "name": "Drüm"}), 201)
         arrival = _arrival(endpoint, product)
-        delivery = one.ended(arrival.event["id"])
+        delivery = one.wait_until_final(arrival.event["id"])
     assert arrival.event == {
         "id": arrival.headers["webhook-id"],
         "type": "product.created",
@@ -107,20 +107,20 @@ def test_a_change_is_told_and_signed(acme: httpx.Client, run: str) -> None:
     assert (delivery["event"], delivery["webhook_id"]) == ("product.created", one.id)
 
 
-def _arrival(endpoint: Endpoint, product: dict[str, Any]) -> Arrival:
+def _arrival(endpoint: LocalEndpoint, product: dict[str, Any]) -> ReceivedRequest:
     """Wait for the one event of a product."""
     (arrival,) = eventually(lambda: _of(endpoint, product) or None, "the event of a product")
     return arrival
 
 
-def _of(endpoint: Endpoint, product: dict[str, Any]) -> list[Arrival]:
+def _of(endpoint: LocalEndpoint, product: dict[str, Any]) -> list[ReceivedRequest]:
     """Return what has arrived of a product; other tests may create some meanwhile."""
-    return [one for one in list(endpoint.arrivals) if one.event["data"]["id"] == product["id"]]
+    return [one for one in list(endpoint.requests) if one.event["data"]["id"] == product["id"]]
 
 
 def test_the_sequence_tells_the_order(acme: httpx.Client, run: str) -> None:
     kinds = ("product.created", "product.updated")
-    with listening() as endpoint, subscribed(acme, endpoint.url, *kinds):
+    with running_endpoint() as endpoint, subscribed(acme, endpoint.url, *kinds):
         product = data(acme.post("/products", json={"item_code": run, "name": "0"}), 201)
         for name in "1234":
             data(acme.patch(f"/products/{product['id']}", json={"name": name}))
@@ -136,31 +136,33 @@ def test_the_sequence_tells_the_order(acme: httpx.Client, run: str) -> None:
 
 
 def test_what_fails_is_tried_again_and_signed_anew(beta: httpx.Client) -> None:
-    with listening(FAIL, FAIL, OK) as endpoint, subscribed(beta, endpoint.url) as one:
-        delivery = one.ended(one.test())
-        assert one.show()["failure_count"] == 0
+    with running_endpoint(FAIL, FAIL, OK) as endpoint, subscribed(beta, endpoint.url) as one:
+        delivery = one.wait_until_final(one.send_test())
+        assert one.get()["failure_count"] == 0
     assert (delivery["status"], statuses(delivery)) == ("succeeded", [500, 500, 204])
     first = delivery["attempts"][0]
     assert (first["error"], first["response"]) == ("answered 500", "no room")
-    assert len({arrival.body for arrival in endpoint.arrivals}) == 1
-    assert all(signed_by(one.secret, arrival) for arrival in endpoint.arrivals)
-    assert len(endpoint.arrivals) == 3
+    assert len({arrival.body for arrival in endpoint.requests}) == 1
+    assert all(signed_by(one.secret, arrival) for arrival in endpoint.requests)
+    assert len(endpoint.requests) == 3
 
 
 def test_ten_failed_deliveries_deactivate_until_it_is_activated_again(beta: httpx.Client) -> None:
     with (
-        listening(*[FAIL] * 3 * _ENDURED, OK) as endpoint,
+        running_endpoint(*[FAIL] * 3 * _ENDURED, OK) as endpoint,
         subscribed(beta, endpoint.url) as one,
         ThreadPoolExecutor(_AT_ONCE) as pool,
     ):
-        events = list(pool.map(lambda _: one.test(), range(_ENDURED - 1)))
-        assert [one.ended(event)["status"] for event in events] == ["failed"] * len(events)
-        before = one.show()
+        events = list(pool.map(lambda _: one.send_test(), range(_ENDURED - 1)))
+        assert [one.wait_until_final(event)["status"] for event in events] == ["failed"] * len(
+            events
+        )
+        before = one.get()
         assert (before["is_active"], before["failure_count"]) == (True, _ENDURED - 1)
         assert statuses(one.delivery(events[0])) == [500] * 3
 
-        assert one.ended(one.test())["status"] == "failed"
-        after = one.show()
+        assert one.wait_until_final(one.send_test())["status"] == "failed"
+        after = one.get()
         assert (after["is_active"], after["failure_count"]) == (False, _ENDURED)
         refused(beta.post(f"{one.path}/test"), 409, "conflict")
         failed = walk(beta, f"{one.path}/deliveries", status="failed", per_page=4)
@@ -168,32 +170,32 @@ def test_ten_failed_deliveries_deactivate_until_it_is_activated_again(beta: http
 
         again = data(beta.patch(one.path, json={"is_active": True}))
         assert (again["is_active"], again["failure_count"]) == (True, 0)
-        assert one.ended(one.test())["status"] == "succeeded"
-        assert one.show()["failure_count"] == 0
+        assert one.wait_until_final(one.send_test())["status"] == "succeeded"
+        assert one.get()["failure_count"] == 0
 
 
 def test_an_endpoint_that_is_gone_is_not_asked_again(beta: httpx.Client) -> None:
-    with listening(HttpResponse(410)) as endpoint, subscribed(beta, endpoint.url) as one:
-        delivery = one.ended(one.test())
+    with running_endpoint(CannedResponse(410)) as endpoint, subscribed(beta, endpoint.url) as one:
+        delivery = one.wait_until_final(one.send_test())
         assert (delivery["status"], statuses(delivery)) == ("failed", [410])
-        assert one.show()["is_active"] is False
-    assert len(endpoint.arrivals) == 1
+        assert one.get()["is_active"] is False
+    assert len(endpoint.requests) == 1
 
 
 def test_an_endpoint_may_ask_to_wait(beta: httpx.Client) -> None:
-    delivery, (first, second) = try_out(beta, HttpResponse(429, {"Retry-After": "4"}), OK)
+    delivery, (first, second) = send_test_event(beta, CannedResponse(429, {"Retry-After": "4"}), OK)
     assert (delivery["status"], statuses(delivery)) == ("succeeded", [429, 204])
     assert second.at - first.at > 3.5
 
 
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirects_are_not_followed(beta: httpx.Client, status: int) -> None:
-    with listening() as elsewhere:
-        there = HttpResponse(status, {"Location": elsewhere.url})
-        delivery, (_, arrived) = try_out(beta, there, OK)
+    with running_endpoint() as elsewhere:
+        there = CannedResponse(status, {"Location": elsewhere.url})
+        delivery, (_, arrived) = send_test_event(beta, there, OK)
     assert delivery["attempts"][0]["error"] == f"answered with a redirect ({status})"
     assert arrived.event["type"] == "webhook.test"
-    assert not elsewhere.arrivals
+    assert not elsewhere.requests
 
 
 def test_endpoints_that_hang_hold_nobody_up(importer: httpx.Client, run: str) -> None:
@@ -201,58 +203,58 @@ def test_endpoints_that_hang_hold_nobody_up(importer: httpx.Client, run: str) ->
     product = data(importer.post("/products", json={"item_code": run, "name": "Drum"}), 201)
     with (
         ExitStack() as many,
-        listening(HttpResponse(hangs=True)) as hanging,
-        listening() as healthy,
+        running_endpoint(CannedResponse(hangs=True)) as hanging,
+        running_endpoint() as healthy,
         subscribed(importer, healthy.url) as well,
     ):
-        well.ended(well.test())  # it is known to be quick
+        well.wait_until_final(well.send_test())  # it is known to be quick
         for _ in range(_STUCK):
             many.enter_context(subscribed(importer, hanging.url, "product.updated"))
         for name in range(_STUCK):
             data(importer.patch(f"/products/{product['id']}", json={"name": f"Drum {name}"}))
-        eventually(lambda: hanging.arrivals or None, "a delivery that hangs")
+        eventually(lambda: hanging.requests or None, "a delivery that hangs")
 
-        ended = [well.ended(well.test()) for _ in range(3)]
+        ended = [well.wait_until_final(well.send_test()) for _ in range(3)]
 
         assert {one["status"] for one in ended} == {"succeeded"}
-        assert healthy.arrivals[-1].at - hanging.arrivals[0].at < _PROMPTLY
+        assert healthy.requests[-1].at - hanging.requests[0].at < _PROMPTLY
 
 
 def test_a_delivery_is_made_once_more(beta: httpx.Client) -> None:
-    with listening() as endpoint, subscribed(beta, endpoint.url) as one:
-        event = one.test()
-        one.ended(event)
+    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
+        event = one.send_test()
+        one.wait_until_final(event)
         answer = beta.post(f"{one.path}/deliveries/{event}/redeliver", headers=key())
         assert data(answer, 202)["status"] == "pending"
-        delivery = one.ended(event, attempts=2)
+        delivery = one.wait_until_final(event, attempts=2)
     assert (delivery["status"], statuses(delivery)) == ("succeeded", [204, 204])
-    first, second = endpoint.arrivals
+    first, second = endpoint.requests
     assert first.body == second.body
 
 
 def test_the_test_event_tells_of_the_subscription(beta: httpx.Client) -> None:
-    with listening() as endpoint, subscribed(beta, endpoint.url) as one:
-        shown = one.show()
-        one.ended(one.test())
-    (arrival,) = endpoint.arrivals
+    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
+        shown = one.get()
+        one.wait_until_final(one.send_test())
+    (arrival,) = endpoint.requests
     assert (arrival.event["type"], arrival.event["tenant"]) == ("webhook.test", "beta")
     assert arrival.event["data"]["attributes"] == shown
     assert signed_by(one.secret, arrival)
 
 
 def test_a_rotated_secret_and_the_new_one_both_sign(beta: httpx.Client) -> None:
-    with listening() as endpoint, subscribed(beta, endpoint.url) as one:
+    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
         new = data(beta.post(f"{one.path}/rotate-secret"))["secret"]
-        one.ended(one.test())
+        one.wait_until_final(one.send_test())
         newest = data(beta.post(f"{one.path}/rotate-secret", json={"overlap_hours": 0}))["secret"]
-        one.ended(one.test())
-    during, after = endpoint.arrivals
+        one.wait_until_final(one.send_test())
+    during, after = endpoint.requests
     assert [signed_by(each, during) for each in (one.secret, new)] == [True, True]
     assert [signed_by(each, after) for each in (new, newest)] == [False, True]
 
 
 def test_webhooks_are_not_in_the_smallest_plan(mini: httpx.Client) -> None:
-    wanted = {"url": "https://hooks.example.com", "events": [UNRAISED]}
+    wanted = {"url": "https://hooks.example.com", "events": [NEVER_RAISED]}
     for answer in (mini.get("/webhooks"), mini.post("/webhooks", json=wanted)):
         envelope = refused(answer, 402, "feature_not_in_plan")
         assert envelope["error"]["feature"] == "webhooks.enabled"
@@ -264,8 +266,8 @@ def test_a_tenants_webhooks_are_its_own(
     changed = "product.updated"
     product = data(acme.post("/products", json={"item_code": run, "name": "Drum"}), 201)
     with (
-        listening() as ours,
-        listening() as theirs,
+        running_endpoint() as ours,
+        running_endpoint() as theirs,
         subscribed(acme, ours.url, changed) as first,
         subscribed(acme, ours.url, changed) as second,
         subscribed(importer, theirs.url, changed) as other,
@@ -276,10 +278,10 @@ def test_a_tenants_webhooks_are_its_own(
         event = eventually(
             lambda: next(iter(walk(acme, f"{mine.path}/deliveries")), None), "a delivery"
         )["id"]
-        mine.ended(event)
+        mine.wait_until_final(event)
         eventually(lambda: _of(ours, product) or None, "the event")
-        other.ended(other.test())  # by now, what came before it has come
-        assert {one.event["tenant"] for one in theirs.arrivals} == {IMPORTER}
+        other.wait_until_final(other.send_test())  # by now, what came before it has come
+        assert {one.event["tenant"] for one in theirs.requests} == {IMPORTER}
         for answer in (
             importer.get(mine.path),
             importer.patch(mine.path, json={"is_active": False}),
@@ -292,7 +294,7 @@ def test_a_tenants_webhooks_are_its_own(
         ):
             assert answer.status_code in {404, 410}, answer.text
         refused(importer.get(f"{other.path}/deliveries/{event}"), 404, "not_found")
-        assert mine.show()["is_active"]
+        assert mine.get()["is_active"]
 
 
 @pytest.mark.parametrize(
@@ -313,13 +315,13 @@ def test_a_tenants_webhooks_are_its_own(
     ],
 )
 def test_addresses_that_are_refused(beta: httpx.Client, url: str, reason: str) -> None:
-    answer = beta.post("/webhooks", json={"url": url, "events": [UNRAISED]})
+    answer = beta.post("/webhooks", json={"url": url, "events": [NEVER_RAISED]})
     assert fields(answer) == ["url"]
     assert reason in answer.json()["errors"][0]["message"]
 
 
 def test_all_that_is_wrong_is_told_at_once(beta: httpx.Client) -> None:
-    wrong = {"url": "https://10.0.0.1", "events": [UNRAISED, "truck.washed"], "secret": "short"}
+    wrong = {"url": "https://10.0.0.1", "events": [NEVER_RAISED, "truck.washed"], "secret": "short"}
     assert fields(beta.post("/webhooks", json=wrong)) == ["url", "events.1", "secret"]
     empty = {"url": "http://localhost:1", "events": []}
     assert fields(beta.post("/webhooks", json=empty)) == ["events"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import httpx
 
-from local.webhook_endpoint import Arrival, HttpResponse, listening
+from local.webhook_endpoint import CannedResponse, ReceivedRequest, running_endpoint
 from tests.e2e.answers import data
 from tests.e2e.import_calls import eventually
 
-UNRAISED = "rfid_validation.completed"
+NEVER_RAISED = "rfid_validation.completed"
 """Nothing raises it: who asks for it alone is sent only what is meant for it."""
 
-_ENDED = {"succeeded", "failed", "cancelled"}
+_FINAL = {"succeeded", "failed", "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Subscription:
     secret: str
     path: str
 
-    def show(self) -> dict[str, Any]:
+    def get(self) -> dict[str, Any]:
         """Read it."""
         shown: dict[str, Any] = data(self.client.get(self.path))
         return shown
 
-    def test(self) -> str:
+    def send_test(self) -> str:
         """Ask for a test event; return the id of its delivery."""
         delivery: dict[str, Any] = data(self.client.post(f"{self.path}/test"), 202)
         return str(delivery["id"])
@@ -41,12 +41,12 @@ class Subscription:
         read: dict[str, Any] = data(self.client.get(f"{self.path}/deliveries/{event}"))
         return read
 
-    def ended(self, event: str, *, attempts: int = 1) -> dict[str, Any]:
+    def wait_until_final(self, event: str, *, attempts: int = 1) -> dict[str, Any]:
         """Wait until a delivery has ended, after so many attempts or more."""
 
         def look() -> dict[str, Any] | None:
             read = self.delivery(event)
-            over = read["status"] in _ENDED and len(read["attempts"]) >= attempts
+            over = read["status"] in _FINAL and len(read["attempts"]) >= attempts
             return read if over else None
 
         return eventually(look, f"the end of the delivery of {event}")
@@ -55,7 +55,7 @@ class Subscription:
 @contextmanager
 def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscription]:
     """Subscribe, to nothing that happens unless events are named, as long as the block lasts."""
-    answer = client.post("/webhooks", json={"url": url, "events": events or [UNRAISED]})
+    answer = client.post("/webhooks", json={"url": url, "events": events or [NEVER_RAISED]})
     made = data(answer, 201)
     one = Subscription(client, made["id"], made["secret"], f"/webhooks/{made['id']}")
     try:
@@ -64,7 +64,9 @@ def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscri
         client.delete(one.path)
 
 
-def try_out(client: httpx.Client, *replies: HttpResponse) -> tuple[dict[str, Any], list[Arrival]]:
+def send_test_event(
+    client: httpx.Client, *replies: CannedResponse
+) -> tuple[dict[str, Any], list[ReceivedRequest]]:
     """Send a test event to an endpoint with such replies; its delivery, and what arrived."""
-    with listening(*replies) as endpoint, subscribed(client, endpoint.url) as one:
-        return one.ended(one.test()), endpoint.arrivals
+    with running_endpoint(*replies) as endpoint, subscribed(client, endpoint.url) as one:
+        return one.wait_until_final(one.send_test()), endpoint.requests

@@ -14,20 +14,20 @@ import pytest
 
 from examples.webhooks import receiver as program
 from examples.webhooks.receiver import (
-    LARGEST_BODY,
-    WAITING,
-    Arrival,
-    Event,
+    MAX_BODY_BYTES,
+    MAX_QUEUED,
     Inbox,
+    ReceivedDelivery,
     Receiver,
-    line,
+    WebhookEvent,
+    format_line,
 )
 from shared.integration.webhooks.signatures import new_secret
-from tests.deliveries import Headers, event, signed, written
+from tests.deliveries import Headers, encoded, event_body, signature
 from tests.programs import python
 
 SECRET = new_secret()
-BODY = written(event())
+BODY = encoded(event_body())
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def listening() -> Iterator[Receiver]:
 @pytest.fixture
 def receiver(listening: Receiver) -> Receiver:
     """The receiver, to which nothing has come yet."""
-    listening.arrivals = queue.Queue(WAITING)
+    listening.deliveries = queue.Queue(MAX_QUEUED)
     return listening
 
 
@@ -57,23 +57,23 @@ def send(
 
 
 def deliver(receiver: Receiver, told: dict[str, Any]) -> int:
-    body = written(told)
-    return send(receiver, body, signed(body, SECRET)).status
+    body = encoded(told)
+    return send(receiver, body, signature(body, SECRET)).status
 
 
-def arrived(receiver: Receiver) -> Arrival:
+def arrived(receiver: Receiver) -> ReceivedDelivery:
     """What came next."""
-    return receiver.arrivals.get(timeout=10)
+    return receiver.deliveries.get(timeout=10)
 
 
 def test_an_event_is_taken_and_answered(receiver: Receiver) -> None:
-    answer = send(receiver, BODY, signed(BODY, SECRET))
+    answer = send(receiver, BODY, signature(BODY, SECRET))
     assert answer.status == 204
-    assert arrived(receiver).event == Event.read(event())
+    assert arrived(receiver).event == WebhookEvent.parse(event_body())
 
 
 def test_an_event_without_attributes_or_status_is_taken(receiver: Receiver) -> None:
-    assert deliver(receiver, event(attributes=None, status=None) | {"new": "field"}) == 204
+    assert deliver(receiver, event_body(attributes=None, status=None) | {"new": "field"}) == 204
     taken = arrived(receiver).event
     assert taken is not None
     assert (taken.attributes, taken.status) == (None, None)
@@ -82,26 +82,26 @@ def test_an_event_without_attributes_or_status_is_taken(receiver: Receiver) -> N
 def test_repeats_and_late_ones_are_told_apart(receiver: Receiver) -> None:
     inbox = Inbox()
     sent = [
-        (event(1, 5), "new"),
-        (event(1, 5), "repeated"),
-        (event(3, 8), "new"),
-        (event(2, 7), "late"),
-        (event(2, 7), "repeated"),
-        (event(4, 8), "new"),  # two events of one change
-        (event(5, 1, id=13), "new"),
-        (event(6, 1, object="receipt"), "new"),
+        (event_body(1, 5), "new"),
+        (event_body(1, 5), "repeated"),
+        (event_body(3, 8), "new"),
+        (event_body(2, 7), "late"),
+        (event_body(2, 7), "repeated"),
+        (event_body(4, 8), "new"),  # two events of one change
+        (event_body(5, 1, id=13), "new"),
+        (event_body(6, 1, object="receipt"), "new"),
     ]
     for told, verdict in sent:
         assert deliver(receiver, told) == 204
-        assert inbox.judge(arrived(receiver)) == verdict
+        assert inbox.classify(arrived(receiver)) == verdict
 
 
 def test_all_arrive_when_many_are_sent_at_once(receiver: Receiver) -> None:
-    sent = [event(number % 20, number % 20) for number in range(60)]
+    sent = [event_body(number % 20, number % 20) for number in range(60)]
     with ThreadPoolExecutor(12) as pool:
         assert set(pool.map(lambda told: deliver(receiver, told), sent)) == {204}
     inbox = Inbox()
-    verdicts = [inbox.judge(arrived(receiver)) for _ in sent]
+    verdicts = [inbox.classify(arrived(receiver)) for _ in sent]
     assert verdicts.count("repeated") == 40
     assert "refused" not in verdicts
 
@@ -109,27 +109,30 @@ def test_all_arrive_when_many_are_sent_at_once(receiver: Receiver) -> None:
 def test_memory_is_bounded() -> None:
     inbox = Inbox(remembered=3)
     for number in range(100):
-        assert inbox.judge(Arrival(Event.read(event(number, id=number)))) == "new"
-    assert inbox.judge(Arrival(Event.read(event(99, id=99)))) == "repeated"
-    assert inbox.judge(Arrival(Event.read(event(0, id=0)))) == "new"
+        assert (
+            inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(number, id=number))))
+            == "new"
+        )
+    assert inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(99, id=99)))) == "repeated"
+    assert inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(0, id=0)))) == "new"
     assert (len(inbox._seen), len(inbox._newest)) == (3, 3)
 
 
 def test_a_resource_that_is_busy_is_not_forgotten() -> None:
     inbox = Inbox(remembered=2)
     for number in range(2, 20):
-        inbox.judge(Arrival(Event.read(event(2 * number, number, id=1))))
-        inbox.judge(Arrival(Event.read(event(2 * number + 1, id=number))))
-    assert inbox.judge(Arrival(Event.read(event(99, 5, id=1)))) == "late"
+        inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(2 * number, number, id=1))))
+        inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(2 * number + 1, id=number))))
+    assert inbox.classify(ReceivedDelivery(WebhookEvent.parse(event_body(99, 5, id=1)))) == "late"
 
 
 @pytest.mark.parametrize(
     ("headers", "reason"),
     [
         (Headers, "no header"),
-        (lambda: signed(BODY, new_secret()), "neither this body"),
-        (lambda: signed(BODY + b" ", SECRET), "neither this body"),
-        (lambda: signed(BODY, SECRET, age=310), "too old"),
+        (lambda: signature(BODY, new_secret()), "neither this body"),
+        (lambda: signature(BODY + b" ", SECRET), "neither this body"),
+        (lambda: signature(BODY, SECRET, age=310), "too old"),
     ],
     ids=["unsigned", "another secret", "changed", "too old"],
 )
@@ -155,7 +158,7 @@ def test_what_is_not_right_is_refused(
     ids=["XML", "no UTF-8", "deep", "nothing", "list", "null", "half"],
 )
 def test_what_is_no_event_is_refused(body: bytes, reason: str, receiver: Receiver) -> None:
-    answer = send(receiver, body, signed(body, SECRET))
+    answer = send(receiver, body, signature(body, SECRET))
     assert answer.status == 400
     refused = arrived(receiver)
     assert refused.event is None
@@ -171,13 +174,13 @@ def test_what_is_no_event_is_refused(body: bytes, reason: str, receiver: Receive
         {"sequence": "1"},
         {"sequence": 1.5},
         {"data": []},
-        {"data": event()["data"] | {"id": []}},
-        {"data": event()["data"] | {"status": 1}},
-        {"data": event()["data"] | {"attributes": "x"}},
+        {"data": event_body()["data"] | {"id": []}},
+        {"data": event_body()["data"] | {"status": 1}},
+        {"data": event_body()["data"] | {"attributes": "x"}},
     ],
 )
 def test_an_event_of_another_shape_is_refused(change: dict[str, Any], receiver: Receiver) -> None:
-    assert deliver(receiver, event() | change) == 400
+    assert deliver(receiver, event_body() | change) == 400
     assert "no event" in arrived(receiver).reason
 
 
@@ -204,7 +207,7 @@ def raw(receiver: Receiver, request: bytes) -> bytes:
         (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 411),
         (b"POST / HTTP/1.1\r\nContent-Length: \xb2\r\n\r\n", 411),
         (b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 411),
-        (f"POST / HTTP/1.1\r\nContent-Length: {LARGEST_BODY + 1}\r\n\r\n".encode(), 413),
+        (f"POST / HTTP/1.1\r\nContent-Length: {MAX_BODY_BYTES + 1}\r\n\r\n".encode(), 413),
         (b"BREW / HTTP/1.1\r\n\r\n", 501),
         (b"\x16\x03\x01\r\n\r\n", 400),
     ],
@@ -214,7 +217,7 @@ def test_what_cannot_be_read_is_refused(
     request_: bytes, status: int, receiver: Receiver, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert f" {status} ".encode() in raw(receiver, request_)[:500]
-    assert deliver(receiver, event()) == 204
+    assert deliver(receiver, event_body()) == 204
     assert capfd.readouterr() == ("", "")
 
 
@@ -222,7 +225,7 @@ def test_who_hangs_up_early_is_not_answered_and_harms_nobody(
     receiver: Receiver, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert raw(receiver, b"POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nhalf") == b""
-    assert deliver(receiver, event()) == 204
+    assert deliver(receiver, event_body()) == 204
     assert arrived(receiver).event is not None
     assert capfd.readouterr() == ("", "")
 
@@ -241,12 +244,12 @@ def test_a_connection_that_breaks_is_a_line_and_no_traceback(
 def test_when_too_much_waits_the_sender_is_asked_to_come_again(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiver.arrivals, "maxsize", 1)
-    assert deliver(receiver, event(1)) == 204
-    answer = send(receiver, BODY, signed(BODY, SECRET))
+    monkeypatch.setattr(receiver.deliveries, "maxsize", 1)
+    assert deliver(receiver, event_body(1)) == 204
+    answer = send(receiver, BODY, signature(BODY, SECRET))
     assert (answer.status, answer.msg["Retry-After"]) == (503, "5")
-    assert Inbox().judge(arrived(receiver)) == "new"
-    assert deliver(receiver, event(1)) == 204
+    assert Inbox().classify(arrived(receiver)) == "new"
+    assert deliver(receiver, event_body(1)) == 204
 
 
 def test_it_listens_on_this_machine_alone(receiver: Receiver) -> None:
@@ -256,10 +259,12 @@ def test_it_listens_on_this_machine_alone(receiver: Receiver) -> None:
 
 
 def test_a_line_has_no_controls() -> None:
-    told = line("new", Arrival(Event.read(event(status="\x1b[2J\ndone"))))
+    told = format_line(
+        "new", ReceivedDelivery(WebhookEvent.parse(event_body(status="\x1b[2J\ndone")))
+    )
     assert told.isprintable()
     words = ["new", "picking.completed", "picking", "12", "?[2J?done", "#1"]
-    words += [event()["created_at"], event()["id"]]
+    words += [event_body()["created_at"], event_body()["id"]]
     assert told.split() == words
 
 
@@ -276,10 +281,10 @@ def test_the_program_tells_what_arrives_until_it_is_ended(end: signal.Signals) -
     with command("--port", "0") as running:
         assert running.stdout is not None
         port = int(running.stdout.readline().partition("127.0.0.1:")[2].partition(";")[0])
-        bodies = [written(event()), written(event()), b"{}"]
+        bodies = [encoded(event_body()), encoded(event_body()), b"{}"]
         for body in bodies:
             line = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-            line.request("POST", "/", body, signed(body, SECRET))
+            line.request("POST", "/", body, signature(body, SECRET))
             line.getresponse().read()
             line.close()
         told = [running.stdout.readline().split()[0] for _ in bodies]

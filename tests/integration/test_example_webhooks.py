@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from examples.webhooks import verify_with_standardwebhooks, verify_with_stripe
 from examples.webhooks.verify import BadSignatureError, verify
 from shared.integration.webhooks.signatures import new_secret, signature_headers
-from tests.deliveries import Headers, event, signed, written
+from tests.deliveries import Headers, encoded, event_body, signature
 
 SECRET, OLD = new_secret(), new_secret()
 OWN = "chosen-by-the-receiver"
@@ -21,7 +21,7 @@ NOW = 1_700_000_000
 type Verify = Callable[[str, Headers, bytes], Any]
 
 
-BODY = written(event())
+BODY = encoded(event_body())
 
 
 def by_hand(secret: str, headers: Headers, body: bytes) -> Any:
@@ -46,26 +46,26 @@ each_way = pytest.mark.parametrize(("way", "refusal"), WAYS)
 
 @each_way
 def test_a_delivery_is_verified(way: Verify, refusal: type[Exception]) -> None:
-    assert way(SECRET, signed(BODY, SECRET), BODY) == event()
-    assert way(SECRET, signed(BODY, SECRET, OLD), BODY) == event()
-    assert way(OLD, signed(BODY, SECRET, OLD), BODY) == event()
+    assert way(SECRET, signature(BODY, SECRET), BODY) == event_body()
+    assert way(SECRET, signature(BODY, SECRET, OLD), BODY) == event_body()
+    assert way(OLD, signature(BODY, SECRET, OLD), BODY) == event_body()
     with pytest.raises(refusal):
-        way(OLD, signed(BODY, SECRET), BODY)
+        way(OLD, signature(BODY, SECRET), BODY)
 
 
 @pytest.mark.parametrize("way", [by_hand, with_stripe])
 def test_a_secret_of_ones_own_verifies(way: Verify) -> None:
-    assert way(OWN, signed(BODY, OWN), BODY) == event()
+    assert way(OWN, signature(BODY, OWN), BODY) == event_body()
 
 
 @each_way
 @pytest.mark.parametrize(
     "headers",
     [
-        lambda: signed(BODY + b" ", SECRET),
-        lambda: signed(BODY.replace(b"12", b"13"), SECRET),
-        lambda: signed(BODY, OLD),
-        lambda: signed(BODY, SECRET, age=310),
+        lambda: signature(BODY + b" ", SECRET),
+        lambda: signature(BODY.replace(b"12", b"13"), SECRET),
+        lambda: signature(BODY, OLD),
+        lambda: signature(BODY, SECRET, age=310),
         Headers,
     ],
     ids=["shorter", "changed", "another secret", "too old", "unsigned"],
@@ -82,9 +82,9 @@ def test_what_is_not_right_is_refused(
 def test_headers_that_say_nothing_are_refused(
     value: str, way: Verify, refusal: type[Exception]
 ) -> None:
-    headers = dict.fromkeys(signed(BODY, SECRET), value)
+    headers = dict.fromkeys(signature(BODY, SECRET), value)
     for name in headers:
-        for mixed in (headers, signed(BODY, SECRET) | {name: value}):
+        for mixed in (headers, signature(BODY, SECRET) | {name: value}):
             if name.startswith("webhook-") == (way is with_standardwebhooks):
                 with pytest.raises(refusal):
                     way(SECRET, mixed, BODY)
@@ -121,8 +121,8 @@ def test_a_signature_of_other_letters_is_refused_by_stripes_library_too() -> Non
 
 def test_spaces_and_schemes_to_come_do_not_matter() -> None:
     header = signature_headers("evt_1", BODY, [OLD, SECRET], NOW)["X-Service-Signature"]
-    assert verify(SECRET, header.replace(",", " , "), BODY, now=NOW) == event()
-    assert verify(SECRET, f"{header},v2=new", BODY, now=NOW) == event()
+    assert verify(SECRET, header.replace(",", " , "), BODY, now=NOW) == event_body()
+    assert verify(SECRET, f"{header},v2=new", BODY, now=NOW) == event_body()
 
 
 def test_a_known_signature() -> None:
@@ -141,6 +141,6 @@ def test_a_known_signature() -> None:
 @pytest.mark.parametrize("off", [-300, 300])
 def test_clocks_may_be_five_minutes_apart(off: int) -> None:
     header = signature_headers("evt_1", BODY, [SECRET], NOW)["X-Service-Signature"]
-    assert verify(SECRET, header, BODY, now=NOW + off) == event()
+    assert verify(SECRET, header, BODY, now=NOW + off) == event_body()
     with pytest.raises(BadSignatureError, match="too old, or one of the clocks"):
         verify(SECRET, header, BODY, now=NOW + off + (off > 0) - (off < 0))

@@ -22,7 +22,7 @@ from local.listen import _subscribed, find_tenant, listen
 from local.server import LocalRunFailed
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
-from tests.deliveries import event, signed, written
+from tests.deliveries import encoded, event_body, signature
 from tests.programs import python
 
 
@@ -110,9 +110,9 @@ def started(stack: Path, *arguments: str) -> AbstractContextManager[Popen[str]]:
 
 def deliver(url: str, told: dict[str, Any], secret: str) -> int:
     """Send an event to a subscription's address."""
-    body = written(told)
+    body = encoded(told)
     line = http.client.HTTPConnection(httpx.URL(url).netloc.decode(), timeout=10)
-    line.request("POST", "/", body, signed(body, secret))
+    line.request("POST", "/", body, signature(body, secret))
     status = line.getresponse().status
     line.close()
     return status
@@ -129,11 +129,11 @@ def test_events_are_shown_until_it_is_ended(
             pass
         made = service.subscriptions[7]
         assert made["events"] == list(EVENT_KINDS)
-        drum = event(1, 4, attributes={"name": "Drüm \x9b2J"})
+        drum = event_body(1, 4, attributes={"name": "Drüm \x9b2J"})
         assert deliver(made["url"], drum, made["secret"]) == 204
         assert deliver(made["url"], drum, made["secret"]) == 204
-        assert deliver(made["url"], event(2, 3, status="\x1b[2J"), made["secret"]) == 204
-        assert deliver(made["url"], event(3), new_secret()) == 401
+        assert deliver(made["url"], event_body(2, 3, status="\x1b[2J"), made["secret"]) == 204
+        assert deliver(made["url"], event_body(3), new_secret()) == 401
         told = [running.stdout.readline() for _ in range(5)]
         running.send_signal(end)
         rest, complaints = running.communicate(timeout=20)

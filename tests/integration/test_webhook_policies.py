@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from shared.integration.webhooks.http_client import Outcome
-from shared.integration.webhooks.rules import MOST_FAILURES
+from shared.integration.webhooks.http_client import AttemptResult
+from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, is_about
 from tests.stack import Stack
-from tests.webhook_scenario import RELAY, WORKER, Sent, WebhookDesk, fail, open_desk
+from tests.webhook_scenario import RELAY, WORKER, SentRequest, WebhookDesk, open_desk, respond_500
 
 _ROLE = "WebhookDataRole"
 _TABLE = ARNS.table("stowage-tenant-acme")
@@ -26,44 +26,44 @@ def desk(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterato
         yield desk
 
 
-def _late(_: Sent) -> Outcome:
-    return Outcome(milliseconds=_LATE_MS, status=200)
+def _late(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=_LATE_MS, status=200)
 
 
-def _gone(_: Sent) -> Outcome:
-    return Outcome(milliseconds=12, status=410, error="answered 410")
+def _gone(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=12, status=410, error="answered 410")
 
 
 def _delivered(desk: WebhookDesk) -> None:
     """An event is delivered, at once and once more, and to an endpoint that takes its time."""
     number = desk.subscribe()["id"]
     desk.happen(1)
-    desk.flow()
-    (delivery,) = desk.log(number)
+    desk.run_until_idle()
+    (delivery,) = desk.deliveries(number)
     assert delivery["status"] == "succeeded"
     again = f"/webhooks/{number}/deliveries/{delivery['id']}/redeliver"
     assert desk.erp.post(again).status == 202
-    desk.flow()
+    desk.run_until_idle()
     desk.endpoint = _late
     for product in (2, 3):
         desk.happen(product)
-        desk.flow()
+        desk.run_until_idle()
     assert len(desk.sent) == 4
 
 
 def _failed(desk: WebhookDesk) -> None:
     """Deliveries fail until their subscription deactivates itself, and one that is gone."""
-    desk.endpoint = fail
+    desk.endpoint = respond_500
     number = desk.subscribe()["id"]
-    for product in range(1, MOST_FAILURES + 1):
+    for product in range(1, MAX_FAILURES + 1):
         desk.happen(product)
-        desk.flow()
-    assert desk.show(number)["is_active"] is False
+        desk.run_until_idle()
+    assert desk.get(number)["is_active"] is False
     desk.endpoint = _gone
     number = desk.subscribe()["id"]
     desk.happen(0)
-    desk.flow()
-    assert desk.show(number)["is_active"] is False
+    desk.run_until_idle()
+    assert desk.get(number)["is_active"] is False
 
 
 def _in_vain(desk: WebhookDesk) -> None:
@@ -75,10 +75,10 @@ def _in_vain(desk: WebhookDesk) -> None:
     assert desk.erp.delete(f"/webhooks/{deleted}").status == 200
     bodies = desk.take()
     assert desk.work(*bodies) == desk.work(*bodies, receives=2) == []
-    desk.flow()
+    desk.run_until_idle()
     assert len(desk.sent) == 1
-    assert desk.log(kept)[0]["status"] == "succeeded"
-    assert desk.log(inactive)[0]["status"] == "cancelled"
+    assert desk.deliveries(kept)[0]["status"] == "succeeded"
+    assert desk.deliveries(inactive)[0]["status"] == "cancelled"
 
 
 @pytest.mark.parametrize("story", [_delivered, _failed, _in_vain])

@@ -7,7 +7,7 @@ part: it lets NAT64, relays and a cloud's own addresses pass.
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-_REFUSED = {
+_NON_PUBLIC = {
     "cloud metadata": "169.254.169.254/32 168.63.129.16/32 fd00:ec2::254/128",
     "loopback": "127.0.0.0/8 ::1/128",
     "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10",
@@ -24,18 +24,20 @@ _REFUSED = {
 }
 """Kind → its ranges. A range inside another stands before it."""
 
-_RANGES = [(ip_network(text), kind) for kind, texts in _REFUSED.items() for text in texts.split()]
-_RANGES_4 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv4Network)]
-_RANGES_6 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv6Network)]
+_RANGES = [
+    (ip_network(text), kind) for kind, texts in _NON_PUBLIC.items() for text in texts.split()
+]
+_RANGES_V4 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv4Network)]
+_RANGES_V6 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv6Network)]
 
-_UNICAST_6 = IPv6Network("2000::/3")
+_GLOBAL_UNICAST_V6 = IPv6Network("2000::/3")
 """All of IPv6 that has been given out for the public internet."""
 
-_ISATAP = {0x0000_5EFE, 0x0200_5EFE}
+_ISATAP_PREFIXES = {0x0000_5EFE, 0x0200_5EFE}
 """First half of an interface id whose second half is an IPv4 address."""
 
 
-def kind_of(address: str) -> str | None:
+def non_public_kind(address: str) -> str | None:
     """Tell what an address is that a webhook must not reach; None when it is public.
 
     `address` is the text of an IPv4 or IPv6 address as getaddrinfo gives it. Whatever is no such
@@ -47,22 +49,22 @@ def kind_of(address: str) -> str | None:
         return "unknown"
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped is None:
-            return _kind_6(ip)
+            return _non_public_kind_v6(ip)
         ip = ip.ipv4_mapped
-    return _kind_4(ip)
+    return _non_public_kind_v4(ip)
 
 
-def _kind_4(ip: IPv4Address) -> str | None:
-    return next((kind for network, kind in _RANGES_4 if ip in network), None)
+def _non_public_kind_v4(ip: IPv4Address) -> str | None:
+    return next((kind for network, kind in _RANGES_V4 if ip in network), None)
 
 
-def _kind_6(ip: IPv6Address) -> str | None:
+def _non_public_kind_v6(ip: IPv6Address) -> str | None:
     if ip.scope_id is not None:
         # A scope names one of our own links.
         return "link-local"
-    for network, kind in _RANGES_6:
+    for network, kind in _RANGES_V6:
         if ip in network:
             return kind
-    if ip not in _UNICAST_6:
+    if ip not in _GLOBAL_UNICAST_V6:
         return "reserved"
-    return "tunnel" if (int(ip) >> 32) & 0xFFFF_FFFF in _ISATAP else None
+    return "tunnel" if (int(ip) >> 32) & 0xFFFF_FFFF in _ISATAP_PREFIXES else None

@@ -5,42 +5,42 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.integration.webhooks.target_urls import MOST_CHARACTERS, BadTarget, parse_target
+from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
-from shared.kernel.events.kinds import EVENT_KINDS, AnyKind, EventKind
+from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
 from shared.kernel.fields import Input, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import ListParameters
 
-OVERLAP_HOURS = 24
+DEFAULT_OVERLAP_HOURS = 24
 """How long the secret before signs, too, unless a rotation says otherwise."""
 
 
-def _target(url: str) -> str:
+def _valid_url(url: str) -> str:
     try:
         parse_target(url, localhost=config().webhook_localhost)
-    except BadTarget as reason:
+    except InvalidTarget as reason:
         raise PydanticCustomError("target", "{reason}", {"reason": str(reason)}) from None
     return url
 
 
 type _Url = Annotated[
     str,
-    AfterValidator(_target),
+    AfterValidator(_valid_url),
     WithJsonSchema(
-        {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": MOST_CHARACTERS}
+        {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": MAX_URL_LENGTH}
     ),
 ]
 """Where events go: https, a public name, port 443 or 8443."""
 
 
-type _Kinds = Annotated[
+type _EventKinds = Annotated[
     list[EventKind],
     Field(min_length=1, max_length=len(EVENT_KINDS), json_schema_extra={"uniqueItems": True}),
     distinct(len(EVENT_KINDS)),
 ]
 
 
-def _own_secret(secret: str) -> str:
+def _valid_secret(secret: str) -> str:
     if not (secret.isascii() and secret.isprintable() and " " not in secret):
         raise PydanticCustomError("secret", "must be printable ASCII characters without spaces")
     if not 16 <= len(secret) <= 128:  # noqa: PLR2004 - as the message says
@@ -48,10 +48,10 @@ def _own_secret(secret: str) -> str:
     return secret
 
 
-type _OwnSecret = Annotated[
+type _ChosenSecret = Annotated[
     str,
     StringConstraints(max_length=1_000),
-    AfterValidator(_own_secret),
+    AfterValidator(_valid_secret),
     WithJsonSchema(
         {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[\\x21-\\x7e]+$"}
     ),
@@ -63,15 +63,15 @@ class WebhookCreate(Input):
     """A new subscription. Without a secret, the service makes one."""
 
     url: _Url
-    events: _Kinds
-    secret: _OwnSecret | None = None
+    events: _EventKinds
+    secret: _ChosenSecret | None = None
 
 
 class WebhookChange(Input):
     """What may change of a subscription; only the fields sent do."""
 
     url: _Url = ""
-    events: _Kinds = Field(default_factory=list)
+    events: _EventKinds = Field(default_factory=list)
     is_active: bool = Field(
         default=True, description="true also sets failure_count to 0: a fresh start."
     )
@@ -80,8 +80,8 @@ class WebhookChange(Input):
 class SecretRotation(Input):
     """A new secret, and for how long the one before signs, too."""
 
-    secret: _OwnSecret | None = None
-    overlap_hours: Annotated[int, Field(ge=0, le=168)] = OVERLAP_HOURS
+    secret: _ChosenSecret | None = None
+    overlap_hours: Annotated[int, Field(ge=0, le=168)] = DEFAULT_OVERLAP_HOURS
 
 
 class StoredSecret(Stored):
@@ -106,7 +106,7 @@ class StoredWebhook(Stored):
     updated_at: Timestamp
 
 
-class Pulse(Stored):
+class EndpointHealth(Stored):
     """What deliveries have told of a subscription.
 
     `quick`: its endpoint answered quickly the last time, so that others may wait behind it.
@@ -164,7 +164,7 @@ class Delivery(Stored):
 
     id: str = Field(description="Id of the event.")
     webhook_id: int
-    event: AnyKind
+    event: AnyEventKind
     status: DeliveryStatus
     reason: str | None = Field(default=None, description="Why it was cancelled.")
     attempts: list[Attempt] = Field(
@@ -190,4 +190,4 @@ class DeliveryParameters(ListParameters):
 
     sort: Literal["created_at", "-created_at"] = "-created_at"
     status: DeliveryStatus | None = None
-    event: AnyKind | None = None
+    event: AnyEventKind | None = None

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import gets_webhooks
-from shared.integration.webhooks.repository import Register, read_register
-from shared.integration.webhooks.tasks import Task
+from shared.integration.webhooks.repository import SubscriptionRegister, read_register
+from shared.integration.webhooks.tasks import DeliveryTask
 from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -29,7 +29,7 @@ class Relay:
     A repeated message is dropped by whoever delivers: the log tells that the attempt was made.
     """
 
-    _registers: dict[str, Register] = field(default_factory=dict)
+    _registers: dict[str, SubscriptionRegister] = field(default_factory=dict)
 
     def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
         """Send the messages of entries (with their tenants), then mark them as relayed.
@@ -38,10 +38,10 @@ class Relay:
             Ids of the entries that could not be relayed; they are as they were.
         """
         failed: set[str] = set()
-        tasks: list[tuple[str, Task]] = []
+        tasks: list[tuple[str, DeliveryTask]] = []
         for tenant, entry in entries:
             try:
-                tasks += [(entry.id, task) for task in self._tasks(tenant, entry)]
+                tasks += [(entry.id, task) for task in self._tasks_of(tenant, entry)]
             except Exception:  # noqa: BLE001 - whatever it is, it comes back
                 logger.exception("an entry of the outbox was not relayed", tenant=tenant)
                 failed.add(entry.id)
@@ -49,23 +49,27 @@ class Relay:
         for refused in map_concurrently(_send, batches):
             failed |= refused
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
-        marked = map_concurrently(_mark, relayed)
+        marked = map_concurrently(_mark_relayed, relayed)
         return failed | {
             entry.id for (_, entry), done in zip(relayed, marked, strict=True) if not done
         }
 
-    def _tasks(self, tenant: str, entry: OutboxEntry) -> list[Task]:
+    def _tasks_of(self, tenant: str, entry: OutboxEntry) -> list[DeliveryTask]:
         if isinstance(entry, RedeliveryRequest):
-            return [Task(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
+            return [DeliveryTask(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
         only = entry.only_subscription
-        numbers = [only] if only is not None else self._register(tenant).wanting(entry.type)
-        return [Task(tenant, number, entry.id, due=now_ms()) for number in numbers]
+        numbers = (
+            [only] if only is not None else self._register_of(tenant).subscribers_of(entry.type)
+        )
+        return [DeliveryTask(tenant, number, entry.id, due=now_ms()) for number in numbers]
 
-    def _register(self, tenant: str) -> Register:
+    def _register_of(self, tenant: str) -> SubscriptionRegister:
         """Read who wants what, once for all entries: they were committed before."""
         if tenant not in self._registers:
             served = directory.tenant_if(tenant, gets_webhooks) is not None
-            self._registers[tenant] = read_register(store_for(tenant)) if served else Register()
+            self._registers[tenant] = (
+                read_register(store_for(tenant)) if served else SubscriptionRegister()
+            )
         return self._registers[tenant]
 
 
@@ -82,7 +86,7 @@ def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]
         yield len(entries) - len(failed), len(failed)
 
 
-def _send(batch: list[tuple[str, Task]]) -> set[str]:
+def _send(batch: list[tuple[str, DeliveryTask]]) -> set[str]:
     """Send the messages of a batch; return the entries whose message was not taken."""
     messages = [task.message() for _, task in batch]
     try:
@@ -97,7 +101,7 @@ def _send(batch: list[tuple[str, Task]]) -> set[str]:
     }
 
 
-def _mark(one: tuple[str, OutboxEntry]) -> bool:
+def _mark_relayed(one: tuple[str, OutboxEntry]) -> bool:
     tenant, entry = one
     try:
         mark_relayed(client("dynamodb"), config().outbox_table, tenant, entry)

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.integration.webhooks.models import (
     DeliveryParameters,
-    Pulse,
+    EndpointHealth,
     StoredDelivery,
     StoredWebhook,
     WebhookParameters,
@@ -28,14 +28,14 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, 
 from shared.kernel.db.transaction import Transaction, is_transient
 from shared.kernel.observability import logger
 
-LOG_DAYS = 30
+RETENTION_DAYS = 30
 """How long a delivery is kept in the log."""
-WINDOW = 500
+MAX_LISTED = 500
 """Deliveries that the list of a log goes back."""
 
 _PARTITION = "webhooks"
 _REGISTER: Key = (_PARTITION, "REGISTER")
-_PULSE = "PULSE#"
+_HEALTH_PREFIX = "PULSE#"
 _STATUS_INDEX = 1
 _SUCCEEDED = "succeeded"
 
@@ -72,44 +72,48 @@ def list_webhooks(store: Store, parameters: WebhookParameters) -> Page[StoredWeb
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
+class SubscriptionRegister:
     """All subscriptions of a tenant: their ids, and what the active ones ask for."""
 
     version: int = 0
     ids: frozenset[int] = frozenset()
-    wanted: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    active_events: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
-    def wanting(self, event: str) -> list[int]:
+    def subscribers_of(self, event: str) -> list[int]:
         """Ids of the active subscriptions that ask for an event."""
-        return sorted(number for number, events in self.wanted.items() if event in events)
+        return sorted(number for number, events in self.active_events.items() if event in events)
 
 
-def read_register(store: Store) -> Register:
+def read_register(store: Store) -> SubscriptionRegister:
     """Read the register as it is at this moment."""
     item = store.get(_REGISTER)
     if item is None:
-        return Register()
+        return SubscriptionRegister()
     wanted = {int(number): frozenset(text.split()) for number, text in item["wanted"].items()}
-    return Register(item["version"], frozenset(item.get("ids", ())), wanted)
+    return SubscriptionRegister(item["version"], frozenset(item.get("ids", ())), wanted)
 
 
-def enter(tx: Transaction, register: Register, webhook: StoredWebhook) -> None:
+def stage_registration(
+    tx: Transaction, register: SubscriptionRegister, webhook: StoredWebhook
+) -> None:
     """Stage what the register says of a subscription; overtaken when it has changed."""
-    wanted = {number: kinds for number, kinds in register.wanted.items() if number != webhook.id}
+    wanted = {
+        number: kinds for number, kinds in register.active_events.items() if number != webhook.id
+    }
     if webhook.is_active:
         wanted[webhook.id] = frozenset(webhook.events)
     _stage_register(tx, register, register.ids | {webhook.id}, wanted)
 
 
-def strike(tx: Transaction, register: Register, number: int) -> None:
+def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:
     """Stage that the register knows a subscription no more."""
-    wanted = {other: kinds for other, kinds in register.wanted.items() if other != number}
+    wanted = {other: kinds for other, kinds in register.active_events.items() if other != number}
     _stage_register(tx, register, register.ids - {number}, wanted)
 
 
 def _stage_register(
     tx: Transaction,
-    register: Register,
+    register: SubscriptionRegister,
     ids: frozenset[int],
     wanted: Mapping[int, frozenset[str]],
 ) -> None:
@@ -129,54 +133,55 @@ def _stage_register(
 # Pulses
 
 
-def pulse_key(number: int) -> Key:
+def health_key(number: int) -> Key:
     """Key of the pulse of a subscription."""
-    return (_PARTITION, f"{_PULSE}{id_text(number)}")
+    return (_PARTITION, f"{_HEALTH_PREFIX}{id_text(number)}")
 
 
-def read_pulse(store: Store, number: int) -> Pulse | None:
+def read_health(store: Store, number: int) -> EndpointHealth | None:
     """Read the pulse of a subscription; None when there is no such subscription."""
-    item = store.get(pulse_key(number))
-    return Pulse.model_validate(item) if item else None
+    item = store.get(health_key(number))
+    return EndpointHealth.model_validate(item) if item else None
 
 
-def read_pulses(store: Store) -> dict[int, Pulse]:
+def read_all_health(store: Store) -> dict[int, EndpointHealth]:
     """Read the pulses of all subscriptions, by their ids."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition AND begins_with({SORT_KEY}, :pulse)",
-        values={":partition": _PARTITION, ":pulse": _PULSE},
+        values={":partition": _PARTITION, ":pulse": _HEALTH_PREFIX},
         ConsistentRead=True,
     )
     return {
-        int(item[SORT_KEY].removeprefix(_PULSE)): Pulse.model_validate(item) for item in page.items
+        int(item[SORT_KEY].removeprefix(_HEALTH_PREFIX)): EndpointHealth.model_validate(item)
+        for item in page.items
     }
 
 
-def start_pulse(tx: Transaction, number: int) -> None:
+def stage_new_health(tx: Transaction, number: int) -> None:
     """Stage the pulse of a new subscription."""
-    partition, sort = pulse_key(number)
+    partition, sort = health_key(number)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "failure_count": 0})
 
 
-def calm(tx: Transaction, number: int) -> None:
+def stage_failure_reset(tx: Transaction, number: int) -> None:
     """Stage that a subscription has no failures behind it."""
     tx.update(
-        pulse_key(number),
+        health_key(number),
         "SET failure_count = :none",
         condition=f"attribute_exists({PARTITION_KEY})",
         values={":none": 0},
     )
 
 
-def drop_pulse(tx: Transaction, number: int) -> None:
+def stage_health_removal(tx: Transaction, number: int) -> None:
     """Stage the end of a pulse."""
-    tx.delete(pulse_key(number))
+    tx.delete(health_key(number))
 
 
-def count_failure(tx: Transaction, number: int, pulse: Pulse, *, quick: bool) -> None:
+def stage_failure(tx: Transaction, number: int, pulse: EndpointHealth, *, quick: bool) -> None:
     """Stage one more failed delivery; overtaken when another was counted meanwhile."""
     tx.update(
-        pulse_key(number),
+        health_key(number),
         "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
         condition="failure_count = :seen",
         values={
@@ -188,17 +193,19 @@ def count_failure(tx: Transaction, number: int, pulse: Pulse, *, quick: bool) ->
     )
 
 
-def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: bool) -> None:
+def record_attempt(
+    store: Store, number: int, now: Instant, *, quick: bool, succeeded: bool
+) -> None:
     """Note an attempt that ended no delivery as failed, at once; a success forgets failures."""
     values = {":now": encode(now), ":quick": encode(quick)}
     if succeeded:
         values[":none"] = encode(0)
     with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted meanwhile
-        _patiently(
+        _retry_transient_errors(
             store,
             lambda: store.client.update_item(
                 TableName=store.table,
-                Key=key_attributes(pulse_key(number)),
+                Key=key_attributes(health_key(number)),
                 UpdateExpression="SET last_triggered_at = :now, quick = :quick"
                 + (", failure_count = :none" if succeeded else ""),
                 ConditionExpression=f"attribute_exists({PARTITION_KEY})",
@@ -207,12 +214,12 @@ def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: boo
         )
 
 
-def note_slow(store: Store, number: int) -> None:
+def record_slow_endpoint(store: Store, number: int) -> None:
     """Note that an endpoint takes its time; that it is not noted does no harm."""
     try:
         store.client.update_item(
             TableName=store.table,
-            Key=key_attributes(pulse_key(number)),
+            Key=key_attributes(health_key(number)),
             UpdateExpression="SET quick = :quick",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeValues={":quick": encode(False)},
@@ -221,7 +228,7 @@ def note_slow(store: Store, number: int) -> None:
         logger.warning("a slow endpoint was not noted", exc_info=True)
 
 
-def _patiently[R](store: Store, call: Callable[[], R]) -> R:
+def _retry_transient_errors[R](store: Store, call: Callable[[], R]) -> R:
     """Make a call again that met a transaction on the same item, inside the deadline."""
     attempt = 0
     while True:
@@ -237,7 +244,7 @@ def _patiently[R](store: Store, call: Callable[[], R]) -> R:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedDelivery:
     """A delivery as it was read, with the version that a change of it is conditioned on."""
 
     version: int
@@ -245,7 +252,7 @@ class Logged:
     expires_at: int
 
 
-class AlreadyLogged(Exception):
+class DeliveryConflict(Exception):
     """Someone else has changed the delivery since it was read."""
 
 
@@ -254,34 +261,36 @@ def delivery_key(webhook: int, event: str) -> Key:
     return (f"delivery#{id_text(webhook)}", event)
 
 
-def logged_of(item: Item | None) -> Logged | None:
+def parse_delivery(item: Item | None) -> LoggedDelivery | None:
     """Read a delivery from its item; None when its time in the log is over."""
     if item is None or item[EXPIRY] <= now_ms() // 1000:
         return None
     delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
-    return Logged(item["version"], delivery, item[EXPIRY])
+    return LoggedDelivery(item["version"], delivery, item[EXPIRY])
 
 
-def find_delivery(store: Store, webhook: int, event: str) -> Logged | None:
+def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | None:
     """Read a delivery; None when there is none."""
-    return logged_of(store.get(delivery_key(webhook, event)))
+    return parse_delivery(store.get(delivery_key(webhook, event)))
 
 
-def stage_delivery(tx: Transaction, seen: Logged | None, delivery: StoredDelivery) -> None:
+def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
     """Stage a delivery as it is now; overtaken when it is not as seen any more."""
-    item, condition, values = _item(seen, delivery, tx.now_ms)
+    item, condition, values = _delivery_item(seen, delivery, tx.now_ms)
     tx.put(item, condition=condition, values=values)
 
 
-def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, now_ms: int) -> None:
+def log_delivery(
+    store: Store, seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int
+) -> None:
     """Write a delivery at once; AlreadyLogged when it is not as seen any more."""
-    item, condition, values = _item(seen, delivery, now_ms)
+    item, condition, values = _delivery_item(seen, delivery, now_ms)
     attributes = to_attributes(item)
     more: dict[str, Any] = {
         "ExpressionAttributeValues": {name: encode(value) for name, value in values.items()}
     }
     try:
-        _patiently(
+        _retry_transient_errors(
             store,
             lambda: store.client.put_item(
                 TableName=store.table,
@@ -294,11 +303,11 @@ def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, no
     except store.client.exceptions.ConditionalCheckFailedException as error:
         # Ours already when an answer was lost, and the call was made again.
         if error.response.get("Item") != attributes:
-            raise AlreadyLogged from None
+            raise DeliveryConflict from None
 
 
-def _item(
-    seen: Logged | None, delivery: StoredDelivery, now_ms: int
+def _delivery_item(
+    seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int
 ) -> tuple[Item, str, dict[str, Any]]:
     partition, sort = delivery_key(delivery.webhook_id, delivery.id)
     (data,) = pack(delivery.model_dump_json())
@@ -308,7 +317,7 @@ def _item(
         "version": seen.version + 1 if seen else 1,
         "data": data,
         # Not longer than the event itself is kept, however often it is asked for again.
-        EXPIRY: seen.expires_at if seen else now_ms // 1000 + LOG_DAYS * 86_400,
+        EXPIRY: seen.expires_at if seen else now_ms // 1000 + RETENTION_DAYS * 86_400,
     }
     if delivery.status != _SUCCEEDED:  # what went wrong is looked for among much that went well
         partition_name, sort_name = index_keys(_STATUS_INDEX)
@@ -336,20 +345,20 @@ def recent_deliveries(
         keys = [(entry[PARTITION_KEY], entry[SORT_KEY]) for entry in entries]
         found = store.get_many(keys)
         items = [found[key] for key in keys if key in found]
-    logged = [one.delivery for item in items if (one := logged_of(item))]
+    logged = [one.delivery for item in items if (one := parse_delivery(item))]
     return [one for one in logged if status in {None, one.status}]
 
 
 def _newest(store: Store, partition: str, name: str, **index: str) -> list[Item]:
     items: list[Item] = []
     start = None
-    while len(items) < WINDOW:
+    while len(items) < MAX_LISTED:
         more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
         page = store.query(
             KeyConditionExpression=f"{name} = :partition",
             values={":partition": partition},
             ScanIndexForward=False,
-            Limit=WINDOW - len(items),
+            Limit=MAX_LISTED - len(items),
             **index,
             **more,
         )

@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING
 from shared.integration.webhooks.models import (
     Attempt,
     DeliveryStatus,
-    Pulse,
+    EndpointHealth,
     StoredDelivery,
     StoredSecret,
     StoredWebhook,
 )
 from shared.kernel.clock import instant, milliseconds_of
-from shared.kernel.events.kinds import TEST
+from shared.kernel.events.kinds import TEST_EVENT
 
 if TYPE_CHECKING:
-    from shared.integration.webhooks.http_client import Outcome
+    from shared.integration.webhooks.http_client import AttemptResult
 
-SLOW_SECONDS = 2
+SLOW_AFTER_SECONDS = 2
 """An endpoint that takes longer is kept from holding up others."""
 
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 """Failed deliveries in a row after which a subscription deactivates itself."""
 
 _GONE = 410
 _OVERDUE_SECONDS = 900
-_MOST_ATTEMPTS = 20
+_MAX_LOGGED_ATTEMPTS = 20
 """That the log keeps of a delivery; only one that is asked for again and again has more."""
 _JITTER = 0.1
-_MOST_OLD_SECRETS = 3
-_ENDED: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
+_MAX_OLD_SECRETS = 3
+_FINAL: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
 
 
-def kept_secrets(
+def retained_secrets(
     secrets: Sequence[StoredSecret], now: int, overlap_hours: int
 ) -> list[StoredSecret]:
     """Return which secrets go on signing beside a new one, the newest first.
@@ -50,12 +50,12 @@ def kept_secrets(
         return []
     newest, *others = secrets
     going = newest.model_copy(update={"until": now + overlap_hours * 3_600_000})
-    return [going, *(one for one in others if one.until and one.until > now)][:_MOST_OLD_SECRETS]
+    return [going, *(one for one in others if one.until and one.until > now)][:_MAX_OLD_SECRETS]
 
 
 def has_ended(delivery: StoredDelivery) -> bool:
     """Tell whether there is nothing left to try, unless it is asked for again."""
-    return delivery.status in _ENDED
+    return delivery.status in _FINAL
 
 
 def is_overdue(delivery: StoredDelivery, now: int) -> bool:
@@ -64,13 +64,18 @@ def is_overdue(delivery: StoredDelivery, now: int) -> bool:
     return due is not None and milliseconds_of(due) + _OVERDUE_SECONDS * 1000 < now
 
 
-def is_quick(outcome: "Outcome") -> bool:
+def is_fast(outcome: "AttemptResult") -> bool:
     """Tell whether an endpoint took so little time that others may wait behind it."""
-    return outcome.milliseconds <= SLOW_SECONDS * 1000
+    return outcome.milliseconds <= SLOW_AFTER_SECONDS * 1000
 
 
 def after_attempt(
-    delivery: StoredDelivery, outcome: "Outcome", *, began: int, ended: int, delays: Sequence[int]
+    delivery: StoredDelivery,
+    outcome: "AttemptResult",
+    *,
+    began: int,
+    ended: int,
+    delays: Sequence[int],
 ) -> StoredDelivery:
     """Return a delivery after one more attempt.
 
@@ -105,23 +110,23 @@ def after_attempt(
         update={
             "status": status,
             "tries": tries,
-            "attempts": [*delivery.attempts, attempt][-_MOST_ATTEMPTS:],
+            "attempts": [*delivery.attempts, attempt][-_MAX_LOGGED_ATTEMPTS:],
             "next_attempt_at": next_attempt_at,
             "updated_at": instant(ended),
         }
     )
 
 
-def deactivates(pulse: Pulse, outcome: "Outcome") -> bool:
+def must_deactivate(pulse: EndpointHealth, outcome: "AttemptResult") -> bool:
     """Tell whether one more failed delivery ends a subscription; `pulse` as it was before."""
-    return outcome.status == _GONE or pulse.failure_count + 1 >= MOST_FAILURES
+    return outcome.status == _GONE or pulse.failure_count + 1 >= MAX_FAILURES
 
 
-def obstacle(webhook: StoredWebhook, delivery: StoredDelivery) -> str | None:
+def cancellation_reason(webhook: StoredWebhook, delivery: StoredDelivery) -> str | None:
     """Return why a delivery must not be tried; None when nothing stands against it."""
     if not webhook.is_active:
         return "the subscription is not active"
-    asked_for = delivery.round > 1 or delivery.event == TEST
+    asked_for = delivery.round > 1 or delivery.event == TEST_EVENT
     if not asked_for and delivery.event not in webhook.events:
         return "the subscription does not ask for this event any more"
     return None

@@ -7,7 +7,7 @@ from shared.identity.tenancy.tenant import Tenant, limit_reached
 from shared.integration.webhooks import repository, rules, views
 from shared.integration.webhooks.models import (
     DeliveryParameters,
-    Pulse,
+    EndpointHealth,
     SecretRotation,
     StoredDelivery,
     StoredSecret,
@@ -16,10 +16,10 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.integration.webhooks.repository import WEBHOOKS, Logged
+from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery
 from shared.integration.webhooks.sealed_secrets import seal_secret
 from shared.integration.webhooks.signatures import new_secret
-from shared.integration.webhooks.target_urls import BadTarget, addresses_of, parse_target
+from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
@@ -27,7 +27,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
-from shared.kernel.events.kinds import TEST
+from shared.kernel.events.kinds import TEST_EVENT
 from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
 
 _RESOLVE_SECONDS = 5
@@ -35,30 +35,30 @@ _RESOLVE_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class WebhookWithHealth:
     """A subscription with its pulse."""
 
     record: Record[StoredWebhook]
-    pulse: Pulse
+    health: EndpointHealth
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class WebhookPage:
     """A page of subscriptions with their pulses."""
 
     page: Page[StoredWebhook]
-    pulses: dict[int, Pulse]
+    health: dict[int, EndpointHealth]
 
 
 def create_webhook(
     tx: Transaction, tenant: Tenant, draft: WebhookCreate, problems: Sequence[Problem] = ()
-) -> tuple[Opened, str]:
+) -> tuple[WebhookWithHealth, str]:
     """Create a subscription; return its secret with it, which nobody can read afterwards.
 
     Raises ValidationFailed, also when the address is not one of the public internet, and
     ServiceError limit_reached when the tenant has as many as it may have.
     """
-    _ensure_good(draft.url, problems)
+    _check_url(draft.url, problems)
     register = repository.read_register(tx.store)
     if len(register.ids) >= tenant.limits["webhook_subscriptions"]:
         raise limit_reached(tenant, "webhook_subscriptions", len(register.ids))
@@ -68,92 +68,94 @@ def create_webhook(
         id=number,
         url=draft.url,
         events=draft.events,
-        secrets=[_sealed(tx, number, secret)],
+        secrets=[_seal(tx, number, secret)],
         created_at=tx.now,
         updated_at=tx.now,
     )
-    repository.enter(tx, register, webhook)
-    repository.start_pulse(tx, number)
-    return Opened(WEBHOOKS.insert(tx, number, webhook), Pulse()), secret
+    repository.stage_registration(tx, register, webhook)
+    repository.stage_new_health(tx, number)
+    return WebhookWithHealth(WEBHOOKS.insert(tx, number, webhook), EndpointHealth()), secret
 
 
-def _sealed(tx: Transaction, number: int, secret: str) -> StoredSecret:
+def _seal(tx: Transaction, number: int, secret: str) -> StoredSecret:
     return StoredSecret(sealed=seal_secret(tx.store.slug, number, secret))
 
 
-def _ensure_good(url: str | None, problems: Sequence[Problem]) -> None:
+def _check_url(url: str | None, problems: Sequence[Problem]) -> None:
     """Raise ValidationFailed for all that is wrong; `url` is None when it is known to be bad."""
     found = list(problems)
     if url:
         try:
             target = parse_target(url, localhost=config().webhook_localhost)
-            addresses_of(target, seconds=_RESOLVE_SECONDS)
-        except BadTarget as reason:
+            resolve_addresses(target, seconds=_RESOLVE_SECONDS)
+        except InvalidTarget as reason:
             found.append(Problem("url", str(reason)))
     if found:
         raise ValidationFailed(found)
 
 
-def get_webhook(store: Store, number: int) -> Opened:
+def get_webhook(store: Store, number: int) -> WebhookWithHealth:
     """Read a subscription; NotFound when it never was, Gone when it was deleted."""
     record, pulse = run_both(
-        lambda: WEBHOOKS.get(store, number), lambda: repository.read_pulse(store, number)
+        lambda: WEBHOOKS.get(store, number), lambda: repository.read_health(store, number)
     )
-    return Opened(record, pulse or Pulse())
+    return WebhookWithHealth(record, pulse or EndpointHealth())
 
 
-def list_webhooks(store: Store, parameters: WebhookParameters) -> Listed:
+def list_webhooks(store: Store, parameters: WebhookParameters) -> WebhookPage:
     """Read a page of subscriptions."""
     page, pulses = run_both(
         lambda: repository.list_webhooks(store, parameters),
-        lambda: repository.read_pulses(store),
+        lambda: repository.read_all_health(store),
     )
-    return Listed(page, pulses)
+    return WebhookPage(page, pulses)
 
 
 def change_webhook(
     tx: Transaction, number: int, change: WebhookChange, problems: Sequence[Problem] = ()
-) -> Opened:
+) -> WebhookWithHealth:
     """Change the fields sent; raises NotFound, Gone, ValidationFailed.
 
     What waits to be delivered follows the change. To activate also forgets failures.
     """
     found = get_webhook(tx.store, number)
     sent = change.model_dump(exclude_unset=True)
-    _ensure_good(sent.get("url"), problems)
+    _check_url(sent.get("url"), problems)
     after = found.record.entity.model_copy(update={**sent, "updated_at": tx.now})
-    pulse = found.pulse
+    pulse = found.health
     if sent.get("is_active"):
-        repository.calm(tx, number)
+        repository.stage_failure_reset(tx, number)
         pulse = pulse.model_copy(update={"failure_count": 0})
-    return Opened(_replace(tx, found.record, after), pulse)
+    return WebhookWithHealth(_replace(tx, found.record, after), pulse)
 
 
 def _replace(
     tx: Transaction, record: Record[StoredWebhook], after: StoredWebhook
 ) -> Record[StoredWebhook]:
-    repository.enter(tx, repository.read_register(tx.store), after)
+    repository.stage_registration(tx, repository.read_register(tx.store), after)
     return WEBHOOKS.replace(tx, record, after)
 
 
-def delete_webhook(tx: Transaction, number: int) -> Opened:
+def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     """Delete a subscription and its secrets; what waits to be delivered to it is dropped."""
     found = get_webhook(tx.store, number)
-    repository.strike(tx, repository.read_register(tx.store), number)
-    repository.drop_pulse(tx, number)
+    repository.stage_deregistration(tx, repository.read_register(tx.store), number)
+    repository.stage_health_removal(tx, number)
     WEBHOOKS.remove(tx, found.record)
     return found
 
 
-def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[Opened, str]:
+def rotate_secret(
+    tx: Transaction, number: int, rotation: SecretRotation
+) -> tuple[WebhookWithHealth, str]:
     """Give a subscription a new secret; those before sign, too, until their overlap ends."""
     found = get_webhook(tx.store, number)
     webhook = found.record.entity
-    secret = wish.secret or new_secret()
-    kept = rules.kept_secrets(webhook.secrets, tx.now_ms, wish.overlap_hours)
-    secrets = [_sealed(tx, number, secret), *kept]
+    secret = rotation.secret or new_secret()
+    kept = rules.retained_secrets(webhook.secrets, tx.now_ms, rotation.overlap_hours)
+    secrets = [_seal(tx, number, secret), *kept]
     after = webhook.model_copy(update={"secrets": secrets, "updated_at": tx.now})
-    return Opened(WEBHOOKS.replace(tx, found.record, after), found.pulse), secret
+    return WebhookWithHealth(WEBHOOKS.replace(tx, found.record, after), found.health), secret
 
 
 # Deliveries
@@ -161,23 +163,23 @@ def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[O
 
 def send_test(tx: Transaction, number: int) -> StoredDelivery:
     """Send a subscription an event that says nothing; Conflict when it is not active."""
-    found = _active(tx, number)
+    found = _get_active_webhook(tx, number)
     told = raise_event(
         tx,
         Event(
-            type=TEST,
+            type=TEST_EVENT,
             object="webhook",
             id=number,
             version=found.record.version,
             href=f"/webhooks/{number}",
-            attributes=views.webhook(found.record.entity, found.pulse).model_dump(),
+            attributes=views.webhook(found.record.entity, found.health).model_dump(),
         ),
         only_subscription=number,
     )
     delivery = StoredDelivery(
         id=told.id,
         webhook_id=number,
-        event=TEST,
+        event=TEST_EVENT,
         status="pending",
         next_attempt_at=tx.now,
         created_at=tx.now,
@@ -187,7 +189,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
     return delivery
 
 
-def _active(tx: Transaction, number: int) -> Opened:
+def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
     if not found.record.entity.is_active:
         message = f"Webhook {number} is not active; PATCH it with is_active true first."
@@ -197,7 +199,9 @@ def _active(tx: Transaction, number: int) -> Opened:
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     """Deliver an event once more, at once, whatever became of it; Conflict when not active."""
-    _, seen = run_both(lambda: _active(tx, number), lambda: _find(tx.store, number, event))
+    _, seen = run_both(
+        lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
+    )
     delivery = seen.delivery.model_copy(
         update={
             "status": "pending",
@@ -215,11 +219,13 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
     """Read a delivery; NotFound when there is none (any more)."""
-    _, found = run_both(lambda: WEBHOOKS.get(store, number), lambda: _find(store, number, event))
+    _, found = run_both(
+        lambda: WEBHOOKS.get(store, number), lambda: _find_delivery(store, number, event)
+    )
     return found.delivery
 
 
-def _find(store: Store, number: int, event: str) -> Logged:
+def _find_delivery(store: Store, number: int, event: str) -> LoggedDelivery:
     found = repository.find_delivery(store, number, event) if is_event_id(event) else None
     if found is None:
         message = "This delivery"

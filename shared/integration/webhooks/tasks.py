@@ -10,7 +10,7 @@ from shared.kernel.queue import MOST_DELAY, Message, Queue
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class DeliveryTask:
     """One attempt to deliver an event.
 
     Attributes:
@@ -58,6 +58,6 @@ class Task:
         self.queue.send(self.message())
 
 
-def task_of(body: Mapping[str, Any]) -> Task:
+def parse_task(body: Mapping[str, Any]) -> DeliveryTask:
     """Read a message."""
-    return Task(**body)
+    return DeliveryTask(**body)

@@ -2,17 +2,17 @@
 
 from shared.integration.webhooks.models import (
     Delivery,
+    EndpointHealth,
     NewWebhook,
-    Pulse,
     StoredDelivery,
     StoredWebhook,
     Webhook,
 )
 
 
-def webhook(one: StoredWebhook, pulse: Pulse | None) -> Webhook:
+def webhook(one: StoredWebhook, pulse: EndpointHealth | None) -> Webhook:
     """Show a subscription, without its secret."""
-    known = pulse or Pulse()
+    known = pulse or EndpointHealth()
     return Webhook(
         id=one.id,
         url=one.url,
@@ -25,7 +25,7 @@ def webhook(one: StoredWebhook, pulse: Pulse | None) -> Webhook:
     )
 
 
-def new_webhook(one: StoredWebhook, pulse: Pulse, secret: str) -> NewWebhook:
+def new_webhook(one: StoredWebhook, pulse: EndpointHealth, secret: str) -> NewWebhook:
     """Show a subscription with the secret that it has just got."""
     return NewWebhook(**dict(webhook(one, pulse)), secret=secret)
 

@@ -30,6 +30,6 @@ EventKind = Literal[
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 """All of them, in the order in which they are documented."""
 
-TEST: Literal["webhook.test"] = "webhook.test"
+TEST_EVENT: Literal["webhook.test"] = "webhook.test"
 """With which a subscription is tried out; nobody subscribes to it."""
-AnyKind = Literal[EventKind, "webhook.test"]
+AnyEventKind = Literal[EventKind, "webhook.test"]

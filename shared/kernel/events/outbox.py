@@ -16,13 +16,13 @@ from shared.kernel.db.items import Item, encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.kinds import AnyEventKind
 from shared.kernel.json_text import dumps, loads
 
-_KEPT_SECONDS = 31 * 86_400
+_RETENTION_SECONDS = 31 * 86_400
 """How long an entry is kept once it was relayed: a day longer than the log of its deliveries."""
 
-_EVENT, _REQUEST = "evt_", "req_"
+_EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
 _MAX_ATTRIBUTES = 18_000
 _MAX_BODY = 20_000
@@ -37,7 +37,7 @@ class Event:
     change, `attributes` what its list shows of it.
     """
 
-    type: AnyKind
+    type: AnyEventKind
     object: str
     id: int
     version: int
@@ -51,7 +51,7 @@ class StoredEvent:
     """An event as it was committed."""
 
     id: str
-    type: AnyKind
+    type: AnyEventKind
     item: Item
 
     @property
@@ -123,7 +123,7 @@ def raise_event(
         raise AssertionError(message)
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= _MAX_ATTRIBUTES
-    name = _new_id(_EVENT, tx)
+    name = _new_id(_EVENT_PREFIX, tx)
     item = {
         PARTITION_KEY: tx.store.slug,
         SORT_KEY: name,
@@ -141,17 +141,17 @@ def raise_event(
     return StoredEvent(name, event.type, item)
 
 
-def request_redelivery(tx: Transaction, webhook: int, event: str, turn: int) -> None:
+def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
     """Stage the wish that an event goes to a subscription once more.
 
     `turn` tells this round of attempts from those before.
     """
     item = {
         PARTITION_KEY: tx.store.slug,
-        SORT_KEY: _new_id(_REQUEST, tx),
+        SORT_KEY: _new_id(_REQUEST_PREFIX, tx),
         "webhook": webhook,
         "event": event,
-        "round": turn,
+        "round": round_number,
     }
     tx.insert(item, table=tx.store.outbox)
 
@@ -166,15 +166,15 @@ def _new_id(prefix: str, tx: Transaction) -> str:
     return f"{prefix}{tx.now_ms:012x}{secrets.token_hex(10)}"
 
 
-def entry_of(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
+def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Read an entry, in DynamoDB's JSON: its tenant, and what it is."""
     item = from_attributes(attributes)
-    return item[PARTITION_KEY], _entry(item)
+    return item[PARTITION_KEY], _parse_item(item)
 
 
-def _entry(item: Item) -> OutboxEntry:
+def _parse_item(item: Item) -> OutboxEntry:
     name: str = item[SORT_KEY]
-    if name.startswith(_REQUEST):
+    if name.startswith(_REQUEST_PREFIX):
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
     return StoredEvent(name, item["type"], item)
 
@@ -185,7 +185,7 @@ def find_event(store: Store, event: str) -> StoredEvent | None:
         TableName=store.outbox, Key=key_attributes((store.slug, event)), ConsistentRead=True
     )
     found = answer.get("Item")
-    entry = _entry(from_attributes(found)) if found else None
+    entry = _parse_item(from_attributes(found)) if found else None
     return entry if isinstance(entry, StoredEvent) else None
 
 
@@ -196,7 +196,7 @@ def unrelayed_entries(
 
     It looks through all entries of the tenant that are still kept.
     """
-    for prefix in (_EVENT, _REQUEST):
+    for prefix in (_EVENT_PREFIX, _REQUEST_PREFIX):
         arguments: dict[str, Any] = {
             "TableName": table,
             "KeyConditionExpression": (
@@ -213,7 +213,7 @@ def unrelayed_entries(
         }
         while True:
             answer = client.query(**arguments)
-            yield [_entry(from_attributes(item)) for item in answer["Items"]]
+            yield [_parse_item(from_attributes(item)) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:
                 break
             arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
@@ -228,5 +228,5 @@ def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> No
             UpdateExpression="SET #expiry = :expiry",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeNames={"#expiry": EXPIRY},
-            ExpressionAttributeValues={":expiry": encode(now_ms() // 1000 + _KEPT_SECONDS)},
+            ExpressionAttributeValues={":expiry": encode(now_ms() // 1000 + _RETENTION_SECONDS)},
         )

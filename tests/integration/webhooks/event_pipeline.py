@@ -20,11 +20,11 @@ import pytest
 from functions.webhook_worker import app
 from shared.identity.tenancy import directory
 from shared.integration.webhooks import delivery
-from shared.integration.webhooks.http_client import Outcome
-from shared.integration.webhooks.repository import Register
+from shared.integration.webhooks.http_client import AttemptResult
+from shared.integration.webhooks.repository import SubscriptionRegister
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.kinds import AnyEventKind
 from shared.kernel.events.outbox import Event, StoredEvent, raise_event
 from shared.kernel.observability import logger
 from tests import gateway
@@ -32,13 +32,13 @@ from tests.clock import Clock
 from tests.faults import Killed
 from tests.gateway import Erp, LambdaContext
 from tests.integration.webhooks.stored_state import (
-    Books,
-    Outlet,
-    ensure_sound,
-    ensure_unseen,
+    StoredEntry,
+    StoredState,
+    assert_consistent,
+    assert_no_secret_stored,
     path_of,
-    read_books,
     read_outbox,
+    read_state,
 )
 from tests.names import HOOKS
 from tests.stack import Stack
@@ -46,33 +46,33 @@ from tests.webhook_scenario import (
     RELAY,
     WORKER,
     WORKER_MS,
-    Endpoint,
-    Sent,
+    EndpointStub,
+    SentRequest,
     WebhookDesk,
-    accept,
     failures,
+    respond_204,
     stream_of,
 )
 
-_INVISIBLE = 360
+_VISIBILITY_TIMEOUT = 360
 """Seconds after which a message comes again, as the template has it."""
-_PATIENCE = 300
+_MAX_INVOCATIONS = 300
 """Invocations after which everything must have come to its end."""
 
-OWN_SECRET = "secret-of-the-receiver"
+CHOSEN_SECRET = "secret-of-the-receiver"
 """Has no form by which a log could know it."""
 
 
-type Wish = tuple[str, int, str, int]
+type DeliveryKey = tuple[str, int, str, int]
 """Of a tenant, to a subscription, of an event, in a round."""
 
 
 @dataclass(slots=True)
-class Letter:
+class QueuedMessage:
     """A message in a queue: from when it is visible, how often it was received."""
 
     body: dict[str, Any]
-    at: float
+    visible_at: float
     receives: int = 0
 
     @property
@@ -82,22 +82,22 @@ class Letter:
 
 
 @dataclass(slots=True)
-class Line:
+class EventPipeline:
     """Two tenants, their events, and what brings them to endpoints."""
 
-    desk: WebhookDesk
+    scenario: WebhookDesk
     clock: Clock
     log: io.StringIO
-    letters: list[Letter] = field(default_factory=list)
+    queue: list[QueuedMessage] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
-    _passed: set[str] = field(default_factory=set)
+    _relayed: set[str] = field(default_factory=set)
     _marked: set[str] = field(default_factory=set)
-    _sent: set[Wish] = field(default_factory=set)
-    _written: list[str] = field(default_factory=list)
+    _sent: set[DeliveryKey] = field(default_factory=set)
+    _message_texts: list[str] = field(default_factory=list)
 
     @property
     def stack(self) -> Stack:
-        return self.desk.stack
+        return self.scenario.stack
 
     # What people do
 
@@ -114,8 +114,8 @@ class Line:
         number: int = answer.data["id"]
         return number
 
-    def happen(
-        self, *numbers: int, slug: str = "acme", kind: AnyKind = "product.created"
+    def commit_events(
+        self, *numbers: int, slug: str = "acme", kind: AnyEventKind = "product.created"
     ) -> list[str]:
         """Commit an event of each of these products; their ids."""
 
@@ -126,13 +126,13 @@ class Line:
 
     # What AWS does
 
-    def unread(self) -> list[Outlet]:
+    def unrelayed(self) -> list[StoredEntry]:
         """Entries that the stream has not got past."""
-        return [one for one in read_outbox() if one.entry.id not in self._passed]
+        return [one for one in read_outbox() if one.entry.id not in self._relayed]
 
-    def relay(self, most: int = 100) -> None:
+    def run_relay(self, most: int = 100) -> None:
         """Invoke the relay once, if there is anything new."""
-        batch = self.unread()[:most]
+        batch = self.unrelayed()[:most]
         if not batch:
             return
         try:
@@ -142,65 +142,67 @@ class Line:
         else:
             failed = [int(number) for number in failures(answer)]
             passed = min(failed) - 1 if failed else len(batch)
-        self._collect()
-        self._passed |= {one.entry.id for one in batch[:passed]}
-        self._ensure_marks_are_earned()
+        self._collect_messages()
+        self._relayed |= {one.entry.id for one in batch[:passed]}
+        self._assert_relayed_entries_were_sent()
 
-    def deliver(self, letters: Sequence[Letter]) -> None:
+    def run_worker(self, letters: Sequence[QueuedMessage]) -> None:
         """Invoke the worker once."""
         for letter in letters:
             letter.receives += 1
-            letter.at = self.clock.time() + _INVISIBLE
+            letter.visible_at = self.clock.time() + _VISIBILITY_TIMEOUT
         try:
-            with _fresh_threads():
+            with _own_threads():
                 answer = gateway._function(WORKER)(_messages(letters), LambdaContext(WORKER_MS))
         except Killed:
             pass  # all of it comes again
         else:
             failed = failures(answer)
             done = [one for number, one in enumerate(letters) if f"m{number}" not in failed]
-            self.letters = [one for one in self.letters if not any(one is it for it in done)]
-        self._collect()
+            self.queue = [one for one in self.queue if not any(one is it for it in done)]
+        self._collect_messages()
 
-    def visible(self) -> list[Letter]:
+    def receivable(self) -> list[QueuedMessage]:
         """Messages that may be received now; time passes until there is one, if there ever is."""
-        if self.letters:
-            self.clock.advance(max(0, min(one.at for one in self.letters) - self.clock.time()))
-        return [one for one in self.letters if one.at <= self.clock.time()]
+        if self.queue:
+            self.clock.advance(
+                max(0, min(one.visible_at for one in self.queue) - self.clock.time())
+            )
+        return [one for one in self.queue if one.visible_at <= self.clock.time()]
 
     def step(self) -> bool:
         """Invoke whoever has something to do, once; False when nobody has."""
-        if self.unread():
-            self.relay()
-        elif ready := self.visible():
-            self.deliver([min(ready, key=lambda one: one.at)])
+        if self.unrelayed():
+            self.run_relay()
+        elif ready := self.receivable():
+            self.run_worker([min(ready, key=lambda one: one.visible_at)])
         else:
             return False
-        self.check()
+        self.assert_invariants()
         return True
 
-    def settle(self, until: Callable[[], bool] = lambda: False) -> None:
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Let time pass until something is so, or until nothing is left to do."""
-        for _ in range(_PATIENCE):
+        for _ in range(_MAX_INVOCATIONS):
             if until() or not self.step():
-                self.check()
+                self.assert_invariants()
                 return
-        pytest.fail(f"still under way: {self.letters[:5]}")
+        pytest.fail(f"still under way: {self.queue[:5]}")
 
-    def take_back(self) -> Callable[[], None]:
+    def snapshot(self) -> Callable[[], None]:
         """Return what makes tables and queues as they are now; environments know nothing then."""
         tables = self.stack.keep()
-        letters = [(dict(one.body), one.at - self.clock.time()) for one in self.letters]
-        passed, marked = set(self._passed), set(self._marked)
-        sent, posts = set(self._sent), list(self.desk.sent)
+        letters = [(dict(one.body), one.visible_at - self.clock.time()) for one in self.queue]
+        passed, marked = set(self._relayed), set(self._marked)
+        sent, posts = set(self._sent), list(self.scenario.sent)
 
         def back() -> None:
             tables()
-            self.desk.take()
+            self.scenario.take()
             now = self.clock.time()
-            self.letters = [Letter(dict(body), now + ahead) for body, ahead in letters]
-            self._passed, self._marked = set(passed), set(marked)
-            self._sent, self.desk.sent[:] = set(sent), posts
+            self.queue = [QueuedMessage(dict(body), now + ahead) for body, ahead in letters]
+            self._relayed, self._marked = set(passed), set(marked)
+            self._sent, self.scenario.sent[:] = set(sent), posts
             directory.directory.forget()
             delivery._unsealed.cache_clear()
 
@@ -208,100 +210,100 @@ class Line:
 
     # What must be true
 
-    def books(self, slug: str = "acme") -> Books:
-        return read_books(self.stack, slug)
+    def state(self, slug: str = "acme") -> StoredState:
+        return read_state(self.stack, slug)
 
     def summary(self) -> list[object]:
         """What became of everything, whenever it did."""
-        return [self.books(slug).summary() for slug in ("acme", "beta")]
+        return [self.state(slug).summary() for slug in ("acme", "beta")]
 
-    def posts(self) -> Counter[tuple[str, str]]:
+    def requests_per_event(self) -> Counter[tuple[str, str]]:
         """How often each event was sent to each subscription, by its path."""
-        return Counter((path_of(sent.url), sent.event["id"]) for sent in self.desk.sent)
+        return Counter((path_of(sent.url), sent.event["id"]) for sent in self.scenario.sent)
 
-    def check(self) -> None:
+    def assert_invariants(self) -> None:
         """Check what is true whenever no function runs."""
-        self._collect()
-        posts, unread = self.posts(), {one.entry.id for one in self.unread()}
+        self._collect_messages()
+        posts, unread = self.requests_per_event(), {one.entry.id for one in self.unrelayed()}
         asked = {
             (one.tenant, one.entry.webhook, one.entry.event, one.entry.round)
-            for one in self.unread()
+            for one in self.unrelayed()
             if not isinstance(one.entry, StoredEvent)
         }
         for slug in ("acme", "beta"):
-            books = self.books(slug)
-            ensure_sound(books, posts)
-            for one in books.waiting():
+            books = self.state(slug)
+            assert_consistent(books, posts)
+            for one in books.open_deliveries():
                 place = (slug, one.webhook_id, one.id, one.round)
                 assert (
                     (one.id in unread and one.round == 1)
                     or place in asked
-                    or any(_goes_on(letter, place, one.tries) for letter in self.letters)
+                    or any(_continues(letter, place, one.tries) for letter in self.queue)
                 ), f"nothing will go on with {one}"
 
-    def ensure_all_arrived(self) -> None:
+    def assert_all_delivered(self) -> None:
         """Check that each event came to whoever wanted it, or the log tells why not."""
-        posts, outlets = self.posts(), read_outbox()
-        assert all(one.marked for one in outlets), "everything was relayed"
+        posts, outlets = self.requests_per_event(), read_outbox()
+        assert all(one.relayed for one in outlets), "everything was relayed"
         for slug in ("acme", "beta"):
-            books = self.books(slug)
-            for number, event in self._owed(slug, books):
+            books = self.state(slug)
+            for number, event in self._expected_deliveries(slug, books):
                 delivery = books.deliveries[number, event]
                 assert delivery.status in {"succeeded", "failed", "cancelled"}
-                assert posts[path_of(books.heads[number].url), event] or delivery.reason
+                assert posts[path_of(books.webhooks[number].url), event] or delivery.reason
 
-    def _owed(self, slug: str, books: Books) -> Iterator[tuple[int, str]]:
+    def _expected_deliveries(self, slug: str, books: StoredState) -> Iterator[tuple[int, str]]:
         """What active subscriptions have asked for since they were made."""
         for one in read_outbox():
             if one.tenant == slug and isinstance(one.entry, StoredEvent):
-                for number in books.register.wanting(one.entry.type):
-                    if books.heads[number].created_at <= one.entry.created_at:
+                for number in books.register.subscribers_of(one.entry.type):
+                    if books.webhooks[number].created_at <= one.entry.created_at:
                         yield number, one.entry.id
 
-    def ensure_secret(self) -> None:
+    def assert_no_secret_leaked(self) -> None:
         """Check that no secret was written down anywhere."""
-        ensure_unseen(self.secrets, [*self._written, self.log.getvalue()])
+        assert_no_secret_stored(self.secrets, [*self._message_texts, self.log.getvalue()])
 
-    def _collect(self) -> None:
+    def _collect_messages(self) -> None:
         """Take over what was sent to the queues."""
         now = self.clock.time()
-        delays = self.desk.delays()
-        slow = [at > 0 for at, queue in enumerate(self.desk._queues()) for _ in queue._messages]
-        for body, delay, is_slow in zip(self.desk.take(), delays, slow, strict=True):
+        delays = self.scenario.message_delays()
+        slow = [at > 0 for at, queue in enumerate(self.scenario._queues()) for _ in queue._messages]
+        for body, delay, is_slow in zip(self.scenario.take(), delays, slow, strict=True):
             assert body["slow"] == is_slow
-            self._written.append(json.dumps(body))
+            self._message_texts.append(json.dumps(body))
             self._sent.add((body["tenant"], body["webhook"], body["event"], body["round"]))
-            self.letters.append(Letter(body, now + delay))
+            self.queue.append(QueuedMessage(body, now + delay))
 
-    def _ensure_marks_are_earned(self) -> None:
+    def _assert_relayed_entries_were_sent(self) -> None:
         """Check that entries may only be forgotten once all their messages were sent."""
-        fresh = [one for one in read_outbox() if one.marked and one.entry.id not in self._marked]
+        fresh = [one for one in read_outbox() if one.relayed and one.entry.id not in self._marked]
         self._marked |= {one.entry.id for one in fresh}
-        registers = {slug: self.books(slug).register for slug in {one.tenant for one in fresh}}
+        registers = {slug: self.state(slug).register for slug in {one.tenant for one in fresh}}
         for one in fresh:
-            wanted = set(_messages_of(one, registers[one.tenant]))
+            wanted = set(_expected_messages(one, registers[one.tenant]))
             assert wanted <= self._sent, f"{one} may be forgotten, but {wanted} were not all sent"
 
 
-def _messages_of(one: Outlet, register: Register) -> Iterator[Wish]:
+def _expected_messages(one: StoredEntry, register: SubscriptionRegister) -> Iterator[DeliveryKey]:
     """What has to be sent for an entry: of which tenant, to whom, of what, in which round."""
     entry = one.entry
     if not isinstance(entry, StoredEvent):
         yield one.tenant, entry.webhook, entry.event, entry.round
         return
     for number in (
-        register.wanting(entry.type)
+        register.subscribers_of(entry.type)
         if entry.only_subscription is None
         else [entry.only_subscription]
     ):
         yield one.tenant, number, entry.id, 1
 
 
-def _event(kind: AnyKind, number: int) -> Event:
+def _event(kind: AnyEventKind, number: int) -> Event:
     return Event(kind, "product", number, 1, f"/products/{number}", {"item_code": f"P-{number}"})
 
 
-def _goes_on(letter: Letter, place: Wish, tries: int) -> bool:
+def _continues(letter: QueuedMessage, place: DeliveryKey, tries: int) -> bool:
     """Whether a message leads to the next attempt: it is that, or it was not finished."""
     body = letter.body
     found = (body["tenant"], body["webhook"], body["event"], body["round"])
@@ -309,11 +311,11 @@ def _goes_on(letter: Letter, place: Wish, tries: int) -> bool:
     return found == place and (is_next or (body["attempt"] == tries and letter.receives > 0))
 
 
-def _records(batch: Sequence[Outlet]) -> dict[str, Any]:
+def _records(batch: Sequence[StoredEntry]) -> dict[str, Any]:
     return stream_of([{k: v for k, v in one.image.items() if k != "expires_at"} for one in batch])
 
 
-def _messages(letters: Sequence[Letter]) -> dict[str, Any]:
+def _messages(letters: Sequence[QueuedMessage]) -> dict[str, Any]:
     return {
         "Records": [
             {
@@ -327,7 +329,7 @@ def _messages(letters: Sequence[Letter]) -> dict[str, Any]:
 
 
 @contextmanager
-def _fresh_threads() -> Iterator[None]:
+def _own_threads() -> Iterator[None]:
     """Wait for all threads of an invocation: those of a dead one must do nothing afterwards."""
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(app._BATCH_SIZE) as threads:
         patch.setattr(app, "_threads", threads)
@@ -335,7 +337,7 @@ def _fresh_threads() -> Iterator[None]:
 
 
 @contextmanager
-def open_line(desk: WebhookDesk, clock: Clock) -> Iterator[Line]:
+def open_pipeline(desk: WebhookDesk, clock: Clock) -> Iterator[EventPipeline]:
     """Open the way of events; its log is read along."""
     log = io.StringIO()
     handler = logging.StreamHandler(log)
@@ -343,7 +345,7 @@ def open_line(desk: WebhookDesk, clock: Clock) -> Iterator[Line]:
     lines = logging.getLogger(logger.name)
     lines.addHandler(handler)
     try:
-        yield Line(desk, clock, log)
+        yield EventPipeline(desk, clock, log)
     finally:
         lines.removeHandler(handler)
 
@@ -351,17 +353,17 @@ def open_line(desk: WebhookDesk, clock: Clock) -> Iterator[Line]:
 # Endpoints
 
 
-def failing(line: Line, times: int, answer: Endpoint) -> Endpoint:
+def fail_first_attempts(line: EventPipeline, times: int, answer: EndpointStub) -> EndpointStub:
     """Answer so until the log of the delivery has that many attempts, then be well."""
 
-    def endpoint(sent: Sent) -> Outcome:
-        books = line.books(sent.event["tenant"])
+    def endpoint(sent: SentRequest) -> AttemptResult:
+        books = line.state(sent.event["tenant"])
         path, event = path_of(sent.url), sent.event["id"]
         [known] = [
             books.deliveries.get((number, event))
-            for number, head in books.heads.items()
+            for number, head in books.webhooks.items()
             if path_of(head.url) == path
         ]
-        return answer(sent) if (known.tries if known else 0) < times else accept(sent)
+        return answer(sent) if (known.tries if known else 0) < times else respond_204(sent)
 
     return endpoint

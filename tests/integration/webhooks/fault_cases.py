@@ -3,27 +3,31 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shared.integration.webhooks.http_client import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
 from tests.gateway import Response
-from tests.integration.webhooks.event_pipeline import OWN_SECRET, Line, failing
-from tests.webhook_scenario import Endpoint, Sent, accept, fail
+from tests.integration.webhooks.event_pipeline import (
+    CHOSEN_SECRET,
+    EventPipeline,
+    fail_first_attempts,
+)
+from tests.webhook_scenario import EndpointStub, SentRequest, respond_204, respond_500
 
 _DELAYS = "0,5,1000"
 """Seconds before the attempts of a delivery; the last is longer than a message can wait."""
 
-type Act = Callable[[], object]
+type Action = Callable[[], object]
 
 
-def _gone(_: Sent) -> Outcome:
-    return Outcome(milliseconds=12, status=410, error="answered 410")
+def _gone(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=12, status=410, error="answered 410")
 
 
-def _fail_slowly(_: Sent) -> Outcome:
-    return Outcome(milliseconds=2_500, status=500, error="answered 500")
+def _fail_slowly(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=2_500, status=500, error="answered 500")
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class FaultCase:
     """What is prepared, then the act that is disturbed; it can be repeated.
 
     `ends`: the status and the number of tries of the delivery it is about, the failures in a
@@ -31,15 +35,15 @@ class Scene:
     """
 
     name: str
-    prepare: Callable[[Line], Act]
-    ends: tuple[str, int, int, bool] | None = None
+    prepare: Callable[[EventPipeline], Action]
+    expected: tuple[str, int, int, bool] | None = None
     delays: str = _DELAYS
 
 
 # Requests
 
 
-def _request(line: Line, method: str, path: str, body: object = None) -> Act:
+def _request(line: EventPipeline, method: str, path: str, body: object = None) -> Action:
     erp = line.erp()
 
     def act() -> Response:
@@ -51,179 +55,181 @@ def _request(line: Line, method: str, path: str, body: object = None) -> Act:
     return act
 
 
-def _create(line: Line) -> Act:
+def _create(line: EventPipeline) -> Action:
     line.subscribe("product.created")
     body = {"url": "https://hooks.example.com/new", "events": ["product.created"]}
     return _request(line, "POST", "/webhooks", body)
 
 
-def _create_with_own_secret(line: Line) -> Act:
+def _create_with_own_secret(line: EventPipeline) -> Action:
     body = {"url": "https://hooks.example.com/new", "events": ["product.created"]}
-    return _request(line, "POST", "/webhooks", {**body, "secret": OWN_SECRET})
+    return _request(line, "POST", "/webhooks", {**body, "secret": CHOSEN_SECRET})
 
 
-def _between_attempts(line: Line, *, times: int = 1) -> int:
+def _between_attempts(line: EventPipeline, *, times: int = 1) -> int:
     """A subscription to which a delivery has failed at first and will be tried again."""
     number = line.subscribe()
-    line.desk.endpoint = failing(line, times, fail)
-    line.happen(1)
-    line.settle(until=lambda: _tries(line) == 1)
+    line.scenario.endpoint = fail_first_attempts(line, times, respond_500)
+    line.commit_events(1)
+    line.run(until=lambda: _tries(line) == 1)
     return number
 
 
-def _tries(line: Line) -> int:
-    return max((one.tries for one in line.books().waiting()), default=0)
+def _tries(line: EventPipeline) -> int:
+    return max((one.tries for one in line.state().open_deliveries()), default=0)
 
 
-def _patch(body: dict[str, object]) -> Callable[[Line], Act]:
-    def prepare(line: Line) -> Act:
+def _patch(body: dict[str, object]) -> Callable[[EventPipeline], Action]:
+    def prepare(line: EventPipeline) -> Action:
         return _request(line, "PATCH", f"/webhooks/{_between_attempts(line)}", body)
 
     return prepare
 
 
-def _move(line: Line) -> Act:
+def _move(line: EventPipeline) -> Action:
     number = _between_attempts(line)
-    url = line.books().heads[number].url.replace("example.com", "example.com:8443")
+    url = line.state().webhooks[number].url.replace("example.com", "example.com:8443")
     return _request(line, "PATCH", f"/webhooks/{number}", {"url": url})
 
 
-def _activate(line: Line) -> Act:
+def _activate(line: EventPipeline) -> Action:
     number = line.subscribe()
-    line.desk.endpoint = _gone
-    line.happen(1)
-    line.settle()
-    line.desk.endpoint = accept
+    line.scenario.endpoint = _gone
+    line.commit_events(1)
+    line.run()
+    line.scenario.endpoint = respond_204
     return _request(line, "PATCH", f"/webhooks/{number}", {"is_active": True})
 
 
-def _delete(line: Line) -> Act:
+def _delete(line: EventPipeline) -> Action:
     return _request(line, "DELETE", f"/webhooks/{_between_attempts(line)}")
 
 
-def _rotate(line: Line) -> Act:
+def _rotate(line: EventPipeline) -> Action:
     return _request(line, "POST", f"/webhooks/{_between_attempts(line)}/rotate-secret", {})
 
 
-def _test(line: Line) -> Act:
+def _test(line: EventPipeline) -> Action:
     return _request(line, "POST", f"/webhooks/{line.subscribe()}/test")
 
 
-def _redeliver(line: Line) -> Act:
+def _redeliver(line: EventPipeline) -> Action:
     number = _between_attempts(line)
-    [event] = [one.id for one in line.books().waiting()]
+    [event] = [one.id for one in line.state().open_deliveries()]
     return _request(line, "POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
 
 
 # The relay
 
 
-def _batch(line: Line) -> Act:
+def _batch(line: EventPipeline) -> Action:
     """Events of two tenants, some for several subscriptions, some for none; and a request."""
     first = line.subscribe()
-    line.desk.endpoint = failing(line, 1, fail)
-    [event] = line.happen(1)
-    line.settle()
+    line.scenario.endpoint = fail_first_attempts(line, 1, respond_500)
+    [event] = line.commit_events(1)
+    line.run()
     line.subscribe("product.created", "product.updated")
     line.subscribe("product.updated", slug="beta")
     answer = line.erp().post(f"/webhooks/{first}/deliveries/{event}/redeliver")
     assert answer.status == 202
     assert line.erp().post(f"/webhooks/{first}/test").status == 202
-    line.happen(2, 3)
-    line.happen(4, kind="product.updated")
-    line.happen(5, kind="product.updated", slug="beta")
-    line.happen(6, kind="wave.planned", slug="beta")
-    return line.relay
+    line.commit_events(2, 3)
+    line.commit_events(4, kind="product.updated")
+    line.commit_events(5, kind="product.updated", slug="beta")
+    line.commit_events(6, kind="wave.planned", slug="beta")
+    return line.run_relay
 
 
 # The worker
 
 
-def _message(line: Line) -> Act:
+def _message(line: EventPipeline) -> Action:
     """Have the worker sent to the one message that waits; what it sends waits, too."""
-    [letter] = line.letters
-    line.clock.advance(max(0, letter.at - line.clock.time()))
+    [letter] = line.queue
+    line.clock.advance(max(0, letter.visible_at - line.clock.time()))
 
     def act() -> None:
-        [one] = [one for one in line.letters if one.body == letter.body]
-        line.deliver([one])
+        [one] = [one for one in line.queue if one.body == letter.body]
+        line.run_worker([one])
 
     return act
 
 
-def _first(line: Line) -> Act:
+def _first(line: EventPipeline) -> Action:
     """The first message of an event, in the slow queue, where those begin that nobody knows."""
-    line.happen(1)
-    line.relay()
+    line.commit_events(1)
+    line.run_relay()
     line.step()
     act = _message(line)
-    assert line.letters[0].body["slow"]
+    assert line.queue[0].body["slow"]
     return act
 
 
-def attempt(times: int, answer: Endpoint = fail) -> Callable[[Line], Act]:
+def fail_then_succeed(
+    times: int, answer: EndpointStub = respond_500
+) -> Callable[[EventPipeline], Action]:
     """A message whose endpoint answers so, so many times, before it is well."""
 
-    def prepare(line: Line) -> Act:
+    def prepare(line: EventPipeline) -> Action:
         line.subscribe()
-        line.desk.endpoint = failing(line, times, answer)
+        line.scenario.endpoint = fail_first_attempts(line, times, answer)
         return _first(line)
 
     return prepare
 
 
-def _own(line: Line) -> Act:
-    line.subscribe(secret=OWN_SECRET)
+def _own(line: EventPipeline) -> Action:
+    line.subscribe(secret=CHOSEN_SECRET)
     return _first(line)
 
 
-def _quick(line: Line) -> Act:
+def _quick(line: EventPipeline) -> Action:
     """The endpoint is known to be quick: one message, no way round."""
     line.subscribe()
-    line.happen(2)
-    line.settle()
-    line.happen(1)
-    line.relay()
+    line.commit_events(2)
+    line.run()
+    line.commit_events(1)
+    line.run_relay()
     return _message(line)
 
 
-def _moved(line: Line) -> Act:
+def _moved(line: EventPipeline) -> Action:
     line.subscribe()
-    line.happen(1)
-    line.relay()
+    line.commit_events(1)
+    line.run_relay()
     return _message(line)
 
 
-def _last_attempt(line: Line) -> Act:
+def _last_attempt(line: EventPipeline) -> Action:
     _between_attempts(line, times=3)
-    line.settle(until=lambda: _tries(line) == 2)
+    line.run(until=lambda: _tries(line) == 2)
     line.step()
-    assert line.letters[0].body["due"] - line.clock.time() * 1000 < 900_000
+    assert line.queue[0].body["due"] - line.clock.time() * 1000 < 900_000
     return _message(line)
 
 
-def _not_due(line: Line) -> Act:
+def _not_due(line: EventPipeline) -> Action:
     """The last attempt is due later than a message can wait."""
     _between_attempts(line, times=3)
-    line.settle(until=lambda: _tries(line) == 2)
+    line.run(until=lambda: _tries(line) == 2)
     act = _message(line)
-    assert line.letters[0].body["due"] > line.clock.time() * 1000
+    assert line.queue[0].body["due"] > line.clock.time() * 1000
     return act
 
 
-def _tenth(line: Line) -> Act:
+def _tenth(line: EventPipeline) -> Action:
     number = line.subscribe()
-    line.desk.endpoint = failing(line, 3, fail)
-    line.happen(*range(1, 10))
-    line.settle()
-    assert line.books().pulses[number].failure_count == 9
-    line.happen(10)
-    line.relay()
+    line.scenario.endpoint = fail_first_attempts(line, 3, respond_500)
+    line.commit_events(*range(1, 10))
+    line.run()
+    assert line.state().health[number].failure_count == 9
+    line.commit_events(10)
+    line.run_relay()
     return _message(line)
 
 
-def _obstacle(method: str, body: object = None) -> Callable[[Line], Act]:
-    def prepare(line: Line) -> Act:
+def _obstacle(method: str, body: object = None) -> Callable[[EventPipeline], Action]:
+    def prepare(line: EventPipeline) -> Action:
         number = _between_attempts(line)
         answer = line.erp().send(method, f"/webhooks/{number}", body)
         assert answer.status == 200
@@ -232,52 +238,52 @@ def _obstacle(method: str, body: object = None) -> Callable[[Line], Act]:
     return prepare
 
 
-def _redelivered(line: Line) -> Act:
+def _redelivered(line: EventPipeline) -> Action:
     """A delivery is asked for again while its retry waits: both messages are there."""
     number = _between_attempts(line)
-    [event] = [one.id for one in line.books().waiting()]
-    [retry] = line.letters
+    [event] = [one.id for one in line.state().open_deliveries()]
+    [retry] = line.queue
     path = f"/webhooks/{number}/deliveries/{event}/redeliver"
     assert line.erp().post(path).status == 202
-    line.relay()
-    line.clock.advance(max(0, retry.at - line.clock.time()))
-    bodies = [one.body for one in line.letters]
+    line.run_relay()
+    line.clock.advance(max(0, retry.visible_at - line.clock.time()))
+    bodies = [one.body for one in line.queue]
     assert [body["round"] for body in bodies] == [1, 2]
-    return lambda: line.deliver([one for one in line.letters if one.body in bodies])
+    return lambda: line.run_worker([one for one in line.queue if one.body in bodies])
 
 
-SCENES = (
-    Scene("create", _create),
-    Scene("create with a secret of its own", _create_with_own_secret),
-    Scene("change the address", _move, ("succeeded", 2, 0, True)),
-    Scene("unsubscribe", _patch({"events": ["wave.planned"]}), ("cancelled", 1, 0, True)),
-    Scene("deactivate", _patch({"is_active": False}), ("cancelled", 1, 0, False)),
-    Scene("activate", _activate, ("failed", 1, 0, True)),
-    Scene("delete", _delete),
-    Scene("rotate the secret", _rotate, ("succeeded", 2, 0, True)),
-    Scene("send a test", _test, ("succeeded", 1, 0, True)),
-    Scene("ask again", _redeliver, ("succeeded", 2, 0, True)),
-    Scene("relay a batch", _batch),
-    Scene("succeed", attempt(0), ("succeeded", 1, 0, True)),
-    Scene("succeed with a secret of its own", _own, ("succeeded", 1, 0, True)),
-    Scene("succeed at once", _quick, ("succeeded", 1, 0, True)),
-    Scene("fail at first", attempt(1), ("succeeded", 2, 0, True)),
-    Scene("fail slowly", attempt(2, _fail_slowly), ("succeeded", 3, 0, True)),
-    Scene("fail for good", _last_attempt, ("failed", 3, 1, True)),
-    Scene("fail for the tenth time", _tenth, ("failed", 1, 10, False), delays="0"),
-    Scene("an address that is gone", attempt(9, _gone), ("failed", 1, 1, False)),
-    Scene("not due yet", _not_due, ("failed", 3, 1, True)),
-    Scene("move to the slow queue", _moved, ("succeeded", 1, 0, True)),
-    Scene("deleted meanwhile", _obstacle("DELETE")),
-    Scene(
+FAULT_CASES = (
+    FaultCase("create", _create),
+    FaultCase("create with a secret of its own", _create_with_own_secret),
+    FaultCase("change the address", _move, ("succeeded", 2, 0, True)),
+    FaultCase("unsubscribe", _patch({"events": ["wave.planned"]}), ("cancelled", 1, 0, True)),
+    FaultCase("deactivate", _patch({"is_active": False}), ("cancelled", 1, 0, False)),
+    FaultCase("activate", _activate, ("failed", 1, 0, True)),
+    FaultCase("delete", _delete),
+    FaultCase("rotate the secret", _rotate, ("succeeded", 2, 0, True)),
+    FaultCase("send a test", _test, ("succeeded", 1, 0, True)),
+    FaultCase("ask again", _redeliver, ("succeeded", 2, 0, True)),
+    FaultCase("relay a batch", _batch),
+    FaultCase("succeed", fail_then_succeed(0), ("succeeded", 1, 0, True)),
+    FaultCase("succeed with a secret of its own", _own, ("succeeded", 1, 0, True)),
+    FaultCase("succeed at once", _quick, ("succeeded", 1, 0, True)),
+    FaultCase("fail at first", fail_then_succeed(1), ("succeeded", 2, 0, True)),
+    FaultCase("fail slowly", fail_then_succeed(2, _fail_slowly), ("succeeded", 3, 0, True)),
+    FaultCase("fail for good", _last_attempt, ("failed", 3, 1, True)),
+    FaultCase("fail for the tenth time", _tenth, ("failed", 1, 10, False), delays="0"),
+    FaultCase("an address that is gone", fail_then_succeed(9, _gone), ("failed", 1, 1, False)),
+    FaultCase("not due yet", _not_due, ("failed", 3, 1, True)),
+    FaultCase("move to the slow queue", _moved, ("succeeded", 1, 0, True)),
+    FaultCase("deleted meanwhile", _obstacle("DELETE")),
+    FaultCase(
         "deactivated meanwhile",
         _obstacle("PATCH", {"is_active": False}),
         ("cancelled", 1, 0, False),
     ),
-    Scene(
+    FaultCase(
         "unsubscribed meanwhile",
         _obstacle("PATCH", {"events": ["wave.planned"]}),
         ("cancelled", 1, 0, True),
     ),
-    Scene("asked for again meanwhile", _redelivered, ("succeeded", 2, 0, True)),
+    FaultCase("asked for again meanwhile", _redelivered, ("succeeded", 2, 0, True)),
 )

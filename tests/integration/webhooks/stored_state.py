@@ -10,68 +10,73 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from shared.integration.webhooks import rules
-from shared.integration.webhooks.models import Pulse, StoredDelivery, StoredWebhook
-from shared.integration.webhooks.repository import Register, logged_of, pulse_key, read_register
+from shared.integration.webhooks.models import EndpointHealth, StoredDelivery, StoredWebhook
+from shared.integration.webhooks.repository import (
+    SubscriptionRegister,
+    health_key,
+    parse_delivery,
+    read_register,
+)
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.config import config
 from shared.kernel.db.collection import HEAD
 from shared.kernel.db.items import Item, Key, from_attributes, unpack
-from shared.kernel.events.outbox import OutboxEntry, entry_of
+from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from tests import quick_moto
 from tests.stack import ACCOUNT, REGION, Stack
 
 if TYPE_CHECKING:
     from shared.kernel.db.store import Store
 
-MOST = 20
+MAX_SUBSCRIPTIONS = 20
 """Subscriptions of a tenant."""
 _GONE = 410
 
-type Place = tuple[int, str]
+type DeliveryId = tuple[int, str]
 """A subscription and an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class StoredState:
     """All items of a tenant's webhooks; `heads` are the subscriptions that were not deleted."""
 
-    heads: Mapping[int, StoredWebhook]
-    pulses: Mapping[int, Pulse]
-    register: Register
-    deliveries: Mapping[Place, StoredDelivery]
+    webhooks: Mapping[int, StoredWebhook]
+    health: Mapping[int, EndpointHealth]
+    register: SubscriptionRegister
+    deliveries: Mapping[DeliveryId, StoredDelivery]
 
-    def waiting(self) -> Iterator[StoredDelivery]:
+    def open_deliveries(self) -> Iterator[StoredDelivery]:
         """Deliveries to living subscriptions that have not come to their end."""
         for (number, _), delivery in self.deliveries.items():
-            if number in self.heads and not rules.has_ended(delivery):
+            if number in self.webhooks and not rules.has_ended(delivery):
                 yield delivery
 
     def summary(self) -> tuple[object, ...]:
         """Return all of it but ids and moments: what does not depend on when it was made."""
-        paths = {number: path_of(head.url) for number, head in self.heads.items()}
+        paths = {number: path_of(head.url) for number, head in self.webhooks.items()}
         hooks = [
             (head.url, tuple(head.events), head.is_active, len(head.secrets))
-            for _, head in sorted(self.heads.items())
+            for _, head in sorted(self.webhooks.items())
         ]
-        counts = {paths[number]: pulse.failure_count for number, pulse in self.pulses.items()}
+        counts = {paths[number]: pulse.failure_count for number, pulse in self.health.items()}
         log = sorted(
-            (paths[number], delivery.event, *_told(delivery))
+            (paths[number], delivery.event, *_delivery_summary(delivery))
             for (number, _), delivery in self.deliveries.items()
             if number in paths
         )
         return hooks, counts, log
 
 
-def _told(delivery: StoredDelivery) -> tuple[object, ...]:
+def _delivery_summary(delivery: StoredDelivery) -> tuple[object, ...]:
     answers = tuple(attempt.status or 0 for attempt in delivery.attempts)
     return delivery.status, delivery.reason or "", delivery.round, delivery.tries, answers
 
 
-def read_books(stack: Stack, slug: str = "acme") -> Books:
+def read_state(stack: Stack, slug: str = "acme") -> StoredState:
     """Look at every item of a tenant."""
     heads: dict[int, StoredWebhook] = {}
-    pulses: dict[int, Pulse] = {}
-    deliveries: dict[Place, StoredDelivery] = {}
+    pulses: dict[int, EndpointHealth] = {}
+    deliveries: dict[DeliveryId, StoredDelivery] = {}
     register: Item | None = None
     for attributes in stack.stored(slug):
         partition, sort = attributes["PK"]["S"], attributes["SK"]["S"]
@@ -81,19 +86,21 @@ def read_books(stack: Stack, slug: str = "acme") -> Books:
             heads[head.id] = head
         elif partition == "webhooks" and sort.startswith("PULSE#"):
             number = int(sort.removeprefix("PULSE#"))
-            assert pulse_key(number) == (partition, sort)
-            pulses[number] = Pulse.model_validate(item)
+            assert health_key(number) == (partition, sort)
+            pulses[number] = EndpointHealth.model_validate(item)
         elif (partition, sort) == ("webhooks", "REGISTER"):
             register = item
         elif partition.startswith("delivery#"):
-            logged = logged_of(item)
+            logged = parse_delivery(item)
             assert logged
             deliveries[logged.delivery.webhook_id, sort] = logged.delivery
-    return Books(heads, pulses, read_register(cast("Store", _Found(register))), deliveries)
+    return StoredState(
+        heads, pulses, read_register(cast("Store", _RegisterOnlyStore(register))), deliveries
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RegisterOnlyStore:
     """Stands in for the store of a tenant that is asked for the register only."""
 
     register: Item | None
@@ -102,24 +109,24 @@ class _Found:
         return self.register
 
 
-def ensure_sound(books: Books, posts: Mapping[tuple[str, str], int]) -> None:
+def assert_consistent(books: StoredState, posts: Mapping[tuple[str, str], int]) -> None:
     """Check that the items agree with each other, and the log with what was sent.
 
     `posts` counts requests by the path of their address and their event.
     """
-    assert books.register.ids == set(books.heads) == set(books.pulses)
-    assert books.register.wanted == {
-        number: frozenset(head.events) for number, head in books.heads.items() if head.is_active
+    assert books.register.ids == set(books.webhooks) == set(books.health)
+    assert books.register.active_events == {
+        number: frozenset(head.events) for number, head in books.webhooks.items() if head.is_active
     }
-    assert len(books.heads) <= MOST
-    for number, head in books.heads.items():
-        count = books.pulses[number].failure_count
-        assert count <= rules.MOST_FAILURES
-        assert not (head.is_active and count == rules.MOST_FAILURES), "it should have ended"
+    assert len(books.webhooks) <= MAX_SUBSCRIPTIONS
+    for number, head in books.webhooks.items():
+        count = books.health[number].failure_count
+        assert count <= rules.MAX_FAILURES
+        assert not (head.is_active and count == rules.MAX_FAILURES), "it should have ended"
     for (number, event), delivery in books.deliveries.items():
         assert (delivery.webhook_id, delivery.id) == (number, event)
-        if number in books.heads:
-            _ensure_plausible(delivery, posts.get((path_of(books.heads[number].url), event), 0))
+        if number in books.webhooks:
+            _assert_plausible(delivery, posts.get((path_of(books.webhooks[number].url), event), 0))
 
 
 def path_of(url: str) -> str:
@@ -127,7 +134,7 @@ def path_of(url: str) -> str:
     return urlsplit(url).path
 
 
-def _ensure_plausible(delivery: StoredDelivery, posts: int) -> None:
+def _assert_plausible(delivery: StoredDelivery, posts: int) -> None:
     most = len(config().webhook_delays)
     attempts = delivery.attempts
     assert delivery.tries <= most, delivery
@@ -158,26 +165,26 @@ def _ensure_plausible(delivery: StoredDelivery, posts: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlet:
+class StoredEntry:
     """One entry of the outbox, as its table has it."""
 
     tenant: str
     entry: OutboxEntry
-    marked: bool
+    relayed: bool
     """Whether its days are numbered."""
     image: dict[str, Any]
 
 
-def read_outbox() -> list[Outlet]:
+def read_outbox() -> list[StoredEntry]:
     """Every entry of all tenants, in the order in which they were made."""
     found = []
     for image in quick_moto.stored(ACCOUNT, REGION, config().outbox_table):
-        tenant, entry = entry_of(image)
-        found.append(Outlet(tenant, entry, "expires_at" in image, image))
+        tenant, entry = parse_entry(image)
+        found.append(StoredEntry(tenant, entry, "expires_at" in image, image))
     return sorted(found, key=lambda one: one.entry.id.partition("_")[2])
 
 
-def ensure_unseen(secrets: Iterable[str], written: Iterable[str]) -> None:
+def assert_no_secret_stored(secrets: Iterable[str], written: Iterable[str]) -> None:
     """Check that no secret stands in clear in a table or in anything else that was written."""
     forms = [form for secret in secrets for form in _forms(secret)]
     assert forms

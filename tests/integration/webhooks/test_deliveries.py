@@ -7,14 +7,14 @@ from stripe import WebhookSignature
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
-from tests.webhook_scenario import WebhookDesk, accept, fail
+from tests.webhook_scenario import WebhookDesk, respond_204, respond_500
 
 
 def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
     hook = desk.subscribe("product.created")
     product = desk.happen()
 
-    desk.flow()
+    desk.run_until_idle()
 
     (sent,) = desk.sent
     event = sent.event
@@ -44,9 +44,9 @@ def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
 def test_a_delivery_is_in_the_log(desk: WebhookDesk) -> None:
     hook = desk.subscribe("product.created")
     product = desk.happen()
-    desk.flow()
+    desk.run_until_idle()
 
-    (row,) = desk.log(hook["id"])
+    (row,) = desk.deliveries(hook["id"])
     (attempt,) = row.pop("attempts")
     assert row == {
         "id": desk.sent[0].event["id"],
@@ -67,7 +67,7 @@ def test_a_delivery_is_in_the_log(desk: WebhookDesk) -> None:
     }
     one = desk.erp.get(f"/webhooks/{hook['id']}/deliveries/{row['id']}").data
     assert one == {**row, "attempts": [attempt]}
-    assert desk.show(hook["id"])["last_triggered_at"] == attempt["at"]
+    assert desk.get(hook["id"])["last_triggered_at"] == attempt["at"]
 
 
 def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
@@ -77,7 +77,7 @@ def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
     number = desk.happen()["id"]
     desk.erp.patch(f"/products/{number}", {"name": "Another"})
 
-    desk.flow()
+    desk.run_until_idle()
 
     got = sorted((sent.url, sent.event["type"], sent.event["sequence"]) for sent in desk.sent)
     assert got == [
@@ -106,19 +106,19 @@ def test_a_change_while_a_retry_waits_is_honoured(
     hook = desk.subscribe()
     first_attempt_failed(desk)
     desk.erp.patch(f"/webhooks/{hook['id']}", change)
-    desk.endpoint = accept
+    desk.endpoint = respond_204
 
-    desk.flow()
+    desk.run_until_idle()
 
     assert len(desk.sent) == 1
-    (row,) = desk.log(hook["id"])
+    (row,) = desk.deliveries(hook["id"])
     assert (row["status"], row["reason"]) == ("cancelled", reason)
-    assert desk.show(hook["id"])["failure_count"] == 0
+    assert desk.get(hook["id"])["failure_count"] == 0
 
 
 def first_attempt_failed(desk: WebhookDesk) -> None:
     """Let something happen, and its first attempt fail."""
-    desk.endpoint = fail
+    desk.endpoint = respond_500
     desk.happen()
     desk.relay()
     while not desk.sent:
@@ -132,9 +132,9 @@ def test_a_retry_goes_to_the_new_address_with_the_new_secret(desk: WebhookDesk) 
     secret = desk.erp.post(f"/webhooks/{hook['id']}/rotate-secret", {"overlap_hours": 0}).data[
         "secret"
     ]
-    desk.endpoint = accept
+    desk.endpoint = respond_204
 
-    desk.flow()
+    desk.run_until_idle()
 
     last = desk.sent[-1]
     assert last.url == "https://new.example.com/"
@@ -147,7 +147,7 @@ def test_a_deleted_subscription_gets_nothing_more(desk: WebhookDesk) -> None:
     first_attempt_failed(desk)
     desk.erp.delete(f"/webhooks/{hook['id']}")
 
-    desk.flow()
+    desk.run_until_idle()
 
     assert len(desk.sent) == 1
     assert desk.messages() == []
@@ -160,13 +160,13 @@ def test_both_secrets_sign_until_the_overlap_ends(desk: WebhookDesk, clock: Cloc
     assert rotated.data.keys() == hook.keys()
     secrets = (rotated.data["secret"], hook["secret"])
     desk.happen(1)
-    desk.flow()
+    desk.run_until_idle()
     for secret in secrets:
         StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
 
     clock.advance(24 * 3600 + 1)
     desk.happen(2)
-    desk.flow()
+    desk.run_until_idle()
     assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 1
 
 
@@ -177,20 +177,20 @@ def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
     path = f"/webhooks/{hook['id']}/rotate-secret"
     rotated = [desk.erp.post(path).data["secret"] for _ in range(2)]
     desk.happen(1)
-    desk.flow()
+    desk.run_until_idle()
     for secret in (*rotated, hook["secret"]):
         StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
 
     for _ in range(5):
         desk.erp.post(path)
     desk.happen(2)
-    desk.flow()
+    desk.run_until_idle()
     assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 4, "but not for ever"
 
     clock.advance(24 * 3600)
     desk.erp.post(path, {"overlap_hours": 0})
     desk.happen(3)
-    desk.flow()
+    desk.run_until_idle()
     assert desk.sent[2].headers["X-Service-Signature"].count("v1=") == 1
 
 
@@ -211,7 +211,7 @@ def test_a_test_event_goes_to_its_subscription_alone(desk: WebhookDesk) -> None:
     assert (answer.data["event"], answer.data["status"]) == ("webhook.test", "pending")
     where = f"/webhooks/{hook['id']}/deliveries/{answer.data['id']}"
     assert answer.headers["Location"].endswith(where)
-    desk.flow()
+    desk.run_until_idle()
     (sent,) = desk.sent
     assert (sent.url, sent.event["type"]) == ("https://one.example.com/", "webhook.test")
     assert desk.erp.get(where).data["status"] == "succeeded"
@@ -223,31 +223,31 @@ def test_redelivery_starts_anew_and_ends_what_waited(desk: WebhookDesk) -> None:
     (waiting,) = desk.take()
     event = desk.sent[0].event["id"]
     path = f"/webhooks/{hook['id']}/deliveries/{event}"
-    desk.endpoint = accept
+    desk.endpoint = respond_204
 
     answer = desk.erp.post(f"{path}/redeliver")
 
     assert (answer.status, answer.data["status"]) == (202, "pending")
     assert desk.work({**waiting, "due": 0}) == []
     assert len(desk.sent) == 1, "the retry of the round before is dropped"
-    desk.flow()
+    desk.run_until_idle()
     assert [sent.event["id"] for sent in desk.sent] == [event, event]
     row = desk.erp.get(path).data
     assert (row["status"], len(row["attempts"])) == ("succeeded", 2)
     desk.erp.post(f"{path}/redeliver")
-    desk.flow()
+    desk.run_until_idle()
     assert len(desk.erp.get(path).data["attempts"]) == 3
 
 
 def test_a_delivery_is_kept_no_longer_than_its_event(desk: WebhookDesk, clock: Clock) -> None:
     hook = desk.subscribe()
     desk.happen()
-    desk.flow()
+    desk.run_until_idle()
     path = f"/webhooks/{hook['id']}/deliveries/{desk.sent[0].event['id']}"
 
     clock.advance(29 * 86_400)
     assert desk.erp.post(f"{path}/redeliver").status == 202
-    desk.flow()
+    desk.run_until_idle()
     assert desk.erp.get(path).data["status"] == "succeeded"
     clock.advance(86_400)
 
@@ -258,7 +258,7 @@ def test_a_delivery_is_kept_no_longer_than_its_event(desk: WebhookDesk, clock: C
 def test_what_is_not_active_is_neither_tested_nor_sent_again(desk: WebhookDesk) -> None:
     hook = desk.subscribe()
     desk.happen()
-    desk.flow()
+    desk.run_until_idle()
     desk.erp.patch(f"/webhooks/{hook['id']}", {"is_active": False})
     event = desk.sent[0].event["id"]
 
@@ -272,10 +272,10 @@ def test_a_plan_that_no_longer_has_webhooks_ends_deliveries(desk: WebhookDesk) -
     first_attempt_failed(desk)
     provisioning.set_plan("acme", "essentials")
     directory.forget()
-    desk.flow()
+    desk.run_until_idle()
     provisioning.set_plan("acme", "enterprise")
     directory.forget()
 
-    (row,) = desk.log(hook["id"])
+    (row,) = desk.deliveries(hook["id"])
     assert row["status"] == "cancelled"
     assert "plan" in row["reason"]

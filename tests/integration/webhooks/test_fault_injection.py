@@ -32,19 +32,21 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Response
-from tests.integration.webhooks.event_pipeline import Line, open_line
-from tests.integration.webhooks.fault_cases import SCENES, Act, Scene, attempt
+from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
+from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase, fail_then_succeed
 from tests.webhook_scenario import WebhookDesk
 
-_AFTER_A_DEATH = 61
+_CLAIM_EXPIRY = 61
 """Seconds; whatever a dead process had claimed has run out by then."""
-_DRAWN = 2
+_SAMPLED_CALLS = 2
 """Calls at which the process dies in each scene."""
-_PATIENCE = 5
+_MAX_REPEATS = 5
 
 
 @pytest.fixture
-def line(desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
+def line(
+    desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[EventPipeline]:
     # Calls in the order in which they are written: then the same number is the same call.
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
@@ -52,31 +54,31 @@ def line(desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> It
     # What makes guesses dear costs every request that bears a secret.
     scrypt = hashlib.scrypt
     monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))
-    with open_line(desk, clock) as line:
+    with open_pipeline(desk, clock) as line:
         yield line
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class CaseRun:
     """A scene, time and again, each time with everything as it was when it was prepared."""
 
-    line: Line
-    act: Act
+    pipeline: EventPipeline
+    action: Action
     reset: Callable[[], None]
 
     def finish(self, *, is_request: bool) -> list[object]:
         """Repeat a request until it is done, as whoever made it would; let AWS go on."""
         if is_request:
-            self._insist()
-        self.line.settle()
-        self.line.ensure_all_arrived()
-        self.line.ensure_secret()
-        return self.line.summary()
+            self._repeat_request()
+        self.pipeline.run()
+        self.pipeline.assert_all_delivered()
+        self.pipeline.assert_no_secret_leaked()
+        return self.pipeline.summary()
 
-    def _insist(self) -> None:
-        for _ in range(_PATIENCE):
-            self.line.clock.advance(_AFTER_A_DEATH)
-            answer, again = self.act(), self.act()
+    def _repeat_request(self) -> None:
+        for _ in range(_MAX_REPEATS):
+            self.pipeline.clock.advance(_CLAIM_EXPIRY)
+            answer, again = self.action(), self.action()
             assert isinstance(answer, Response)
             assert isinstance(again, Response)
             if answer.status < 300:
@@ -86,18 +88,18 @@ class Stage:
         pytest.fail("still refused")
 
 
-def _set(line: Line, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Stage:
+def _prepare(line: EventPipeline, scene: FaultCase, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", scene.delays)
     config.cache_clear()
     act = scene.prepare(line)
-    line.check()
-    return Stage(line, act, line.take_back())
+    line.assert_invariants()
+    return CaseRun(line, act, line.snapshot())
 
 
 # Faults
 
 
-def _refuse_messages() -> Fault:
+def _reject_batch_entries() -> Fault:
     """SQS takes no message of a batch, without an error."""
     left = 1
 
@@ -113,7 +115,7 @@ def _refuse_messages() -> Fault:
     return fault
 
 
-def _meet_transactions(times: int) -> Fault:
+def _conflict_with_transactions(times: int) -> Fault:
     """Single writes to items that transactions write, too, meet one of those."""
     left = times
 
@@ -140,7 +142,7 @@ def _faults(
     chosen: Sequence[int] = range(calls)
     if os.environ.get("SWEEP") != "all":
         draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {scene}")  # noqa: S311
-        chosen = draw.sample(chosen, min(calls, _DRAWN))
+        chosen = draw.sample(chosen, min(calls, _SAMPLED_CALLS))
     for number, at in enumerate(chosen):
         yield f"killed before call {at}", kill_before(at)
         if len(chosen) == calls or number == 0:
@@ -153,56 +155,56 @@ def _faults(
     if "TransactWriteItems" in operations:
         yield "in conflict", conflict(times=4)
     if "PutItem" in operations:
-        yield "meeting transactions", _meet_transactions(times=3)
+        yield "meeting transactions", _conflict_with_transactions(times=3)
     if "SendMessageBatch" in operations:
-        yield "messages not taken", _refuse_messages()
+        yield "messages not taken", _reject_batch_entries()
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", FAULT_CASES, ids=lambda scene: scene.name)
 def test_an_event_arrives_and_is_logged_once_whatever_happens(
-    scene: Scene, line: Line, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    scene: FaultCase, line: EventPipeline, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = _set(line, scene, monkeypatch)
+    stage = _prepare(line, scene, monkeypatch)
     stage.reset()
     with aws_faults.recorded() as seen:
-        answer = stage.act()
+        answer = stage.action()
     is_request = isinstance(answer, Response)
     wanted = stage.finish(is_request=is_request)
-    if scene.ends:
-        assert _end(line) == scene.ends
+    if scene.expected:
+        assert _final_state(line) == scene.expected
     for name, fault in _faults(scene.name, seen.operations, is_request=is_request):
         stage.reset()
         try:
             with aws_faults.faulty(fault), suppress(Killed):
-                stage.act()
+                stage.action()
             assert stage.finish(is_request=is_request) == wanted
         except BaseException as error:
             error.add_note(f"{scene.name}: {name} of {len(seen.calls)}: {seen.operations}")
             raise
 
 
-def _end(line: Line) -> tuple[str, int, int, bool]:
+def _final_state(line: EventPipeline) -> tuple[str, int, int, bool]:
     """The end of the newest delivery and of its subscription."""
-    books = line.books()
+    books = line.state()
     number, event = max(books.deliveries, key=lambda place: place[1])
-    delivery, head = books.deliveries[number, event], books.heads[number]
-    return delivery.status, delivery.tries, books.pulses[number].failure_count, head.is_active
+    delivery, head = books.deliveries[number, event], books.webhooks[number]
+    return delivery.status, delivery.tries, books.health[number].failure_count, head.is_active
 
 
 @pytest.mark.parametrize("dies", [False, True])
 def test_an_attempt_that_is_in_the_log_is_not_made_again_but_followed(
-    *, dies: bool, line: Line, aws_faults: AwsFaults
+    *, dies: bool, line: EventPipeline, aws_faults: AwsFaults
 ) -> None:
     """The worker never learns that it has logged the attempt."""
-    act = attempt(1)(line)
-    with aws_faults.faulty(_after_the_log(dies=dies)), suppress(Killed):
+    act = fail_then_succeed(1)(line)
+    with aws_faults.faulty(_fault_after_the_log(dies=dies)), suppress(Killed):
         act()
-    line.settle()
-    assert _end(line) == ("succeeded", 2, 0, True)
-    assert line.posts().total() == 2
+    line.run()
+    assert _final_state(line) == ("succeeded", 2, 0, True)
+    assert line.requests_per_event().total() == 2
 
 
-def _after_the_log(*, dies: bool) -> Fault:
+def _fault_after_the_log(*, dies: bool) -> Fault:
     strikes = iter([True])
 
     def fault(call: Call, forward: Forward) -> Answer:

@@ -7,17 +7,22 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from shared.integration.webhooks.models import DeliveryStatus, StoredDelivery
-from shared.integration.webhooks.repository import LOG_DAYS, WINDOW, find_delivery, log_delivery
+from shared.integration.webhooks.repository import (
+    MAX_LISTED,
+    RETENTION_DAYS,
+    find_delivery,
+    log_delivery,
+)
 from shared.kernel.clock import instant, now_ms
-from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.kinds import AnyEventKind
 from tests.clock import Clock
 from tests.gateway import Response
 from tests.lists.description import NO_MOMENT
 from tests.stack import ADDRESS
-from tests.webhook_scenario import WebhookDesk, fail
+from tests.webhook_scenario import WebhookDesk, respond_500
 
 _STATUSES: Sequence[DeliveryStatus] = ("pending", "retrying", "succeeded", "failed", "cancelled")
-_KINDS: Sequence[AnyKind] = ("product.created", "product.updated", "webhook.test")
+_KINDS: Sequence[AnyEventKind] = ("product.created", "product.updated", "webhook.test")
 _ROWS = 26
 _NO_NUMBER = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
@@ -251,7 +256,7 @@ def test_a_cursor_that_was_made_up_is_no_place(log: Log, cursor: str) -> None:
 
 def test_the_window_ends_after_the_newest(desk: WebhookDesk) -> None:
     webhook = desk.subscribe()["id"]
-    planted = _plant(desk, webhook, range(1, WINDOW + 4))
+    planted = _plant(desk, webhook, range(1, MAX_LISTED + 4))
     oldest_failed = next(one.id for one in planted if one.status == "failed")
     path = f"/webhooks/{webhook}/deliveries"
 
@@ -264,7 +269,7 @@ def test_the_window_ends_after_the_newest(desk: WebhookDesk) -> None:
 
 
 def test_a_delivery_is_in_the_log_as_it_is(desk: WebhookDesk, clock: Clock) -> None:
-    desk.endpoint = fail
+    desk.endpoint = respond_500
     webhook = desk.subscribe()["id"]
     desk.happen()
     assert desk.relay() == []
@@ -272,16 +277,16 @@ def test_a_delivery_is_in_the_log_as_it_is(desk: WebhookDesk, clock: Clock) -> N
 
     assert desk.work({**body, "slow": True}) == []
 
-    (row,) = desk.log(webhook, status="retrying")
+    (row,) = desk.deliveries(webhook, status="retrying")
     assert row == desk.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").data
     (attempt,) = row["attempts"]
     assert (attempt["status"], attempt["error"]) == (500, "answered 500")
     assert (attempt["response"], attempt["duration_ms"]) == ("oh no", 12)
     assert row["next_attempt_at"] > attempt["at"]
-    assert desk.log(webhook, status="succeeded") == []
+    assert desk.deliveries(webhook, status="succeeded") == []
 
-    clock.advance(LOG_DAYS * 86_400 + 1)
-    assert desk.log(webhook) == []
+    clock.advance(RETENTION_DAYS * 86_400 + 1)
+    assert desk.deliveries(webhook) == []
     assert desk.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").status == 404
 
 

@@ -5,13 +5,13 @@ import threading
 import pytest
 
 from shared.integration.webhooks import repository, rules
-from shared.integration.webhooks.http_client import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
 from tests.clock import Clock
-from tests.webhook_scenario import Sent, WebhookDesk, accept, fail
+from tests.webhook_scenario import SentRequest, WebhookDesk, respond_204, respond_500
 
 
-def slow(_: Sent) -> Outcome:
-    return Outcome(milliseconds=10_000, error="timed out after 10 s")
+def slow(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=10_000, error="timed out after 10 s")
 
 
 def test_endpoints_that_are_not_quick_wait_among_themselves(desk: WebhookDesk) -> None:
@@ -41,26 +41,26 @@ def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
 ) -> None:
     hook = desk.subscribe()
     desk.happen(1)
-    desk.flow()
-    monkeypatch.setattr(rules, "SLOW_SECONDS", 0.01)
+    desk.run_until_idle()
+    monkeypatch.setattr(rules, "SLOW_AFTER_SECONDS", 0.01)
     store = desk.stack.store()
     seen: list[bool] = []
 
     def is_quick() -> bool:
-        pulse = repository.read_pulse(store, hook["id"])
+        pulse = repository.read_health(store, hook["id"])
         return pulse is not None and pulse.quick
 
-    def take_long(_: Sent) -> Outcome:
+    def take_long(_: SentRequest) -> AttemptResult:
         for _tick in range(500):
             if not is_quick():
                 break
             threading.Event().wait(0.01)
         seen.append(is_quick())
-        return Outcome(milliseconds=1, status=200)
+        return AttemptResult(milliseconds=1, status=200)
 
     desk.endpoint = take_long
     desk.happen(2)
-    desk.flow()
+    desk.run_until_idle()
     assert seen == [False]
 
 
@@ -73,11 +73,11 @@ def test_a_message_twice_at_once_does_not_end_the_retries(desk: WebhookDesk) -> 
     message["slow"] = True
     copies = iter([message])
 
-    def answer(sent: Sent) -> Outcome:
+    def answer(sent: SentRequest) -> AttemptResult:
         for copy in copies:
             assert desk.work(copy) == []
             assert len(desk.take()) == 1  # and dies
-        return fail(sent)
+        return respond_500(sent)
 
     desk.endpoint = answer
     assert desk.work(message) == ["m0"]
@@ -97,12 +97,12 @@ def test_a_message_twice_is_one_attempt(desk: WebhookDesk) -> None:
     assert desk.work(message) == []
     assert desk.work(message, receives=2) == []
     assert len(desk.sent) == 1
-    assert len(desk.log(hook["id"])[0]["attempts"]) == 1
+    assert len(desk.deliveries(hook["id"])[0]["attempts"]) == 1
 
 
 def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> None:
     desk.subscribe()
-    desk.endpoint = fail
+    desk.endpoint = respond_500
     desk.happen()
     desk.relay()
     (message,) = desk.take()
@@ -119,7 +119,7 @@ def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> No
 
 def test_a_message_from_the_dead_letters_goes_on(desk: WebhookDesk, clock: Clock) -> None:
     desk.subscribe()
-    desk.endpoint = fail
+    desk.endpoint = respond_500
     desk.happen()
     desk.relay()
     (message,) = desk.take()
@@ -148,9 +148,9 @@ def test_a_batch_of_ten_is_delivered_concurrently(desk: WebhookDesk) -> None:
     messages = desk.take()
     all_arrived = threading.Barrier(10, timeout=30)
 
-    def wait_for_the_others(sent: Sent) -> Outcome:
+    def wait_for_the_others(sent: SentRequest) -> AttemptResult:
         all_arrived.wait()
-        return accept(sent)
+        return respond_204(sent)
 
     desk.endpoint = wait_for_the_others
     assert desk.work(*({**message, "slow": True} for message in messages)) == []
@@ -165,13 +165,14 @@ def test_only_the_failed_messages_of_a_batch_are_reported(desk: WebhookDesk) -> 
     messages = [{**message, "slow": True} for message in desk.take()]
     crashing = messages[1]["event"]
 
-    def crash_once(sent: Sent) -> Outcome:
+    def crash_once(sent: SentRequest) -> AttemptResult:
         if sent.event["id"] == crashing:
             raise RuntimeError("unexpected")
-        return accept(sent)
+        return respond_204(sent)
 
     desk.endpoint = crash_once
-    assert desk.work(*messages, {"not": "a task"}) == ["m1", "m3"]
+    failed = desk.work(*messages, {"not": "a task"})
+    assert failed == ["m1", "m3"]
     assert len(desk.sent) == 3
 
 

@@ -11,11 +11,11 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.events.outbox import Event, StoredEvent, entry_of, raise_event
+from shared.kernel.events.outbox import Event, StoredEvent, parse_entry, raise_event
 from shared.kernel.queue import Queue
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
-from tests.webhook_scenario import WebhookDesk, relay_batch, stream_of
+from tests.webhook_scenario import WebhookDesk, run_relay, stream_of
 
 DAYS_31 = 31 * 86_400
 
@@ -90,12 +90,12 @@ def test_what_the_queue_refuses_is_reported_and_sent_again(
     batch = desk.stream()
     with monkeypatch.context() as patch:
         patch.setattr(Queue, "send_many", refuse_second)
-        assert relay_batch(batch) == ["2"]
+        assert run_relay(batch) == ["2"]
     assert [expiry is None for expiry in expiries(desk)] == [False, True, False]
 
     again = {"Records": batch["Records"][1:]}
-    assert relay_batch(again) == []
-    desk.flow()
+    assert run_relay(again) == []
+    desk.run_until_idle()
     assert sorted(sent.event["data"]["id"] for sent in desk.sent) == [1, 2, 3]
 
 
@@ -104,7 +104,7 @@ def test_an_entry_that_cannot_be_read_does_not_stop_the_others(desk: WebhookDesk
     told(desk)
     batch = stream_of([{"PK": {"S": "acme"}}, *desk.stack.events()])
 
-    assert relay_batch(batch) == ["1"]
+    assert run_relay(batch) == ["1"]
     assert len(desk.messages()) == 1
 
 
@@ -114,7 +114,7 @@ def test_changes_of_entries_are_no_events(desk: WebhookDesk) -> None:
     batch = desk.stream()
     for name in ("MODIFY", "REMOVE"):
         batch["Records"][0]["eventName"] = name
-        assert relay_batch(batch) == []
+        assert run_relay(batch) == []
     assert desk.messages() == []
 
 
@@ -122,7 +122,7 @@ def test_an_entry_that_is_gone_does_not_come_back(desk: WebhookDesk) -> None:
     told(desk)
     batch = desk.stream()
     desk.stack.empty()
-    assert relay_batch(batch) == []
+    assert run_relay(batch) == []
     assert desk.stack.events() == []
 
 
@@ -130,7 +130,7 @@ def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(desk: WebhookDesk) -
     told(desk)
     batch = desk.stream()
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
-    assert relay_batch(batch) == []
+    assert run_relay(batch) == []
     assert desk.messages() == []
 
 
@@ -154,14 +154,14 @@ def test_a_plan_that_has_just_got_webhooks_loses_no_event(desk: WebhookDesk) -> 
     assert desk.work({**message, "slow": True}) == []
 
     assert [sent.event["data"]["id"] for sent in desk.sent] == [2]
-    assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
+    assert [row["status"] for row in desk.deliveries(hook["id"])] == ["succeeded"]
 
 
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])
 def test_a_body_has_at_most_20_kb(desk: WebhookDesk, size: int) -> None:
     desk.subscribe("wave.planned")
     told(desk, attributes={"note": "é" * (size // 2)})
-    desk.flow()
+    desk.run_until_idle()
 
     (sent,) = desk.sent
     assert len(sent.body) <= 20_000
@@ -170,7 +170,7 @@ def test_a_body_has_at_most_20_kb(desk: WebhookDesk, size: int) -> None:
 
 
 def test_a_long_address_counts_too() -> None:
-    (_, entry) = entry_of(
+    (_, entry) = parse_entry(
         {
             "PK": {"S": "acme"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
             "object": {"S": "wave"}, "id": {"N": "1"}, "version": {"N": "1"},
@@ -201,8 +201,8 @@ def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: St
         in runner.invoke(main, ["--json", "events", "relay", "acme", "--older-than", "0"]).stdout
     )
 
-    desk.flow()
-    assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
+    desk.run_until_idle()
+    assert [row["status"] for row in desk.deliveries(hook["id"])] == ["succeeded"]
 
 
 def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:

@@ -62,7 +62,7 @@ def test_a_subscription_shows_its_secret_when_it_is_created_and_never_again(
         "secret": made["secret"],
     }
     shown = {name: value for name, value in made.items() if name != "secret"}
-    assert desk.show(1) == shown
+    assert desk.get(1) == shown
     assert desk.erp.get("/webhooks").data == [shown]
 
 
@@ -191,7 +191,7 @@ def test_only_what_is_sent_changes(desk: WebhookDesk) -> None:
     ended = desk.erp.patch(path, {"is_active": False}).data
     assert (ended["events"], ended["is_active"]) == (["wave.planned"], False)
     assert ended.keys() == FIELDS
-    assert desk.show(made["id"]) == ended
+    assert desk.get(made["id"]) == ended
     assert desk.erp.patch(path, {}).status == 200
 
 
@@ -208,10 +208,10 @@ def test_a_bad_change_changes_nothing(
     desk: WebhookDesk, body: dict[str, Any], fields: set[str]
 ) -> None:
     made = desk.subscribe()
-    before = desk.show(made["id"])
+    before = desk.get(made["id"])
 
     assert problems(desk.erp.patch(f"/webhooks/{made['id']}", body)).keys() == fields
-    assert desk.show(made["id"]) == before
+    assert desk.get(made["id"]) == before
 
 
 def test_a_stale_change_is_refused(desk: WebhookDesk) -> None:
@@ -228,7 +228,7 @@ def test_deliveries_do_not_stand_against_a_change(desk: WebhookDesk) -> None:
     path = f"/webhooks/{desk.subscribe()['id']}"
     first = desk.erp.get(path).headers["ETag"]
     desk.happen()
-    desk.flow()
+    desk.run_until_idle()
 
     answer = desk.erp.get(path, headers={"If-None-Match": first})
     assert answer.status == 200, "it was triggered, which its readers want to see"

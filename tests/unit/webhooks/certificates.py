@@ -15,7 +15,7 @@ type _Key = ec.EllipticCurvePrivateKey
 _DAY = timedelta(days=1)
 
 
-class Authority:
+class CertificateAuthority:
     """One that signs certificates; tests have it trusted like those of the system."""
 
     def __init__(self, name: str, folder: Path) -> None:

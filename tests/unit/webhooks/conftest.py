@@ -5,25 +5,27 @@ from collections.abc import Iterator
 import pytest
 
 from shared.integration.webhooks import http_client
-from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.fake_internet import Internet
-from tests.unit.webhooks.fake_resolver import Names
+from tests.unit.webhooks.certificates import CertificateAuthority
+from tests.unit.webhooks.fake_internet import FakeInternet
+from tests.unit.webhooks.fake_resolver import FakeResolver
 
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
     """The authority that the system trusts."""
-    return Authority("trusted", tmp_path_factory.mktemp("authority"))
+    return CertificateAuthority("trusted", tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+def names(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
     """Names that lead where the test says."""
-    return Names.install(monkeypatch)
+    return FakeResolver.install(monkeypatch)
 
 
 @pytest.fixture
-def internet(monkeypatch: pytest.MonkeyPatch, authority: Authority) -> Iterator[Internet]:
+def internet(
+    monkeypatch: pytest.MonkeyPatch, authority: CertificateAuthority
+) -> Iterator[FakeInternet]:
     """A public internet on loopback."""
-    yield Internet.install(monkeypatch, authority)
-    http_client._trust.cache_clear()
+    yield FakeInternet.install(monkeypatch, authority)
+    http_client._tls_context.cache_clear()

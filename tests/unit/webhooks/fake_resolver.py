@@ -12,31 +12,31 @@ type _Found = tuple[int, int, int, str, tuple[str, int]]
 
 
 @dataclass
-class Names:
+class FakeResolver:
     """Stands in for socket.getaddrinfo."""
 
-    asked: list[tuple[str, int]] = field(default_factory=list)
+    queries: list[tuple[str, int]] = field(default_factory=list)
     _answers: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     _talks: threading.Event = field(default_factory=threading.Event)
 
     @classmethod
-    def install(cls, monkeypatch: pytest.MonkeyPatch) -> "Names":
+    def install(cls, monkeypatch: pytest.MonkeyPatch) -> "FakeResolver":
         """Answer in place of the system's resolver."""
         names = cls()
         names._talks.set()
         monkeypatch.setattr(socket, "getaddrinfo", names.getaddrinfo)
         return names
 
-    def lead(self, name: str, *addresses: str) -> None:
+    def set_addresses(self, name: str, *addresses: str) -> None:
         """Let a name have these addresses from now on."""
         self._answers[name] = [addresses]
 
-    def lead_in_turn(self, name: str, *answers: str) -> None:
+    def set_address_sequence(self, name: str, *answers: str) -> None:
         """Let a name have another single address each time it is asked for."""
         self._answers[name] = [(answer,) for answer in answers]
 
     @contextmanager
-    def silent(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Answer nothing meanwhile, and whatever was asked afterwards."""
         self._talks.clear()
         try:
@@ -44,7 +44,7 @@ class Names:
         finally:
             self._talks.set()
 
-    def wait_for_quiet(self) -> None:
+    def wait_for_pending_queries(self) -> None:
         """Wait for the threads that are still asking."""
         for thread in threading.enumerate():
             if thread.name == "resolve":
@@ -52,7 +52,7 @@ class Names:
 
     def getaddrinfo(self, host: str, port: int, *, type: socket.SocketKind) -> list[_Found]:  # noqa: A002
         """As socket.getaddrinfo."""
-        self.asked.append((host, port))
+        self.queries.append((host, port))
         assert self._talks.wait(30)
         answers = self._answers.get(host)
         if answers is None:

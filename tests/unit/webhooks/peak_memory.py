@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from shared.integration.webhooks import http_client
-from shared.integration.webhooks.http_client import send
+from shared.integration.webhooks.http_client import post_event
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL
-from tests.unit.webhooks.fake_resolver import Names
+from tests.unit.webhooks.fake_resolver import FakeResolver
 
 _STATUS = Path("/proc/self/status")
 
@@ -24,17 +24,17 @@ def peak_kb() -> int:
 
 def main() -> None:
     """Send to each port, after an attempt that comes to nothing."""
-    dial = http_client._dial
-    http_client._trust()
+    dial = http_client._connect_to_address
+    http_client._tls_context()
     ports = [1, *map(int, sys.argv[1:])]
     upcoming = iter(ports)
     errors = []
     peaks = []
     with pytest.MonkeyPatch.context() as patch:
-        Names.install(patch).lead(HOST, ADDRESS)
-        patch.setattr(http_client, "_dial", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
+        FakeResolver.install(patch).set_addresses(HOST, ADDRESS)
+        patch.setattr(http_client, "_connect_to_address", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
         for _ in ports:
-            errors.append(str(send(URL, b"{}", {}).error))
+            errors.append(str(post_event(URL, b"{}", {}).error))
             peaks.append(peak_kb())
     sys.stdout.write(f"{'; '.join(errors[1:])}\n{peaks[-1] - peaks[0]}\n")
 

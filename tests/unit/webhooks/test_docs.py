@@ -7,9 +7,10 @@ from typing import get_args
 import pytest
 
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.webhooks import repository, rules
-from shared.integration.webhooks.models import OVERLAP_HOURS, DeliveryStatus
-from shared.kernel.events.kinds import EVENT_KINDS, TEST
+from shared.integration.webhooks import rules
+from shared.integration.webhooks.models import DEFAULT_OVERLAP_HOURS, DeliveryStatus
+from shared.integration.webhooks.repository import MAX_LISTED, RETENTION_DAYS
+from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from tests.template import Template
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +29,7 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_every_event_is_explained() -> None:
     named = [kind for row in rows("Events") for kind in re.findall(r"`([^`]+)`", row[0])]
-    assert set(named) == {*EVENT_KINDS, TEST}
+    assert set(named) == {*EVENT_KINDS, TEST_EVENT}
 
 
 def test_what_nothing_raises_is_said_to_be_so() -> None:
@@ -48,13 +49,13 @@ def test_the_limits_are_those_of_the_code() -> None:
     (subscriptions,) = {plan.limits["webhook_subscriptions"] for plan in PLANS.values()}
     for limit in (
         f"A company may have {subscriptions} subscriptions",
-        f"the last {repository.WINDOW} deliveries, each kept\nfor {repository.LOG_DAYS} days",
-        f"at {rules.MOST_FAILURES}, or when the receiver answers\n410",
-        f"quick the last time ({rules.SLOW_SECONDS} s)",
+        f"the last {MAX_LISTED} deliveries, each kept\nfor {RETENTION_DAYS} days",
+        f"at {rules.MAX_FAILURES}, or when the receiver answers\n410",
+        f"quick the last time ({rules.SLOW_AFTER_SECONDS} s)",
     ):
         assert limit in PAGE
-    assert f"For {OVERLAP_HOURS} hours" in RECEIVERS
-    assert f"more than {rules.SLOW_SECONDS} seconds" in RECEIVERS
+    assert f"For {DEFAULT_OVERLAP_HOURS} hours" in RECEIVERS
+    assert f"more than {rules.SLOW_AFTER_SECONDS} seconds" in RECEIVERS
 
 
 def test_receivers_are_told_when_attempts_are_made() -> None:

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.integration.webhooks import http_client
-from shared.integration.webhooks.http_client import Outcome, send
+from shared.integration.webhooks.http_client import AttemptResult, post_event
 from tests.clock import Clock
-from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, Internet
-from tests.unit.webhooks.loopback_server import Behaviour, answering, request_of, serving
+from tests.unit.webhooks.certificates import CertificateAuthority
+from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
+from tests.unit.webhooks.loopback_server import ConnectionHandler, read_request, responding, serving
 
-post = partial(send, body=b"{}", headers={}, seconds=5.0)
+post = partial(post_event, body=b"{}", headers={}, seconds=5.0)
 
 
 def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
@@ -26,15 +26,15 @@ def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
     return "\r\n".join(lines).encode() + body
 
 
-def test_an_event_arrives_as_it_was_sent(internet: Internet) -> None:
+def test_an_event_arrives_as_it_was_sent(internet: FakeInternet) -> None:
     requests = []
 
     def receive(connection: socket.socket) -> None:
-        requests.append(request_of(connection))
+        requests.append(read_request(connection))
         connection.sendall(answer("200 OK", body=b"thanks"))
 
     with internet.endpoint(receive) as endpoint:
-        outcome = send(URL, b'{"id": "evt_1"}', {"X-Service-Signature": "t=1,v1=ab"})
+        outcome = post_event(URL, b'{"id": "evt_1"}', {"X-Service-Signature": "t=1,v1=ab"})
 
     [(head, body)] = requests
     line, *headers = head.decode().split("\r\n")
@@ -48,17 +48,17 @@ def test_an_event_arrives_as_it_was_sent(internet: Internet) -> None:
         "X-Service-Signature: t=1,v1=ab",
     ]
     assert body == b'{"id": "evt_1"}'
-    assert endpoint.names == [HOST]
-    assert internet.dialled == [(ADDRESS, 443)]
-    assert internet.names.asked == [(HOST, 443)]
-    assert outcome == Outcome(outcome.milliseconds, status=200, response="thanks")
+    assert endpoint.sni_names == [HOST]
+    assert internet.connections == [(ADDRESS, 443)]
+    assert internet.resolver.queries == [(HOST, 443)]
+    assert outcome == AttemptResult(outcome.milliseconds, status=200, response="thanks")
 
 
-def test_the_other_port_is_named_to_the_endpoint(internet: Internet) -> None:
+def test_the_other_port_is_named_to_the_endpoint(internet: FakeInternet) -> None:
     heads = []
 
     def receive(connection: socket.socket) -> None:
-        heads.append(request_of(connection)[0])
+        heads.append(read_request(connection)[0])
         connection.sendall(answer("204 No Content"))
 
     with internet.endpoint(receive):
@@ -66,29 +66,29 @@ def test_the_other_port_is_named_to_the_endpoint(internet: Internet) -> None:
 
     assert outcome.status == 204
     assert outcome.error is None
-    assert internet.dialled == [(ADDRESS, 8443)]
+    assert internet.connections == [(ADDRESS, 8443)]
     assert heads[0].startswith(b"POST / HTTP/1.1\r\n")
     assert b"\r\nHost: hooks.example.com:8443\r\n" in heads[0]
 
 
 def test_the_local_run_delivers_to_this_machine() -> None:
-    with serving(answering(answer("200 OK", body=b"seen"))) as endpoint:
+    with serving(responding(answer("200 OK", body=b"seen"))) as endpoint:
         outcome = post(f"http://localhost:{endpoint.port}/in", localhost=True)
 
     assert (outcome.status, outcome.error, outcome.response) == (200, None, "seen")
 
 
 def test_elsewhere_this_machine_is_refused() -> None:
-    with serving(answering(answer("200 OK"))) as endpoint:
+    with serving(responding(answer("200 OK"))) as endpoint:
         outcome = post(f"http://localhost:{endpoint.port}/in")
 
-    assert outcome == Outcome(0, error="must begin with https://")
+    assert outcome == AttemptResult(0, error="must begin with https://")
     assert endpoint.connections == 0
 
 
 @pytest.mark.parametrize("status", ["200 OK", "201 Created", "202", "204 No Content", "299 Odd"])
-def test_every_status_that_says_yes_succeeds(internet: Internet, status: str) -> None:
-    outcome = internet.post(answering(answer(status)))
+def test_every_status_that_says_yes_succeeds(internet: FakeInternet, status: str) -> None:
+    outcome = internet.post(responding(answer(status)))
 
     assert (outcome.status, outcome.error) == (int(status[:3]), None)
 
@@ -96,8 +96,8 @@ def test_every_status_that_says_yes_succeeds(internet: Internet, status: str) ->
 @pytest.mark.parametrize(
     "status", [101, 199, 400, 401, 404, 410, 413, 429, 500, 502, 503, 504, 599, 600, 999]
 )
-def test_every_other_status_fails_and_is_named(internet: Internet, status: int) -> None:
-    outcome = internet.post(answering(answer(f"{status} Odd", body=b"reason")))
+def test_every_other_status_fails_and_is_named(internet: FakeInternet, status: int) -> None:
+    outcome = internet.post(responding(answer(f"{status} Odd", body=b"reason")))
 
     assert (outcome.status, outcome.error) == (status, f"answered {status}")
     assert outcome.response == ("" if status < 200 else "reason")
@@ -105,16 +105,16 @@ def test_every_other_status_fails_and_is_named(internet: Internet, status: int) 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
 @pytest.mark.parametrize("location", ["http://169.254.169.254/latest/meta-data/", URL, "/other"])
-def test_a_redirect_is_not_followed(internet: Internet, status: int, location: str) -> None:
-    behaviour = answering(answer(f"{status} Over There", f"Location: {location}"))
+def test_a_redirect_is_not_followed(internet: FakeInternet, status: int, location: str) -> None:
+    behaviour = responding(answer(f"{status} Over There", f"Location: {location}"))
 
     with internet.endpoint(behaviour) as endpoint:
         outcome = post(URL)
 
     assert (outcome.status, outcome.error) == (status, f"answered with a redirect ({status})")
     assert endpoint.connections == 1
-    assert internet.dialled == [(ADDRESS, 443)]
-    assert internet.names.asked == [(HOST, 443)]
+    assert internet.connections == [(ADDRESS, 443)]
+    assert internet.resolver.queries == [(HOST, 443)]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_a_redirect_is_not_followed(internet: Internet, status: int, location: s
     ],
 )  # fmt: skip
 def test_an_endpoint_may_ask_for_patience(
-    internet: Internet, text: str, seconds: int | None
+    internet: FakeInternet, text: str, seconds: int | None
 ) -> None:
     header = (
         b"HTTP/1.1 429 Slow\r\nContent-Length: 0\r\nRetry-After: " + text.encode() + b"\r\n\r\n"
     )
 
-    outcome = internet.post(answering(header))
+    outcome = internet.post(responding(header))
 
     assert (outcome.error, outcome.retry_after) == ("answered 429", seconds)
 
@@ -144,7 +144,7 @@ def test_an_endpoint_may_ask_for_patience(
     ("status", "counts"), [(429, True), (503, True), (200, False), (500, False)]
 )
 def test_patience_until_a_date_counts_from_now(
-    internet: Internet,
+    internet: FakeInternet,
     clock: Clock,
     status: int,
     counts: bool,  # noqa: FBT001
@@ -152,15 +152,15 @@ def test_patience_until_a_date_counts_from_now(
     clock.freeze()
     date = formatdate(clock.time() + 90, usegmt=True)
 
-    outcome = internet.post(answering(answer(f"{status} Odd", f"Retry-After: {date}")))
+    outcome = internet.post(responding(answer(f"{status} Odd", f"Retry-After: {date}")))
 
     assert outcome.retry_after in ({89, 90} if counts else {None})
 
 
-def test_the_log_keeps_the_beginning_of_an_answer(internet: Internet) -> None:
+def test_the_log_keeps_the_beginning_of_an_answer(internet: FakeInternet) -> None:
     body = b"\xff\x00a\x1b[31m\r\n\tb\x7f\xc2\x85\xe2\x80\xae" + "\u00fc".encode() + b"." * 5000
 
-    outcome = internet.post(answering(answer("200 OK", body=body)))
+    outcome = internet.post(responding(answer("200 OK", body=body)))
 
     assert outcome.response.startswith("\ufffda[31m\n\tb\u00fc....")
     assert outcome.response.count(".") == 1024 - body.index(b".")
@@ -168,12 +168,12 @@ def test_the_log_keeps_the_beginning_of_an_answer(internet: Internet) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip", "GZIP", "x"])
-def test_an_encoded_answer_is_not_unpacked(internet: Internet, encoding: str) -> None:
+def test_an_encoded_answer_is_not_unpacked(internet: FakeInternet, encoding: str) -> None:
     bomb = gzip.compress(bytes(10_000_000))
     coded = f"Content-Encoding: {encoding}"
 
-    outcome = internet.post(answering(answer("200 OK", coded, body=bomb)))
-    refusal = internet.post(answering(answer("500 Oh", coded, body=bomb)))
+    outcome = internet.post(responding(answer("200 OK", coded, body=bomb)))
+    refusal = internet.post(responding(answer("500 Oh", coded, body=bomb)))
 
     assert outcome.error == "answered in a content encoding that was not asked for"
     assert refusal.error == "answered 500"
@@ -183,7 +183,7 @@ def test_an_encoded_answer_is_not_unpacked(internet: Internet, encoding: str) ->
 @pytest.mark.parametrize(("size", "error"), [(65536, None), (65537, "answered more than 64 kB")])
 @pytest.mark.parametrize("chunked", [False, True])
 def test_an_answer_has_at_most_64_kb(
-    internet: Internet,
+    internet: FakeInternet,
     size: int,
     error: str | None,
     chunked: bool,  # noqa: FBT001
@@ -195,14 +195,14 @@ def test_an_answer_has_at_most_64_kb(
         b"3;x=y\r\n...\r\n%x\r\n%b\r\n0\r\nTrailer: x\r\n\r\n" % (size - 3, body[3:])
     )
 
-    outcome = internet.post(answering(pieces if chunked else whole))
+    outcome = internet.post(responding(pieces if chunked else whole))
 
     assert (outcome.status, outcome.error) == (200, error)
     assert outcome.response == "." * 1024
 
 
 def reset(connection: socket.socket) -> None:
-    request_of(connection)
+    read_request(connection)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
 
@@ -211,22 +211,22 @@ def reset(connection: socket.socket) -> None:
     [
         lambda _: None,
         reset,
-        answering(b""),
-        answering(b"HTTP/1.1 2"),
-        answering(b"HTTP/1.1 200 OK\r\n"),
-        answering(b"HTTP/1.1 200 OK\r\nServer: x"),
-        answering(b"HTTP/1.1 200 OK\r\nServer: x\r\n"),
-        answering(b"HTTP/1.1 100 Continue\r\n\r\n"),
-        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
-        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
-        answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-        answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"),
-        answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
-        answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n"),
+        responding(b""),
+        responding(b"HTTP/1.1 2"),
+        responding(b"HTTP/1.1 200 OK\r\n"),
+        responding(b"HTTP/1.1 200 OK\r\nServer: x"),
+        responding(b"HTTP/1.1 200 OK\r\nServer: x\r\n"),
+        responding(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        responding(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+        responding(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+        responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"),
+        responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
+        responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n"),
     ],
 )
 def test_an_endpoint_that_closes_early_has_not_answered(
-    internet: Internet, behaviour: Behaviour
+    internet: FakeInternet, behaviour: ConnectionHandler
 ) -> None:
     outcome = internet.post(behaviour)
 
@@ -250,8 +250,8 @@ def test_an_endpoint_that_closes_early_has_not_answered(
         b"HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\nab",
     ],
 )
-def test_what_is_no_http_is_no_answer(internet: Internet, text: bytes) -> None:
-    outcome = internet.post(answering(text))
+def test_what_is_no_http_is_no_answer(internet: FakeInternet, text: bytes) -> None:
+    outcome = internet.post(responding(text))
 
     assert (outcome.status, outcome.error) == (None, "the answer is not HTTP")
 
@@ -267,7 +267,7 @@ def test_what_is_no_http_is_no_answer(internet: Internet, text: bytes) -> None:
     ],
 )
 def test_a_certificate_must_be_that_of_the_name(
-    internet: Internet, host: str, days: tuple[int, int], error: str
+    internet: FakeInternet, host: str, days: tuple[int, int], error: str
 ) -> None:
     heard = []
 
@@ -282,18 +282,18 @@ def test_a_certificate_must_be_that_of_the_name(
     assert b"".join(heard) == b""
 
 
-def test_a_certificate_for_all_names_of_a_domain_is_good(internet: Internet) -> None:
-    with internet.endpoint(answering(answer("200 OK")), certified="*.example.com"):
+def test_a_certificate_for_all_names_of_a_domain_is_good(internet: FakeInternet) -> None:
+    with internet.endpoint(responding(answer("200 OK")), certified="*.example.com"):
         assert post(URL).error is None
 
 
 def test_a_certificate_must_come_from_a_known_authority(
-    internet: Internet, tmp_path_factory: pytest.TempPathFactory
+    internet: FakeInternet, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    unknown = Authority("unknown", tmp_path_factory.mktemp("unknown"))
+    unknown = CertificateAuthority("unknown", tmp_path_factory.mktemp("unknown"))
     errors = []
     for tls in (unknown.server(HOST), unknown.self_signed_server(HOST)):
-        with serving(answering(answer("200 OK")), tls) as endpoint:
+        with serving(responding(answer("200 OK")), tls) as endpoint:
             internet.ports[ADDRESS] = endpoint.port
             errors.append(post(URL).error)
 
@@ -304,17 +304,17 @@ def test_a_certificate_must_come_from_a_known_authority(
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1:DeprecationWarning")
-def test_old_tls_is_refused(internet: Internet) -> None:
+def test_old_tls_is_refused(internet: FakeInternet) -> None:
     old = internet.authority.server(HOST)
     old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
     old.set_ciphers("ALL:@SECLEVEL=0")
 
-    with serving(answering(answer("200 OK")), old) as endpoint:
+    with serving(responding(answer("200 OK")), old) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
         assert post(URL).error == "the TLS connection failed"
 
 
-def test_an_endpoint_without_tls_is_refused(internet: Internet) -> None:
+def test_an_endpoint_without_tls_is_refused(internet: FakeInternet) -> None:
     def receive(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(answer("400 Bad Request"))
@@ -325,12 +325,12 @@ def test_an_endpoint_without_tls_is_refused(internet: Internet) -> None:
 
 
 def test_nothing_an_endpoint_says_gets_into_the_log_of_the_service(
-    internet: Internet, caplog: pytest.LogCaptureFixture
+    internet: FakeInternet, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = answer("200 OK", "Transfer-Encoding: chunked", "no header", ": x", body=b"0\r\n\r\n")
 
     with caplog.at_level(logging.DEBUG):
-        internet.post(answering(odd))
+        internet.post(responding(odd))
 
     assert caplog.messages == []
 
@@ -351,7 +351,7 @@ LINES = st.sampled_from(
 def test_whatever_is_answered_nothing_is_raised(text: bytes) -> None:
     ours, theirs = socket.socketpair()
     with pytest.MonkeyPatch.context() as patch, theirs:
-        patch.setattr(http_client, "_dial", lambda *_: ours)
+        patch.setattr(http_client, "_connect_to_address", lambda *_: ours)
         theirs.sendall(text)
         theirs.shutdown(socket.SHUT_WR)
         outcome = post("http://localhost:1", localhost=True)

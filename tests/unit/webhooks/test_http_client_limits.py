@@ -15,18 +15,18 @@ from pathlib import Path
 import pytest
 
 from shared.integration.webhooks import http_client
-from shared.integration.webhooks.http_client import Outcome, send
+from shared.integration.webhooks.http_client import AttemptResult, post_event
 from shared.integration.webhooks.target_urls import Target
 from shared.kernel.clock import Deadline
-from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, Internet
+from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
 from tests.unit.webhooks.loopback_server import (
-    Behaviour,
-    answering,
-    drip,
-    dripping,
+    ConnectionHandler,
     flooding,
     hanging,
+    responding,
     serving,
+    trickle,
+    trickling,
 )
 
 _ROOT = Path(__file__).parents[3]
@@ -37,7 +37,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 THANKS = OK + b"Content-Length: 0\r\n\r\n"
 
-post = partial(send, body=b"{}", headers={}, seconds=SECONDS)
+post = partial(post_event, body=b"{}", headers={}, seconds=SECONDS)
 
 
 def silent(connection: socket.socket) -> None:
@@ -50,7 +50,7 @@ def dripping_handshake(connection: socket.socket) -> None:
     """Begin a long message of TLS and send it byte by byte."""
     connection.recv(4096)
     connection.sendall(b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03")
-    drip(connection, b"\0", 0.01)
+    trickle(connection, b"\0", 0.01)
 
 
 def deaf(connection: socket.socket) -> None:
@@ -65,16 +65,16 @@ def deaf(connection: socket.socket) -> None:
         hanging(),
         hanging(b"HTTP/1.1 "),
         hanging(OK),
-        dripping(b"", b"H"),
-        dripping(b"HTTP/1.1 200 ", b"O"),
-        dripping(OK + b"a: ", b"b"),
-        dripping(OK, b"a: b\r\n", 0.05),
-        dripping(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-        dripping(CHUNKED + b"0\r\n", b"a: b\r\n"),
+        trickling(b"", b"H"),
+        trickling(b"HTTP/1.1 200 ", b"O"),
+        trickling(OK + b"a: ", b"b"),
+        trickling(OK, b"a: b\r\n", 0.05),
+        trickling(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        trickling(CHUNKED + b"0\r\n", b"a: b\r\n"),
     ],
 )
 def test_an_answer_that_does_not_come_is_not_waited_for(
-    internet: Internet, behaviour: Behaviour
+    internet: FakeInternet, behaviour: ConnectionHandler
 ) -> None:
     in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
 
@@ -83,13 +83,13 @@ def test_an_answer_that_does_not_come_is_not_waited_for(
     ("behaviour", "beginning"),
     [
         (hanging(OK + b"Content-Length: 99\r\n\r\nhalf"), "half"),
-        (dripping(OK + b"\r\n", b"."), "."),
-        (dripping(OK + b"Content-Length: 9999\r\n\r\n", b"."), "."),
-        (dripping(CHUNKED, b"1\r\n.\r\n"), "."),
+        (trickling(OK + b"\r\n", b"."), "."),
+        (trickling(OK + b"Content-Length: 9999\r\n\r\n", b"."), "."),
+        (trickling(CHUNKED, b"1\r\n.\r\n"), "."),
     ],
 )
 def test_a_body_that_does_not_end_is_not_waited_for(
-    internet: Internet, behaviour: Behaviour, beginning: str
+    internet: FakeInternet, behaviour: ConnectionHandler, beginning: str
 ) -> None:
     outcome = in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
 
@@ -98,16 +98,16 @@ def test_a_body_that_does_not_end_is_not_waited_for(
 
 
 def test_nor_is_it_on_this_machine() -> None:
-    with serving(dripping(OK + b"\r\n", b".")) as endpoint:
+    with serving(trickling(OK + b"\r\n", b".")) as endpoint:
         url = f"http://localhost:{endpoint.port}"
         in_time(lambda: post(url, localhost=True), TIMED_OUT)
 
 
-def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: Internet) -> None:
+def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: FakeInternet) -> None:
     refusal = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
 
     outcome = in_time(
-        lambda: internet.post(dripping(refusal, b"."), seconds=SECONDS), "answered 410"
+        lambda: internet.post(trickling(refusal, b"."), seconds=SECONDS), "answered 410"
     )
 
     assert outcome.status == 410
@@ -115,55 +115,55 @@ def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: Internet) -
 
 @pytest.mark.parametrize("behaviour", [silent, dripping_handshake])
 def test_a_handshake_that_does_not_end_is_not_waited_for(
-    internet: Internet, behaviour: Behaviour
+    internet: FakeInternet, behaviour: ConnectionHandler
 ) -> None:
     with serving(behaviour) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
         in_time(lambda: post(URL), TIMED_OUT)
 
 
-def test_an_endpoint_that_does_not_read_is_not_waited_for(internet: Internet) -> None:
+def test_an_endpoint_that_does_not_read_is_not_waited_for(internet: FakeInternet) -> None:
     with internet.endpoint(deaf):
         in_time(lambda: post(URL, body=bytes(20_000_000)), TIMED_OUT)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(internet: Internet) -> None:
-    with internet.names.silent():
+def test_a_resolver_that_is_silent_is_not_waited_for(internet: FakeInternet) -> None:
+    with internet.resolver.paused():
         in_time(lambda: post(URL), "the name does not resolve in time")
-    internet.names.wait_for_quiet()
+    internet.resolver.wait_for_pending_queries()
 
 
-def test_an_address_that_is_silent_is_not_waited_for(internet: Internet) -> None:
+def test_an_address_that_is_silent_is_not_waited_for(internet: FakeInternet) -> None:
     with unreachable_port() as port:
         internet.ports[ADDRESS] = port
         in_time(lambda: post(URL), TIMED_OUT)
 
 
-def test_a_silent_address_leaves_time_for_the_next(internet: Internet) -> None:
-    internet.names.lead(HOST, SECOND_ADDRESS, ADDRESS)
-    with unreachable_port() as port, internet.endpoint(answering(THANKS)):
+def test_a_silent_address_leaves_time_for_the_next(internet: FakeInternet) -> None:
+    internet.resolver.set_addresses(HOST, SECOND_ADDRESS, ADDRESS)
+    with unreachable_port() as port, internet.endpoint(responding(THANKS)):
         internet.ports[SECOND_ADDRESS] = port
         outcome = post(URL, seconds=2.0)
 
     assert outcome.error is None
-    assert internet.dialled == [(SECOND_ADDRESS, 443), (ADDRESS, 443)]
+    assert internet.connections == [(SECOND_ADDRESS, 443), (ADDRESS, 443)]
 
 
-def test_addresses_are_tried_until_one_connects(internet: Internet) -> None:
-    internet.names.lead(HOST, "2606:4700::1", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
+def test_addresses_are_tried_until_one_connects(internet: FakeInternet) -> None:
+    internet.resolver.set_addresses(HOST, "2606:4700::1", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
 
-    with internet.endpoint(answering(THANKS)):
+    with internet.endpoint(responding(THANKS)):
         assert post(URL, seconds=5.0).error is None
 
-    tried = [address for address, _ in internet.dialled]
+    tried = [address for address, _ in internet.connections]
     assert tried == ["2606:4700::1", SECOND_ADDRESS, ADDRESS]
 
 
-def test_nobody_listening_is_told(internet: Internet) -> None:
-    internet.names.lead(HOST, ADDRESS, SECOND_ADDRESS)
+def test_nobody_listening_is_told(internet: FakeInternet) -> None:
+    internet.resolver.set_addresses(HOST, ADDRESS, SECOND_ADDRESS)
 
     assert post(URL).error == "connection refused"
-    assert len(internet.dialled) == 2
+    assert len(internet.connections) == 2
 
 
 @pytest.mark.usefixtures("internet")
@@ -171,36 +171,36 @@ def test_a_network_without_a_way_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     def dial(*_: object) -> socket.socket:
         raise OSError(101, "Network is unreachable")
 
-    monkeypatch.setattr(http_client, "_dial", dial)
+    monkeypatch.setattr(http_client, "_connect_to_address", dial)
 
     assert post(URL).error == "cannot be reached"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_an_address_is_dialled_without_asking_for_a_name(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, address: str
+    internet: FakeInternet, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(socket, "getaddrinfo", internet.names.getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", internet.resolver.getaddrinfo)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.create_server((address, 0), family=family) as listening:
         port = listening.getsockname()[1]
-        with http_client._dial(address, port, 1.0) as dialled:
+        with http_client._connect_to_address(address, port, 1.0) as dialled:
             assert dialled.getpeername()[:2] == (address, port)
 
-    assert internet.names.asked == []
+    assert internet.resolver.queries == []
 
 
-def test_a_name_is_checked_at_each_attempt(internet: Internet) -> None:
-    internet.names.lead_in_turn(HOST, ADDRESS, "169.254.169.254")
+def test_a_name_is_checked_at_each_attempt(internet: FakeInternet) -> None:
+    internet.resolver.set_address_sequence(HOST, ADDRESS, "169.254.169.254")
 
-    with internet.endpoint(answering(THANKS)) as endpoint:
+    with internet.endpoint(responding(THANKS)) as endpoint:
         first, second = post(URL, seconds=5.0), post(URL, seconds=5.0)
 
     assert first.error is None
     assert second.error == "resolves to a cloud metadata address"
-    assert internet.names.asked == [(HOST, 443)] * 2
-    assert internet.dialled == [(ADDRESS, 443)]
+    assert internet.resolver.queries == [(HOST, 443)] * 2
+    assert internet.connections == [(ADDRESS, 443)]
     assert endpoint.connections == 1
 
 
@@ -214,27 +214,27 @@ def test_a_name_is_checked_at_each_attempt(internet: Internet) -> None:
     ],
 )
 def test_a_name_that_leads_inside_is_not_dialled(
-    internet: Internet, addresses: list[str], error: str
+    internet: FakeInternet, addresses: list[str], error: str
 ) -> None:
-    internet.names.lead(HOST, *addresses)
+    internet.resolver.set_addresses(HOST, *addresses)
 
     assert post(URL).error == error
-    assert internet.dialled == []
+    assert internet.connections == []
 
 
 def test_a_connection_that_is_closed_is_not_made_anew_by_name() -> None:
     ours, theirs = socket.socketpair()
-    with theirs, http_client._Wire(ours, Deadline(1000)) as aws_faults:
-        connection = http_client._connection(Target("http", "localhost", 1, "/"), aws_faults)
+    with theirs, http_client._LimitedSocket(ours, Deadline(1000)) as aws_faults:
+        connection = http_client._http_connection(Target("http", "localhost", 1, "/"), aws_faults)
         connection.close()
         with pytest.raises(NotConnected):
             connection.request("POST", "/")
 
 
 def test_proxies_of_the_environment_are_not_used(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch
+    internet: FakeInternet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(silent) as proxy, internet.endpoint(answering(THANKS)):
+    with serving(silent) as proxy, internet.endpoint(responding(THANKS)):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
             monkeypatch.setenv(name.lower(), f"http://127.0.0.1:{proxy.port}")
@@ -256,7 +256,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_is_cut_off(internet: Internet, flood: str) -> None:
+def test_a_flood_is_cut_off(internet: FakeInternet, flood: str) -> None:
     tracemalloc.start()
     try:
         outcome = internet.post(FLOODS[flood], seconds=5.0)
@@ -277,29 +277,29 @@ def test_a_flood_from_this_machine_is_cut_off_too() -> None:
 
 
 @pytest.mark.parametrize("flood", [b"H", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101, b"x\r\n"])
-def test_a_flood_that_is_no_http_is_cut_off(internet: Internet, flood: bytes) -> None:
+def test_a_flood_that_is_no_http_is_cut_off(internet: FakeInternet, flood: bytes) -> None:
     outcome = internet.post(flooding(b"", flood * (1 << 16)), seconds=5.0)
 
     assert outcome.error == "the answer is not HTTP"
 
 
-def test_a_flood_of_tls_messages_is_cut_off(internet: Internet) -> None:
+def test_a_flood_of_tls_messages_is_cut_off(internet: FakeInternet) -> None:
     """Tickets for later sessions come between the answer's bytes and are no part of them."""
     tls = internet.authority.server(HOST)
     tls.num_tickets = 1 << 30
-    with serving(answering(THANKS), tls) as endpoint:
+    with serving(responding(THANKS), tls) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
         outcome = post(URL, seconds=5.0)
 
     assert outcome.error == "answered more than 64 kB"
 
 
-def test_nothing_is_left_open(internet: Internet) -> None:
+def test_nothing_is_left_open(internet: FakeInternet) -> None:
     def count() -> tuple[int, int]:
         return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
     half = OK + b"\r\nhalf"
-    hostile = [hanging(), hanging(half), answering(b""), FLOODS["a gigabyte"]]
+    hostile = [hanging(), hanging(half), responding(b""), FLOODS["a gigabyte"]]
     for behaviour in hostile:
         internet.post(behaviour, seconds=0.05)
     before = count()
@@ -309,7 +309,7 @@ def test_nothing_is_left_open(internet: Internet) -> None:
     assert eventually(lambda: count() <= before)
 
 
-def test_the_process_stays_small(internet: Internet) -> None:
+def test_the_process_stays_small(internet: FakeInternet) -> None:
     """What OpenSSL takes is seen by nobody but the operating system."""
     tls = internet.authority.server(HOST)
     long_headers, gigabyte = FLOODS["long headers"], FLOODS["a gigabyte"]
@@ -329,7 +329,7 @@ def test_the_process_stays_small(internet: Internet) -> None:
     assert int(grown) < 4_000
 
 
-def in_time(attempt: Callable[[], Outcome], error: str) -> Outcome:
+def in_time(attempt: Callable[[], AttemptResult], error: str) -> AttemptResult:
     """Make an attempt that fails so at its deadline, not much later."""
     outcome = attempt()
     assert outcome.error == error

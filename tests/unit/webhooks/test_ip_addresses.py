@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.webhooks.ip_addresses import kind_of
+from shared.integration.webhooks.ip_addresses import non_public_kind
 
 RANGES = [
     ("0.0.0.0/8", "reserved"),
@@ -71,12 +71,12 @@ def test_a_range_is_refused_from_its_first_address_to_its_last(text: str, kind: 
     network = ip_network(text)
 
     middle = network[network.num_addresses // 2]
-    assert {kind_of(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
+    assert {non_public_kind(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
 
 
 @pytest.mark.parametrize("address", PUBLIC_NEIGHBOURS)
 def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
-    assert kind_of(address) is None
+    assert non_public_kind(address) is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
     ],
 )
 def test_an_address_is_of_a_kind(address: str, kind: str | None) -> None:
-    assert kind_of(address) == kind
+    assert non_public_kind(address) == kind
 
 
 @pytest.mark.parametrize(
@@ -123,21 +123,21 @@ def test_an_address_is_of_a_kind(address: str, kind: str | None) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_address_is_not_public(text: str) -> None:
-    assert kind_of(text) == "unknown"
+    assert non_public_kind(text) == "unknown"
 
 
 @given(st.ip_addresses(v=4))
 def test_clothes_change_nothing(ip: IPv4Address) -> None:
-    assert kind_of(f"::ffff:{ip}") == kind_of(str(ip))
+    assert non_public_kind(f"::ffff:{ip}") == non_public_kind(str(ip))
 
 
 @given(st.ip_addresses(v=6))
 def test_only_what_was_given_out_for_the_internet_is_public(ip: IPv6Address) -> None:
     inside = ip.ipv4_mapped
     if inside is None and ip not in IPv6Network("2000::/3"):
-        assert kind_of(str(ip)) is not None
+        assert non_public_kind(str(ip)) is not None
 
 
 @given(st.text())
 def test_any_text_gets_an_answer(text: str) -> None:
-    assert kind_of(text) is None or kind_of(text)
+    assert non_public_kind(text) is None or non_public_kind(text)

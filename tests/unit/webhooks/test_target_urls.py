@@ -11,8 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from shared.integration.webhooks.target_urls import BadTarget, Target, addresses_of, parse_target
-from tests.unit.webhooks.fake_resolver import Names
+from shared.integration.webhooks.target_urls import (
+    InvalidTarget,
+    Target,
+    parse_target,
+    resolve_addresses,
+)
+from tests.unit.webhooks.fake_resolver import FakeResolver
 
 HOOKS = Target("https", "hooks.example.com", 443, "/")
 LOCAL = Target("http", "localhost", 8000, "/")
@@ -50,7 +55,7 @@ IP_LITERALS = [
 
 @pytest.mark.parametrize("host", IP_LITERALS)
 def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
-    with pytest.raises(BadTarget, match="not an IP address"):
+    with pytest.raises(InvalidTarget, match="not an IP address"):
         parse_target(f"https://{host}/")
 
 
@@ -115,7 +120,7 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
     ],
 )
 def test_an_address_is_refused(url: str, message: str) -> None:
-    with pytest.raises(BadTarget, match=message):
+    with pytest.raises(InvalidTarget, match=message):
         parse_target(url)
 
 
@@ -144,7 +149,7 @@ def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> 
     ],
 )  # fmt: skip
 def test_the_local_run_may_name_nothing_else(url: str) -> None:
-    with pytest.raises(BadTarget):
+    with pytest.raises(InvalidTarget):
         parse_target(url, localhost=True)
 
 
@@ -167,7 +172,7 @@ URLS = st.from_regex(
 def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: bool) -> None:  # noqa: FBT001
     try:
         target = parse_target(url, localhost=localhost)
-    except BadTarget:
+    except InvalidTarget:
         return
 
     ours = (target.scheme, target.host, target.port)
@@ -181,13 +186,13 @@ def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: boo
     assert url.endswith(target.path.removeprefix("/"))
 
 
-def test_a_name_leads_to_its_addresses_in_their_order(names: Names) -> None:
-    names.lead("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
+def test_a_name_leads_to_its_addresses_in_their_order(names: FakeResolver) -> None:
+    names.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
 
-    addresses = addresses_of(HOOKS, seconds=1)
+    addresses = resolve_addresses(HOOKS, seconds=1)
 
     assert addresses == ["1.1.1.2", "1.1.1.1", "2606:4700::1"]
-    assert names.asked == [("hooks.example.com", 443)]
+    assert names.queries == [("hooks.example.com", 443)]
 
 
 @pytest.mark.parametrize(
@@ -208,25 +213,25 @@ def test_a_name_leads_to_its_addresses_in_their_order(names: Names) -> None:
 )
 @pytest.mark.parametrize("beside", [[], ["93.184.216.34", "2606:4700::1"]])
 def test_one_address_that_is_not_public_spoils_all(
-    names: Names, address: str, kind: str, beside: list[str]
+    names: FakeResolver, address: str, kind: str, beside: list[str]
 ) -> None:
-    names.lead("hooks.example.com", *beside, address)
+    names.set_addresses("hooks.example.com", *beside, address)
 
-    with pytest.raises(BadTarget, match=re.escape(f"resolves to a {kind} address")):
-        addresses_of(HOOKS, seconds=1)
-
-
-def test_a_name_that_does_not_resolve_is_refused(names: Names) -> None:
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
-    assert names.asked == [("hooks.example.com", 443)]
+    with pytest.raises(InvalidTarget, match=re.escape(f"resolves to a {kind} address")):
+        resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_without_addresses_is_refused(names: Names) -> None:
-    names.lead("hooks.example.com")
+def test_a_name_that_does_not_resolve_is_refused(names: FakeResolver) -> None:
+    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
+    assert names.queries == [("hooks.example.com", 443)]
 
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
+
+def test_a_name_without_addresses_is_refused(names: FakeResolver) -> None:
+    names.set_addresses("hooks.example.com")
+
+    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
 
 
 def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,39 +240,39 @@ def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
+    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(names: Names) -> None:
+def test_a_resolver_that_is_silent_is_not_waited_for(names: FakeResolver) -> None:
     began = time.monotonic()
 
-    with names.silent(), pytest.raises(BadTarget, match=r"^the name does not resolve in time$"):
-        addresses_of(HOOKS, seconds=0.05)
+    with names.paused(), pytest.raises(InvalidTarget, match=r"^the name does not resolve in time$"):
+        resolve_addresses(HOOKS, seconds=0.05)
 
     assert time.monotonic() - began < 2
-    names.wait_for_quiet()
+    names.wait_for_pending_queries()
     assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
-def test_this_machine_is_at_loopback_addresses(names: Names) -> None:
-    names.lead("localhost", "::1", "127.0.0.1")
+def test_this_machine_is_at_loopback_addresses(names: FakeResolver) -> None:
+    names.set_addresses("localhost", "::1", "127.0.0.1")
 
-    assert addresses_of(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
+    assert resolve_addresses(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
 
 
 @pytest.mark.parametrize(
     ("address", "kind"), [("93.184.216.34", "public"), ("10.0.0.1", "private")]
 )
-def test_this_machine_is_nowhere_else(names: Names, address: str, kind: str) -> None:
-    names.lead("localhost", "127.0.0.1", address)
+def test_this_machine_is_nowhere_else(names: FakeResolver, address: str, kind: str) -> None:
+    names.set_addresses("localhost", "127.0.0.1", address)
 
-    with pytest.raises(BadTarget, match=f"resolves to a {kind} address"):
-        addresses_of(LOCAL, seconds=1)
+    with pytest.raises(InvalidTarget, match=f"resolves to a {kind} address"):
+        resolve_addresses(LOCAL, seconds=1)
 
 
 @pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "127.1", "\uff11\uff12\uff17.0.0.1"])
 def test_a_spelling_that_got_past_the_syntax_would_still_be_looked_at(literal: str) -> None:
     """The resolver of the system reads them all as 127.0.0.1."""
-    with pytest.raises(BadTarget, match="resolves to a loopback address"):
-        addresses_of(Target("https", literal, 443, "/"), seconds=5)
+    with pytest.raises(InvalidTarget, match="resolves to a loopback address"):
+        resolve_addresses(Target("https", literal, 443, "/"), seconds=5)
