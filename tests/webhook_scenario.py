@@ -49,7 +49,9 @@ def respond_204(_: SentRequest) -> AttemptResult:
 
 def respond_500(_: SentRequest) -> AttemptResult:
     """Answer as an endpoint that is broken."""
-    return AttemptResult(milliseconds=12, status=500, error="answered 500", response="oh no")
+    return AttemptResult(
+        milliseconds=12, status=500, error="responded with status 500", response="oh no"
+    )
 
 
 @dataclass(slots=True)
@@ -145,7 +147,8 @@ class WebhookDesk:
             }
             for number, body in enumerate(bodies)
         ]
-        return sorted(failures(gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS)))
+        answer = gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS))
+        return sorted(failures(answer))
 
     def run_until_idle(self) -> None:
         """Let relay and worker work until nothing is left to do, whatever its time."""

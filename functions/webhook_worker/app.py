@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.integration.webhooks.delivery import TaskOutcome, deliver
-from shared.integration.webhooks.tasks import DeliveryTask, parse_task
+from shared.integration.webhooks.tasks import parse_task
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, count, flush, logger, measure
@@ -67,13 +67,13 @@ async def _process(record: SQSRecord, *, deadline: Deadline) -> int | None:
         count("deliveries_error")
         raise
     count(f"deliveries_{outcome}")
-    if outcome == "overtaken":
+    if outcome == "conflict":
         raise _ConflictError
     return late_ms if outcome in _ATTEMPTED else None
 
 
 def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome, int]:
-    task: DeliveryTask = parse_task(loads(record.body))
+    task = parse_task(loads(record.body))
     late_ms = task.late_ms
     received_before = int(record.attributes.approximate_receive_count) > 1
     outcome = deliver(task, deadline, received_before=received_before)

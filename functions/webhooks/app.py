@@ -1,4 +1,4 @@
-"""Subscriptions to events, and the log of their deliveries."""
+"""HTTP handler of webhook subscriptions and their delivery log."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
@@ -37,7 +37,7 @@ _DELIVERY_LOG = {**_ACCESS, "errors": ("gone",), "response": Delivery}
     **_ACCESS,
 )
 def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]:
-    """Page through the subscriptions."""
+    """Return a page of subscriptions."""
     found = service.list_webhooks(store, request.parameters)
     return ListResponse(
         found.page, lambda record: views.webhook(record.entity, found.health.get(record.id))
@@ -55,16 +55,16 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     request_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
-    description="`url` must be https, on port 443 or 8443, and its name must lead to public"
-    " addresses alone; that is checked again at each delivery. `secret`, with which deliveries are"
-    " signed, is shown this once. A tenant has at most 20 subscriptions.",
+    description="`url` must use https on port 443 or 8443, and its host must resolve only to public"
+    " IP addresses; each delivery attempt checks this again. `secret` signs the deliveries; only"
+    " this response contains it. A tenant has at most 20 subscriptions.",
     **_ACCESS,
 )
 def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Create a subscription."""
-    made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
-    view = views.new_webhook(made.record.entity, made.health, secret)
-    return ResourceResponse(view, 201, f"/webhooks/{made.record.id}")
+    """Create a subscription; the response contains its secret."""
+    created, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
+    view = views.new_webhook(created.record.entity, created.health, secret)
+    return ResourceResponse(view, 201, f"/webhooks/{created.record.id}")
 
 
 @routes.declare(
@@ -76,7 +76,7 @@ def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     **_ONE_WEBHOOK,
 )
 def get_webhook(store: Store, request: Request) -> ResourceResponse:
-    """Read one subscription."""
+    """Return a subscription."""
     return _webhook_response(service.get_webhook(store, request.id))
 
 
@@ -87,12 +87,12 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     response=Webhook,
     body=WebhookChange,
     collects_problems=True,
-    description="Only the fields sent change, for what waits to be delivered, too. Events that"
-    " happen while a subscription is not active are not delivered to it.",
+    description="Only the fields sent are changed. The change applies to pending deliveries, too."
+    " Events that occur while a subscription is inactive are not delivered.",
     **_ONE_WEBHOOK,
 )
 def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Change a subscription."""
+    """Change the fields of a subscription that were sent."""
     return _webhook_response(service.change_webhook(tx, request.id, request.body, request.problems))
 
 
@@ -101,11 +101,11 @@ def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "/webhooks/{id}",
     "Delete a subscription",
     response=Webhook,
-    description="What waits to be delivered to it is dropped.",
+    description="Pending deliveries are dropped.",
     **_ONE_WEBHOOK,
 )
 def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a subscription; answers it as it was."""
+    """Delete a subscription; return it as it was."""
     return _webhook_response(service.delete_webhook(tx, request.id))
 
 
@@ -117,12 +117,12 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     body=SecretRotation,
     response_has_secret=True,
     request_has_secret=True,
-    description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
-    " (24 unless given): until then each delivery bears both signatures.",
+    description="Only this response contains the new secret. The previous secret remains valid for"
+    " `overlap_hours` (24 by default); until then each delivery has both signatures.",
     **_ONE_WEBHOOK,
 )
 def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a subscription a new secret."""
+    """Replace the secret of a subscription."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
     return ResourceResponse(views.new_webhook(found.record.entity, found.health, secret))
 
@@ -133,12 +133,12 @@ def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     "Send a test event",
     response=Delivery,
     statuses=(202,),
-    description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
-    " tells what became of it.",
+    description="Delivers an event of the kind `webhook.test` like any other event; the returned"
+    " delivery shows the result.",
     **{**_ACCESS, "errors": ("gone", "conflict")},
 )
 def send_test(tx: Transaction, request: Request) -> ResourceResponse:
-    """Send a subscription an event that says nothing."""
+    """Send a test event to a subscription."""
     return _accepted_response(service.send_test(tx, request.id))
 
 
@@ -147,19 +147,20 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
     parameters=DeliveryParameters,
-    description="The newest 500; with `status`, the newest 500 of that status, but of `succeeded`"
-    " those among the newest 500 of all. Deliveries are kept for 30 days.",
+    description="Returns the newest 500 deliveries. With `status`, returns the newest 500 with that"
+    " status; for `succeeded`, those among the newest 500 of any status. Deliveries are kept for"
+    " 30 days.",
     **_DELIVERY_LOG,
 )
 def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelivery]:
-    """Page through the log of a subscription."""
+    """Return a page of the deliveries of a subscription."""
     page = service.list_deliveries(store, request.id, request.parameters)
     return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
 @routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_DELIVERY_LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
-    """Read one delivery."""
+    """Return a delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
     return ResourceResponse(views.delivery(found))
 
@@ -167,13 +168,14 @@ def get_delivery(store: Store, request: Request) -> ResourceResponse:
 @routes.declare(
     "POST",
     "/webhooks/{id}/deliveries/{delivery}/redeliver",
-    "Deliver once more",
+    "Redeliver an event",
     statuses=(202,),
-    description="At once, and with all attempts, whatever became of the delivery so far.",
+    description="Delivers the event again at once, with all attempts, in whatever status the"
+    " delivery is.",
     **{**_DELIVERY_LOG, "errors": ("gone", "conflict")},
 )
 def redeliver(tx: Transaction, request: Request) -> ResourceResponse:
-    """Deliver an event once more."""
+    """Start a new round of delivery attempts."""
     return _accepted_response(service.redeliver(tx, request.id, request.path_values["delivery"]))
 
 
@@ -182,8 +184,8 @@ def _webhook_response(found: WebhookWithHealth) -> ResourceResponse:
 
 
 def _accepted_response(delivery: StoredDelivery) -> ResourceResponse:
-    where = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
-    return ResourceResponse(views.delivery(delivery), 202, where)
+    location = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
+    return ResourceResponse(views.delivery(delivery), 202, location)
 
 
 lambda_handler = ApiHandler(routes)

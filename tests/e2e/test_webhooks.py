@@ -141,7 +141,7 @@ def test_what_fails_is_tried_again_and_signed_anew(beta: httpx.Client) -> None:
         assert one.get()["failure_count"] == 0
     assert (delivery["status"], statuses(delivery)) == ("succeeded", [500, 500, 204])
     first = delivery["attempts"][0]
-    assert (first["error"], first["response"]) == ("answered 500", "no room")
+    assert (first["error"], first["response"]) == ("responded with status 500", "no room")
     assert len({arrival.body for arrival in endpoint.requests}) == 1
     assert all(signed_by(one.secret, arrival) for arrival in endpoint.requests)
     assert len(endpoint.requests) == 3
@@ -193,7 +193,7 @@ def test_redirects_are_not_followed(beta: httpx.Client, status: int) -> None:
     with running_endpoint() as elsewhere:
         there = CannedResponse(status, {"Location": elsewhere.url})
         delivery, (_, arrived) = send_test_event(beta, there, OK)
-    assert delivery["attempts"][0]["error"] == f"answered with a redirect ({status})"
+    assert delivery["attempts"][0]["error"] == f"responded with a redirect ({status})"
     assert arrived.event["type"] == "webhook.test"
     assert not elsewhere.requests
 
@@ -300,14 +300,14 @@ def test_a_tenants_webhooks_are_its_own(
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("http://hooks.example.com/", "must begin with https://"),
-        ("http://127.0.0.1:8787", "must begin with https://"),
-        ("ftp://hooks.example.com/", "must begin with https://"),
+        ("http://hooks.example.com/", "must start with https://"),
+        ("http://127.0.0.1:8787", "must start with https://"),
+        ("ftp://hooks.example.com/", "must start with https://"),
         ("https://169.254.169.254/latest/meta-data", "not an IP address"),
         ("https://2130706433/", "not an IP address"),
         ("https://0x7f.1/", "not an IP address"),
         ("https://[::ffff:10.0.0.1]/", "not an IP address"),
-        ("https://localhost:8443/", "a host of the public internet"),
+        ("https://localhost:8443/", "public host name"),
         ("https://hooks.example.com:22/", "must use port 443 or 8443"),
         ("https://user:pw@hooks.example.com/", "a user name or password"),
         ("https://hooks.example.com/#top", "a fragment"),

@@ -31,7 +31,7 @@ def _late(_: SentRequest) -> AttemptResult:
 
 
 def _gone(_: SentRequest) -> AttemptResult:
-    return AttemptResult(milliseconds=12, status=410, error="answered 410")
+    return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
 
 
 def _delivered(desk: WebhookDesk) -> None:

@@ -1,8 +1,7 @@
-"""The delivery of one event to one subscription: attempt, log, and what comes next.
+"""The delivery of one event to one subscription: attempt, log, and next task.
 
-Whatever dies in between, the message comes back, and the log tells how far it got: an
-attempt that is in the log is not made again. One that died before it was logged is: who
-receives tells repeats by the id of the event.
+A task may be processed again after a crash. An attempt that is in the log is not repeated. An
+attempt that was made but not logged is repeated; receivers discard it by the id of the event.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,19 +32,25 @@ from shared.kernel.errors import Gone
 from shared.kernel.events.outbox import StoredEvent, find_event
 
 type TaskOutcome = Literal[
-    "succeeded", "retrying", "failed", "cancelled", "dropped", "overtaken", "waits", "moved"
+    "succeeded", "retrying", "failed", "cancelled", "dropped", "conflict", "not_due", "moved"
 ]
-"""What became of a message. `dropped`: there was nothing (left) to do; `waits`: it is not due;
-`overtaken`: the same message was received twice at once, and the other one was faster; it must
-come back, since the other one may die before it has sent what follows;
-`moved`: it went to the queue of endpoints that are not known to be quick."""
+"""Result of a task.
+
+The first four are the new status of the delivery.
+
+- `dropped`: no attempt is left to make.
+- `conflict`: another worker received the same message and logged the delivery first. The message
+  must be received again, because the other worker may crash before it sends the next task.
+- `not_due`: the task was due later and went back to its queue.
+- `moved`: the task went to the slow queue.
+"""
 
 _SECRET_CACHE_SIZE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What an attempt needs, as it is now."""
+    """The stored data that an attempt depends on."""
 
     record: Record[StoredWebhook]
     health: EndpointHealth
@@ -54,84 +59,84 @@ class _State:
 
 
 def deliver(task: DeliveryTask, deadline: Deadline, *, received_before: bool) -> TaskOutcome:
-    """Do what a message asks for.
+    """Process a delivery task.
 
     Args:
-        task: The message.
-        deadline: Until when calls of the database may be tried again.
-        again: Whether the message was received before: then its end may be missing. One that
-            comes back from the dead letters does not tell.
+        task: The attempt to make.
+        deadline: Time limit for retries of database calls.
+        received_before: Whether the message was received before, so that the next task may not
+            have been sent. False for a message from the dead-letter queue.
     """
     if task.seconds_left:
         task.send()
-        return "waits"
+        return "not_due"
     tenant = directory.tenant_if(task.tenant, gets_webhooks) or directory.tenant(task.tenant)
     if tenant is None:
         return "dropped"
     store = store_for(task.tenant, deadline)
-    found = _read_state(store, task)
-    delivery = _open_delivery(task, found) if found else None
-    if found is None or delivery is None:
+    state = _read_state(store, task)
+    delivery = _open_delivery(task, state) if state else None
+    if state is None or delivery is None:
         return "dropped"
     if delivery.tries >= task.attempt:
         if received_before or rules.is_overdue(delivery, now_ms()):
-            _next_task(task, delivery, slow=not found.health.quick).send()
+            _next_task(task, delivery, slow=not state.health.quick).send()
         return "dropped"
-    return _process(store, task, tenant, found, delivery)
+    return _process(store, task, tenant, state, delivery)
 
 
 def _process(
-    store: Store, task: DeliveryTask, tenant: Tenant, found: _State, delivery: StoredDelivery
+    store: Store, task: DeliveryTask, tenant: Tenant, state: _State, delivery: StoredDelivery
 ) -> TaskOutcome:
-    """Make the attempt, unless something stands against it or it belongs elsewhere."""
-    reason = _cancellation_reason(tenant, found, delivery)
-    if found.event is None or reason:
-        return _record_cancellation(
-            store, found.logged, delivery, reason or "the event is not kept any more"
-        )
-    if not (found.health.quick or task.slow):
+    """Make the attempt, or cancel the delivery, or move the task to the slow queue."""
+    reason = _cancellation_reason(tenant, state, delivery)
+    if state.event is None or reason:
+        reason = reason or "the event is no longer stored"
+        return _record_cancellation(store, state.logged, delivery, reason)
+    if not (state.health.quick or task.slow):
         replace(task, slow=True).send()
         return "moved"
-    return _attempt(store, task, found, delivery, found.event.body(tenant.base_url))
+    return _attempt(store, task, state, delivery, state.event.body(tenant.base_url))
 
 
 def _read_state(store: Store, task: DeliveryTask) -> _State | None:
-    """Read all that is needed at once; None when the subscription was deleted."""
+    """Read the state of a task; None if the subscription was deleted."""
     keys = [
         WEBHOOKS.key(task.webhook),
         repository.health_key(task.webhook),
         repository.delivery_key(task.webhook, task.event),
     ]
-    items, told = run_both(lambda: store.get_many(keys), lambda: find_event(store, task.event))
+    items, event = run_both(lambda: store.get_many(keys), lambda: find_event(store, task.event))
     record = WEBHOOKS.pick_from(items, task.webhook)
-    pulse = items.get(keys[1])
-    if record is None or pulse is None:
+    health = items.get(keys[1])
+    if record is None or health is None:
         return None
     logged = repository.parse_delivery(items.get(keys[2]))
-    return _State(record, EndpointHealth.model_validate(pulse), logged, told)
+    return _State(record, EndpointHealth.model_validate(health), logged, event)
 
 
-def _open_delivery(task: DeliveryTask, found: _State) -> StoredDelivery | None:
-    """Return the delivery as the log has it, or a new one; None when it waits for no attempt."""
-    if found.logged:
-        known = found.logged.delivery
-        return None if rules.has_ended(known) or known.round != task.round else known
-    if found.event is None or task.round > 1:
+def _open_delivery(task: DeliveryTask, state: _State) -> StoredDelivery | None:
+    """Return the delivery from the log, or a new one; None if the task is obsolete."""
+    if state.logged:
+        delivery = state.logged.delivery
+        obsolete = rules.has_ended(delivery) or delivery.round != task.round
+        return None if obsolete else delivery
+    if state.event is None or task.round > 1:
         return None
     return StoredDelivery(
         id=task.event,
         webhook_id=task.webhook,
-        event=found.event.type,
+        event=state.event.type,
         status="pending",
-        created_at=found.event.created_at,
+        created_at=state.event.created_at,
         updated_at=instant(now_ms()),
     )
 
 
-def _cancellation_reason(tenant: Tenant, found: _State, delivery: StoredDelivery) -> str | None:
+def _cancellation_reason(tenant: Tenant, state: _State, delivery: StoredDelivery) -> str | None:
     if not gets_webhooks(tenant):
-        return "the account or its plan does not allow deliveries"
-    return rules.cancellation_reason(found.record.entity, delivery)
+        return "the account or its plan does not allow webhooks"
+    return rules.cancellation_reason(state.record.entity, delivery)
 
 
 def _record_cancellation(
@@ -147,66 +152,64 @@ def _record_cancellation(
     try:
         repository.log_delivery(store, logged, delivery.model_copy(update=update), now)
     except DeliveryConflict:
-        return "overtaken"
+        return "conflict"
     return "cancelled"
 
 
 def _attempt(
-    store: Store, task: DeliveryTask, found: _State, delivery: StoredDelivery, body: bytes
+    store: Store, task: DeliveryTask, state: _State, delivery: StoredDelivery, body: bytes
 ) -> TaskOutcome:
-    webhook = found.record.entity
+    webhook = state.record.entity
     began = now_ms()
     headers = {
         "Content-Type": "application/json",
         **signature_headers(task.event, body, _active_secrets(task.tenant, webhook), began // 1000),
     }
-    with _slow_endpoint_timer(store, webhook.id) if found.health.quick else nullcontext():
-        outcome = post_event(webhook.url, body, headers, localhost=config().webhook_localhost)
+    with _slow_endpoint_timer(store, webhook.id) if state.health.quick else nullcontext():
+        result = post_event(webhook.url, body, headers, localhost=config().webhook_localhost)
     ended = now_ms()
     delays = config().webhook_delays
-    after = rules.after_attempt(delivery, outcome, began=began, ended=ended, delays=delays)
-    quick = rules.is_fast(outcome)
+    after = rules.after_attempt(delivery, result, began=began, ended=ended, delays=delays)
+    fast = rules.is_fast(result)
     try:
         if after.status == "failed":
-            return _record_final_failure(store, found.logged, after, outcome)
+            return _record_final_failure(store, state.logged, after, result)
         succeeded = after.status == "succeeded"
-        repository.record_attempt(
-            store, webhook.id, instant(began), quick=quick, succeeded=succeeded
-        )
-        repository.log_delivery(store, found.logged, after, ended)
+        repository.record_attempt(store, webhook.id, instant(began), fast=fast, succeeded=succeeded)
+        repository.log_delivery(store, state.logged, after, ended)
     except DeliveryConflict:
-        return "overtaken"
+        return "conflict"
     if succeeded:
         return "succeeded"
-    _next_task(task, after, slow=not quick).send()
+    _next_task(task, after, slow=not fast).send()
     return "retrying"
 
 
 @contextmanager
 def _slow_endpoint_timer(store: Store, number: int) -> Iterator[None]:
-    """Note that an endpoint is slow while it still takes its time, not only afterwards.
+    """Record the endpoint as slow as soon as the block takes longer than the limit.
 
-    So those behind are led past it before it has held up many.
+    Other tasks of the endpoint then move to the slow queue while this attempt is still running.
     """
-    watch = Timer(rules.SLOW_AFTER_SECONDS, repository.record_slow_endpoint, (store, number))
-    watch.daemon = True
-    watch.start()
+    timer = Timer(rules.SLOW_AFTER_SECONDS, repository.record_slow_endpoint, (store, number))
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        watch.cancel()
+        timer.cancel()
 
 
 def _next_task(task: DeliveryTask, delivery: StoredDelivery, *, slow: bool) -> DeliveryTask:
-    """Return the attempt that follows those in the log."""
+    """Return the task of the attempt that follows the logged ones."""
     due = milliseconds_of(delivery.next_attempt_at) if delivery.next_attempt_at else 0
     return replace(task, attempt=delivery.tries + 1, due=due, slow=slow)
 
 
 def _record_final_failure(
-    store: Store, logged: LoggedDelivery | None, after: StoredDelivery, outcome: AttemptResult
+    store: Store, logged: LoggedDelivery | None, after: StoredDelivery, result: AttemptResult
 ) -> TaskOutcome:
-    """Log a delivery that failed for good and count it; the tenth in a row is the last one."""
+    """Log a failed delivery and count it; deactivate the subscription if the limit is reached."""
     number = after.webhook_id
 
     def use_case(tx: Transaction) -> TaskOutcome:
@@ -217,22 +220,22 @@ def _record_final_failure(
             record = WEBHOOKS.get(tx.store, number)
         except Gone:
             return "dropped"
-        pulse = repository.read_health(tx.store, number) or EndpointHealth()
+        health = repository.read_health(tx.store, number) or EndpointHealth()
         repository.stage_delivery(tx, seen, after)
         if not record.entity.is_active:
-            return "failed"  # it was under way when the count was closed
-        repository.stage_failure(tx, number, pulse, quick=rules.is_fast(outcome))
-        if rules.must_deactivate(pulse, outcome):
-            ended = record.entity.model_copy(update={"is_active": False, "updated_at": tx.now})
-            repository.stage_registration(tx, repository.read_register(tx.store), ended)
-            WEBHOOKS.replace(tx, record, ended)
+            return "failed"  # the subscription was deactivated during the attempt: not counted
+        repository.stage_failure(tx, number, health, fast=rules.is_fast(result))
+        if rules.must_deactivate(health, result):
+            inactive = record.entity.model_copy(update={"is_active": False, "updated_at": tx.now})
+            repository.stage_registration(tx, repository.read_register(tx.store), inactive)
+            WEBHOOKS.replace(tx, record, inactive)
         return "failed"
 
     return run_transaction(store, use_case)
 
 
 def _active_secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:
-    """Return the secrets that sign now, the newest first."""
+    """Return the secrets that are valid now, newest first."""
     now = now_ms()
     return [
         _unsealed(tenant, webhook.id, secret.sealed)
@@ -243,5 +246,5 @@ def _active_secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:
 
 @lru_cache(_SECRET_CACHE_SIZE)
 def _unsealed(tenant: str, webhook: int, sealed: str) -> str:
-    """Unseal a secret; the environment remembers it, so that KMS is not asked each time."""
+    """Decrypt a secret; the cache saves a KMS call per delivery."""
     return unseal_secret(tenant, webhook, sealed)

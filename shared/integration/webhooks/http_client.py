@@ -1,8 +1,7 @@
-"""One attempt to deliver: an HTTP POST to somebody else's server, which may do its worst.
+"""The HTTP client of deliveries: one POST to an untrusted server.
 
-Whatever that server does, an attempt ends at its deadline, keeps little in memory and says in a
-few words what went wrong. It connects to an address that was checked a moment ago, under the
-name that the certificate must carry.
+The client limits the total time and the received bytes, connects only to an IP address that it
+has just checked, verifies the certificate for the host name, and returns errors as short texts.
 """
 
 import io
@@ -37,10 +36,10 @@ if TYPE_CHECKING:
 
 _MAX_BODY = 64 * 1024
 _MAX_RECEIVED = 4 * _MAX_BODY
-"""Bytes of an answer's body, and of all that an endpoint sends: certificates, headers, framing."""
-_TOO_LARGE = "answered more than 64 kB"
+"""Most bytes of a response body, and of all received data: certificates, headers, framing."""
+_TOO_LARGE = "the response is larger than 64 kB"
 _LOGGED_BYTES = 1024
-"""Bytes of the body that the log keeps."""
+"""Bytes of the response body that the log keeps."""
 _MAX_RETRY_AFTER = 86_400
 _RETRY_AFTER_STATUSES = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _OWN_HEADERS = {
@@ -53,26 +52,29 @@ _ERROR_TEXTS = [
     (ConnectionRefusedError, "connection refused"),
     (
         ConnectionError | IncompleteRead | ssl.SSLEOFError | ssl.SSLZeroReturnError,
-        "closed the connection early",
+        "the endpoint closed the connection early",
     ),
     (ssl.SSLError, "the TLS connection failed"),
-    (HTTPException | HTTPError, "the answer is not HTTP"),
-    (OSError, "cannot be reached"),
+    (HTTPException | HTTPError, "the response is not valid HTTP"),
+    (OSError, "the endpoint cannot be reached"),
 ]
-"""The first that fits an error says what it means."""
+"""Error classes → text for the log. The first match applies."""
 
-# They would write what an endpoint sends into the log of the service, as often as it likes.
+# These loggers would write data of the endpoint into the log of the service.
 for _name in ("urllib3.connection", "urllib3.response"):
     logging.getLogger(_name).setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What became of an attempt, in words for the owner of the endpoint.
+    """Result of an attempt.
 
-    `status` is None without an answer, `error` None after a success; `response` is the beginning
-    of the answer's body, at most 1024 bytes of it; `retry_after` are the seconds that a 429 or
-    503 asks to wait, 0 to 86 400.
+    Attributes:
+        milliseconds: Duration.
+        status: HTTP status; None if there was no response.
+        error: Why the attempt failed, for the owner of the endpoint; None after a success.
+        response: The first 1024 bytes of the response body, without control characters.
+        retry_after: Seconds from the Retry-After of a 429 or 503, 0 to 86 400.
     """
 
     milliseconds: int
@@ -83,14 +85,14 @@ class AttemptResult:
 
 
 class _ResponseRejectedError(Exception):
-    """An answer that is more or other than was asked for; the message is for the log."""
+    """The response is too large or encoded; the message is the error text of the attempt."""
 
 
 class _LimitedSocket(socket.socket):
-    """A connected socket with a deadline and a limit to what it hands out.
+    """A connected socket with a deadline and a limit of received bytes.
 
-    Each single wait is cut to the time that is left, so an endpoint that sends a byte now and
-    then gains nothing: neither in the TLS handshake, nor before, in or after the headers.
+    The timeout of each operation is the time until the deadline. An endpoint that sends single
+    bytes cannot extend it, neither in the TLS handshake nor in the response.
     """
 
     def __init__(self, connected: socket.socket, deadline: Deadline) -> None:
@@ -99,22 +101,22 @@ class _LimitedSocket(socket.socket):
         self._allowance = _MAX_RECEIVED
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """As of any socket; TimeoutError at the deadline, _Unacceptable beyond the limit."""
+        """Receive; raises TimeoutError or _ResponseRejectedError at the limits."""
         self.settimeout(_remaining_seconds(self._deadline))
         data = super().recv(size, flags)
         self._count(len(data))
         return data
 
     def recv_into(self, buffer: "WriteableBuffer", size: int = 0, flags: int = 0, /) -> int:
-        """As `recv`."""
+        """Receive into a buffer; raises as `recv`."""
         self.settimeout(_remaining_seconds(self._deadline))
         received = super().recv_into(buffer, size, flags)
         self._count(received)
         return received
 
     def sendall(self, data: "ReadableBuffer", flags: int = 0, /) -> None:
-        """As of any socket, whose time-out is for the whole of `data`."""
-        # TLS sends what it has before each read, and that is mostly nothing.
+        """Send; the timeout covers all of `data`."""
+        # TLS calls this before each read, mostly without data.
         if memoryview(data).nbytes:
             self.settimeout(_remaining_seconds(self._deadline))
             super().sendall(data, flags)
@@ -126,10 +128,10 @@ class _LimitedSocket(socket.socket):
 
 
 class _CompleteLineReader(io.BufferedReader):
-    """Reads lines that do end: http.client takes the end of a connection for that of the head."""
+    """A reader that rejects truncated lines; http.client takes them for the end of the headers."""
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """As of any file; IncompleteRead when the connection ends within the line or before."""
+        """Read a line; IncompleteRead if the connection ends before its line break."""
         line = super().readline(size)
         if not line.endswith(b"\n") and len(line) != size:
             raise IncompleteRead(line)
@@ -137,7 +139,7 @@ class _CompleteLineReader(io.BufferedReader):
 
 
 class _CompleteResponse(HTTPResponse):
-    """An answer whose every line must be whole."""
+    """A response without truncated lines."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
@@ -146,32 +148,32 @@ class _CompleteResponse(HTTPResponse):
 
 @dataclass(slots=True)
 class _ReceivedResponse:
-    """What has arrived so far."""
+    """The part of a response that was received; it stays valid after an error."""
 
     status: int | None = None
     retry_after: int | None = None
     body: bytearray = field(default_factory=bytearray)
 
     def read(self, response: "BaseHTTPResponse") -> None:
-        """Read an answer; _Unacceptable when it is more or other than was asked for."""
+        """Read a response; _ResponseRejectedError if it is too large or encoded."""
         self.status = response.status
         if self.status in _RETRY_AFTER_STATUSES:
             self.retry_after = _retry_after_seconds(response.headers.get("Retry-After", ""))
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise _ResponseRejectedError("answered in a content encoding that was not asked for")
-        while piece := response.read1(_MAX_BODY + 1 - len(self.body), decode_content=False):
-            self.body += piece
+            raise _ResponseRejectedError("the response has an unsupported Content-Encoding")
+        while chunk := response.read1(_MAX_BODY + 1 - len(self.body), decode_content=False):
+            self.body += chunk
             if len(self.body) > _MAX_BODY:
                 raise _ResponseRejectedError(_TOO_LARGE)
 
     @property
     def error(self) -> str | None:
-        """What the status says against the attempt; None as long as it says nothing."""
+        """Error text of a status other than 2xx; None for 2xx or if there is no status."""
         if self.status is None or HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES:
             return None
         if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
-            return f"answered with a redirect ({self.status})"
-        return f"answered {self.status}"
+            return f"responded with a redirect ({self.status})"
+        return f"responded with status {self.status}"
 
 
 def post_event(
@@ -182,13 +184,20 @@ def post_event(
     seconds: float = 10.0,
     localhost: bool = False,
 ) -> AttemptResult:
-    """POST `body` to `url`; a status 2xx with a complete answer succeeds, all else fails.
+    """POST an event; a 2xx status with a complete response is a success.
 
-    `seconds` are for everything together, from the name to the last byte of the answer. Nothing
-    that the endpoint or its name does raises. `localhost`: as for `parse_target`.
+    Args:
+        url: Of the endpoint.
+        body: The event.
+        headers: Content type and signatures.
+        seconds: Time limit of the attempt, from the DNS query to the last byte of the response.
+        localhost: Whether to allow `http://localhost:PORT`.
+
+    Returns:
+        The result. No behavior of the endpoint or its DNS records raises an error.
     """
     deadline = Deadline(seconds * 1000)
-    answer = _ReceivedResponse()
+    received = _ReceivedResponse()
     try:
         target = parse_target(url, localhost=localhost)
     except InvalidTarget as bad:
@@ -196,81 +205,80 @@ def post_event(
     failure = None
     try:
         with (
-            _LimitedSocket(_connect(target, deadline), deadline) as wire,
-            closing(_http_connection(target, wire)) as connection,
+            _LimitedSocket(_connect(target, deadline), deadline) as limited_socket,
+            closing(_http_connection(target, limited_socket)) as connection,
         ):
             connection.request(
                 "POST", target.path, body, {**headers, **_OWN_HEADERS}, preload_content=False
             )
             with closing(connection.getresponse()) as response:
-                answer.read(response)
+                received.read(response)
     except (InvalidTarget, _ResponseRejectedError, OSError, HTTPException, HTTPError) as error:
         failure = _error_text(error, target.host, seconds)
     return AttemptResult(
         milliseconds=round((seconds - deadline.remaining) * 1000),
-        status=answer.status,
-        error=answer.error or failure,
-        response=_printable_text(answer.body[:_LOGGED_BYTES]),
-        retry_after=answer.retry_after,
+        status=received.status,
+        error=received.error or failure,
+        response=_printable_text(received.body[:_LOGGED_BYTES]),
+        retry_after=received.retry_after,
     )
 
 
 def _remaining_seconds(deadline: Deadline) -> float:
-    """Seconds left, more than 0; TimeoutError when there are none."""
+    """Return the seconds until the deadline; TimeoutError if it has passed."""
     if (left := deadline.remaining) <= 0:
         raise TimeoutError
     return left
 
 
 def _connect(target: Target, deadline: Deadline) -> socket.socket:
-    """Connect to the first address of a target that lets us; the error of the last if none."""
+    """Connect to the first reachable address; raises the error of the last one."""
     *others, last = resolve_addresses(target, seconds=_remaining_seconds(deadline))
     for address in others:
-        # One that is silent must leave time for the next.
+        # Half of the time: an address that does not respond leaves time for the next.
         with suppress(OSError):
             return _connect_to_address(address, target.port, _remaining_seconds(deadline) / 2)
     return _connect_to_address(last, target.port, _remaining_seconds(deadline))
 
 
 def _connect_to_address(address: str, port: int, seconds: float) -> socket.socket:
-    """Connect to an IP address, never to a name."""
+    """Connect to an IP address, without a DNS query."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    dialled = socket.socket(family, socket.SOCK_STREAM)
+    connected = socket.socket(family, socket.SOCK_STREAM)
     try:
-        dialled.settimeout(seconds)
-        dialled.connect((address, port))
-        dialled.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected.settimeout(seconds)
+        connected.connect((address, port))
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError:
-        dialled.close()
+        connected.close()
         raise
-    return dialled
+    return connected
 
 
-def _http_connection(target: Target, wire: _LimitedSocket) -> HTTPConnection:
-    """Speak HTTP over a wire, for https inside TLS with whoever proves to have the name."""
+def _http_connection(target: Target, limited_socket: _LimitedSocket) -> HTTPConnection:
+    """Return an HTTP connection over a socket, for https with a verified certificate."""
     if target.is_local:
         connection = HTTPConnection(target.host, target.port)
-        connection.sock = wire
+        connection.sock = limited_socket
     else:
         connection = HTTPSConnection(target.host, target.port)
-        # What urllib3 takes for TLS in TLS works on top of a socket's methods. A plain wrap
-        # takes the descriptor away from the wire, and its deadline and limit with it.
+        # urllib3's "TLS in TLS" calls the methods of the socket, so that its limits apply. A
+        # plain wrap would use the file descriptor directly.
         connection.sock = ssl_wrap_socket(
-            wire, ssl_context=_tls_context(), server_hostname=target.host, tls_in_tls=True
+            limited_socket, ssl_context=_tls_context(), server_hostname=target.host, tls_in_tls=True
         )
     connection.response_class = _CompleteResponse
-    # It must not connect anew, which would be by name.
+    # A reconnection would resolve the host name without checking its addresses.
     connection.auto_open = 0
     return connection
 
 
 @cache
 def _tls_context() -> ssl.SSLContext:
-    """Trust the authorities of the operating system, from TLS 1.2 on.
+    """Return a context for TLS 1.2 or later with the certificate authorities of the system.
 
-    In Lambda that is the bundle of Amazon Linux, which comes with the runtime and is kept up to
-    date there without a deployment. The bundle of botocore is meant for AWS: it lacks authorities
-    that many endpoints use today, and keeps others that browsers have long ceased to trust.
+    In Lambda, AWS updates the bundle of Amazon Linux without a deployment. The bundle of botocore
+    is meant for AWS endpoints: it lacks some current authorities and contains distrusted ones.
     """
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -278,7 +286,7 @@ def _tls_context() -> ssl.SSLContext:
 
 
 def _error_text(error: Exception, host: str, seconds: float) -> str:
-    """Say in a few words what an attempt failed of, without anything of ours."""
+    """Return the text of an error, without internal details."""
     while isinstance(error, HTTPError) and isinstance(error.__cause__, Exception):
         error = error.__cause__
     if isinstance(error, InvalidTarget | _ResponseRejectedError):
@@ -287,36 +295,36 @@ def _error_text(error: Exception, host: str, seconds: float) -> str:
         return f"timed out after {seconds:g} s"
     if isinstance(error, ssl.SSLCertVerificationError):
         return _certificate_error(error.verify_code, host)
-    return next(text for kinds, text in _ERROR_TEXTS if isinstance(error, kinds))
+    return next(text for classes, text in _ERROR_TEXTS if isinstance(error, classes))
 
 
 def _certificate_error(verify_code: int, host: str) -> str:
-    """Say what is wrong with a certificate, by OpenSSL's X509_V_ERR_* number."""
-    flaws = {
+    """Return the text of a certificate error, by OpenSSL's X509_V_ERR_* number."""
+    errors = {
         9: "is not valid yet",
         10: "has expired",
         18: "is self-signed",
-        19: "is not from a known authority",
-        20: "is not from a known authority, or intermediate certificates are missing",
+        19: "is not from a trusted authority",
+        20: "is not from a trusted authority, or intermediate certificates are missing",
         62: f"is not valid for {host}",
     }
-    return f"the certificate {flaws.get(verify_code, 'is not valid')}"
+    return f"the certificate {errors.get(verify_code, 'is not valid')}"
 
 
 def _retry_after_seconds(retry_after: str) -> int | None:
-    """Read a Retry-After, seconds or date; None when it is neither."""
+    """Parse a Retry-After header, in seconds or as a date; None if it is invalid."""
     if retry_after.isascii() and retry_after.isdecimal():
         digits = retry_after.lstrip("0")[: len(str(_MAX_RETRY_AFTER)) + 1]
         return min(int(digits or "0"), _MAX_RETRY_AFTER)
     try:
-        moment = parsedate_to_datetime(retry_after)
-        seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - now_ms() / 1000
+        date = parsedate_to_datetime(retry_after)
+        seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now_ms() / 1000
     except (ValueError, OverflowError):
         return None
     return min(max(round(seconds), 0), _MAX_RETRY_AFTER)
 
 
 def _printable_text(body: bytearray) -> str:
-    """Make the beginning of a body readable, without what would disturb a terminal or a log."""
+    """Decode the beginning of a body, without control characters."""
     text = body.decode(errors="replace")
-    return "".join(sign for sign in text if sign.isprintable() or sign in "\n\t")
+    return "".join(char for char in text if char.isprintable() or char in "\n\t")

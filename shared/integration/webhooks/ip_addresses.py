@@ -1,8 +1,8 @@
-"""Which addresses of the network belong to the public internet, and what the others are.
+"""Classification of IP addresses: public, or the kind of the non-public range.
 
-The lists follow the IANA registries of special-purpose addresses, with the ranges that lead
-elsewhere than they say: translators, tunnels, relays. `ipaddress.is_global` follows them only in
-part: it lets NAT64, relays and a cloud's own addresses pass.
+The ranges follow the IANA registries of special-purpose addresses, including those that
+translate, tunnel or relay to another address. `ipaddress.is_global` is not enough: it accepts
+NAT64, relays and the addresses that a cloud provider uses for its own services.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -14,7 +14,7 @@ _NON_PUBLIC = {
     "link-local": "169.254.0.0/16 fe80::/10",
     "shared (CGNAT)": "100.64.0.0/10",
     "multicast": "224.0.0.0/4 ff00::/8",
-    # NAT64, Teredo, 6to4: each carries an IPv4 address that nobody would have looked at.
+    # NAT64, Teredo, 6to4: each embeds an IPv4 address that would go unchecked.
     "tunnel": "64:ff9b::/96 64:ff9b:1::/48 2001::/32 2002::/16",
     "reserved": """
         0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24
@@ -22,7 +22,7 @@ _NON_PUBLIC = {
         2001::/23 2001:db8::/32 3fff::/20 2620:4f:8000::/48
     """,
 }
-"""Kind → its ranges. A range inside another stands before it."""
+"""Kind → ranges. A range that lies inside another one comes first."""
 
 _RANGES = [
     (ip_network(text), kind) for kind, texts in _NON_PUBLIC.items() for text in texts.split()
@@ -31,17 +31,21 @@ _RANGES_V4 = [(network, kind) for network, kind in _RANGES if isinstance(network
 _RANGES_V6 = [(network, kind) for network, kind in _RANGES if isinstance(network, IPv6Network)]
 
 _GLOBAL_UNICAST_V6 = IPv6Network("2000::/3")
-"""All of IPv6 that has been given out for the public internet."""
+"""All IPv6 addresses that are allocated for the public internet."""
 
 _ISATAP_PREFIXES = {0x0000_5EFE, 0x0200_5EFE}
-"""First half of an interface id whose second half is an IPv4 address."""
+"""First half of an interface identifier whose second half is an IPv4 address."""
 
 
 def non_public_kind(address: str) -> str | None:
-    """Tell what an address is that a webhook must not reach; None when it is public.
+    """Return the kind of a non-public address; None if the address is public.
 
-    `address` is the text of an IPv4 or IPv6 address as getaddrinfo gives it. Whatever is no such
-    text is "unknown", and so not public. The kinds read well before the word "address".
+    Args:
+        address: An IPv4 or IPv6 address in the format of getaddrinfo.
+
+    Returns:
+        An adjective for messages ("private", "loopback"): see `_NON_PUBLIC`. "unknown" if
+        `address` is not an IP address.
     """
     try:
         ip = ip_address(address)
@@ -60,7 +64,7 @@ def _non_public_kind_v4(ip: IPv4Address) -> str | None:
 
 def _non_public_kind_v6(ip: IPv6Address) -> str | None:
     if ip.scope_id is not None:
-        # A scope names one of our own links.
+        # A scope id names a link of this machine.
         return "link-local"
     for network, kind in _RANGES_V6:
         if ip in network:

@@ -1,4 +1,4 @@
-"""From the outbox to the queue: one message for each subscription that wants an event."""
+"""The relay from the outbox to the delivery queue: one task for each subscription to an event."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,30 +24,33 @@ from shared.kernel.queue import MOST_AT_ONCE, Queue
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """Relays entries of the outbox, each safe to be relayed again.
+    """Sends the delivery tasks of outbox entries; reads each tenant's subscriptions once.
 
-    A repeated message is dropped by whoever delivers: the log tells that the attempt was made.
+    An entry may be relayed again: the worker drops a task whose attempt is in the log.
     """
 
     _registers: dict[str, SubscriptionRegister] = field(default_factory=dict)
 
     def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
-        """Send the messages of entries (with their tenants), then mark them as relayed.
+        """Send the tasks of entries, then mark the entries as relayed.
+
+        Args:
+            entries: Pairs of tenant slug and entry.
 
         Returns:
-            Ids of the entries that could not be relayed; they are as they were.
+            Ids of the entries that failed. They are not marked and must be relayed again.
         """
         failed: set[str] = set()
         tasks: list[tuple[str, DeliveryTask]] = []
         for tenant, entry in entries:
             try:
                 tasks += [(entry.id, task) for task in self._tasks_of(tenant, entry)]
-            except Exception:  # noqa: BLE001 - whatever it is, it comes back
-                logger.exception("an entry of the outbox was not relayed", tenant=tenant)
+            except Exception:  # noqa: BLE001 - the entry is reported as failed
+                logger.exception("An outbox entry was not relayed", tenant=tenant)
                 failed.add(entry.id)
         batches = [tasks[at : at + MOST_AT_ONCE] for at in range(0, len(tasks), MOST_AT_ONCE)]
-        for refused in map_concurrently(_send, batches):
-            failed |= refused
+        for unsent in map_concurrently(_send, batches):
+            failed |= unsent
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
         marked = map_concurrently(_mark_relayed, relayed)
         return failed | {
@@ -64,21 +67,26 @@ class Relay:
         return [DeliveryTask(tenant, number, entry.id, due=now_ms()) for number in numbers]
 
     def _register_of(self, tenant: str) -> SubscriptionRegister:
-        """Read who wants what, once for all entries: they were committed before."""
+        """Return the subscriptions of a tenant; empty if its plan or state allows no webhooks.
+
+        One read serves all entries, because they were committed before it.
+        """
         if tenant not in self._registers:
-            served = directory.tenant_if(tenant, gets_webhooks) is not None
-            self._registers[tenant] = (
-                read_register(store_for(tenant)) if served else SubscriptionRegister()
-            )
+            allowed = directory.tenant_if(tenant, gets_webhooks) is not None
+            register = read_register(store_for(tenant)) if allowed else SubscriptionRegister()
+            self._registers[tenant] = register
         return self._registers[tenant]
 
 
 def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
-    """Relay what the stream did not, of a tenant, page by page: how many were, were not relayed.
+    """Relay the entries of a tenant that the stream has not relayed.
 
     Args:
         tenant: Slug.
-        older_than: Seconds; what is younger may still be on its way.
+        older_than: Minimum age in seconds; the stream may still relay younger entries.
+
+    Yields:
+        The numbers of relayed and of failed entries, page by page.
     """
     before = now_ms() - older_than * 1000
     for entries in unrelayed_entries(client("dynamodb"), config().outbox_table, tenant, before):
@@ -87,25 +95,25 @@ def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]
 
 
 def _send(batch: list[tuple[str, DeliveryTask]]) -> set[str]:
-    """Send the messages of a batch; return the entries whose message was not taken."""
+    """Send a batch of pairs of entry id and task; return the ids of entries with unsent tasks."""
     messages = [task.message() for _, task in batch]
     try:
-        refused = Queue(config().webhook_queue).send_many(messages)
-    except Exception:  # noqa: BLE001 - whatever it is, it comes back
-        logger.exception("deliveries were not queued")
+        unsent = Queue(config().webhook_queue).send_many(messages)
+    except Exception:  # noqa: BLE001 - the entries are reported as failed
+        logger.exception("Delivery tasks were not sent")
         return {entry for entry, _ in batch}
     return {
         entry
         for (entry, _), message in zip(batch, messages, strict=True)
-        if any(message is one for one in refused)
+        if any(message is other for other in unsent)
     }
 
 
-def _mark_relayed(one: tuple[str, OutboxEntry]) -> bool:
-    tenant, entry = one
+def _mark_relayed(pair: tuple[str, OutboxEntry]) -> bool:
+    tenant, entry = pair
     try:
         mark_relayed(client("dynamodb"), config().outbox_table, tenant, entry)
-    except Exception:  # noqa: BLE001 - whatever it is, it comes back
-        logger.exception("an entry of the outbox was not marked as relayed", tenant=tenant)
+    except Exception:  # noqa: BLE001 - the entry is reported as failed
+        logger.exception("An outbox entry was not marked as relayed", tenant=tenant)
         return False
     return True

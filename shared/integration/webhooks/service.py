@@ -1,4 +1,4 @@
-"""Use cases of webhooks, as the routes offer them."""
+"""Use cases of the webhook routes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from shared.kernel.events.kinds import TEST_EVENT
 from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
 
 _RESOLVE_SECONDS = 5
-"""That the name of an address may take to be resolved."""
+"""Time limit for the DNS query of a new URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookWithHealth:
-    """A subscription with its pulse."""
+    """A subscription and the health of its endpoint."""
 
     record: Record[StoredWebhook]
     health: EndpointHealth
@@ -44,7 +44,7 @@ class WebhookWithHealth:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """A page of subscriptions with their pulses."""
+    """A page of subscriptions; `health` has the health of all subscriptions by id."""
 
     page: Page[StoredWebhook]
     health: dict[int, EndpointHealth]
@@ -53,10 +53,11 @@ class WebhookPage:
 def create_webhook(
     tx: Transaction, tenant: Tenant, draft: WebhookCreate, problems: Sequence[Problem] = ()
 ) -> tuple[WebhookWithHealth, str]:
-    """Create a subscription; return its secret with it, which nobody can read afterwards.
+    """Create a subscription; return it with its secret, which cannot be read later.
 
-    Raises ValidationFailed, also when the address is not one of the public internet, and
-    ServiceError limit_reached when the tenant has as many as it may have.
+    Raises:
+        ValidationFailed: There are `problems`, or the host of the URL is not public.
+        ServiceError: `limit_reached`: the tenant has the maximum number of subscriptions.
     """
     _check_url(draft.url, problems)
     register = repository.read_register(tx.store)
@@ -82,7 +83,10 @@ def _seal(tx: Transaction, number: int, secret: str) -> StoredSecret:
 
 
 def _check_url(url: str | None, problems: Sequence[Problem]) -> None:
-    """Raise ValidationFailed for all that is wrong; `url` is None when it is known to be bad."""
+    """Resolve the host of a URL; raise ValidationFailed if it is not public or on `problems`.
+
+    `url` is None if it is not sent, and empty if it is already among the problems.
+    """
     found = list(problems)
     if url:
         try:
@@ -95,38 +99,47 @@ def _check_url(url: str | None, problems: Sequence[Problem]) -> None:
 
 
 def get_webhook(store: Store, number: int) -> WebhookWithHealth:
-    """Read a subscription; NotFound when it never was, Gone when it was deleted."""
-    record, pulse = run_both(
+    """Read a subscription.
+
+    Raises:
+        NotFound: There never was one with this id.
+        Gone: It was deleted.
+    """
+    record, health = run_both(
         lambda: WEBHOOKS.get(store, number), lambda: repository.read_health(store, number)
     )
-    return WebhookWithHealth(record, pulse or EndpointHealth())
+    return WebhookWithHealth(record, health or EndpointHealth())
 
 
 def list_webhooks(store: Store, parameters: WebhookParameters) -> WebhookPage:
-    """Read a page of subscriptions."""
-    page, pulses = run_both(
+    """Return a page of subscriptions."""
+    page, health = run_both(
         lambda: repository.list_webhooks(store, parameters),
         lambda: repository.read_all_health(store),
     )
-    return WebhookPage(page, pulses)
+    return WebhookPage(page, health)
 
 
 def change_webhook(
     tx: Transaction, number: int, change: WebhookChange, problems: Sequence[Problem] = ()
 ) -> WebhookWithHealth:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+    """Change the fields that were sent. Activation also resets the failure count.
 
-    What waits to be delivered follows the change. To activate also forgets failures.
+    The change applies to pending deliveries, too.
+
+    Raises:
+        NotFound, Gone: See `get_webhook`.
+        ValidationFailed: There are `problems`, or the host of the URL is not public.
     """
     found = get_webhook(tx.store, number)
     sent = change.model_dump(exclude_unset=True)
     _check_url(sent.get("url"), problems)
     after = found.record.entity.model_copy(update={**sent, "updated_at": tx.now})
-    pulse = found.health
+    health = found.health
     if sent.get("is_active"):
         repository.stage_failure_reset(tx, number)
-        pulse = pulse.model_copy(update={"failure_count": 0})
-    return WebhookWithHealth(_replace(tx, found.record, after), pulse)
+        health = health.model_copy(update={"failure_count": 0})
+    return WebhookWithHealth(_replace(tx, found.record, after), health)
 
 
 def _replace(
@@ -137,7 +150,7 @@ def _replace(
 
 
 def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
-    """Delete a subscription and its secrets; what waits to be delivered to it is dropped."""
+    """Delete a subscription and its secrets; its pending deliveries are dropped."""
     found = get_webhook(tx.store, number)
     repository.stage_deregistration(tx, repository.read_register(tx.store), number)
     repository.stage_health_removal(tx, number)
@@ -148,7 +161,7 @@ def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
 def rotate_secret(
     tx: Transaction, number: int, rotation: SecretRotation
 ) -> tuple[WebhookWithHealth, str]:
-    """Give a subscription a new secret; those before sign, too, until their overlap ends."""
+    """Set a new secret; the previous ones remain valid until their overlap ends."""
     found = get_webhook(tx.store, number)
     webhook = found.record.entity
     secret = rotation.secret or new_secret()
@@ -162,9 +175,9 @@ def rotate_secret(
 
 
 def send_test(tx: Transaction, number: int) -> StoredDelivery:
-    """Send a subscription an event that says nothing; Conflict when it is not active."""
+    """Raise a test event for one subscription; Conflict if it is inactive."""
     found = _get_active_webhook(tx, number)
-    told = raise_event(
+    event = raise_event(
         tx,
         Event(
             type=TEST_EVENT,
@@ -177,7 +190,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
         only_subscription=number,
     )
     delivery = StoredDelivery(
-        id=told.id,
+        id=event.id,
         webhook_id=number,
         event=TEST_EVENT,
         status="pending",
@@ -192,13 +205,13 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
 def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
     if not found.record.entity.is_active:
-        message = f"Webhook {number} is not active; PATCH it with is_active true first."
+        message = f"Webhook {number} is inactive; set is_active to true first."
         raise Conflict(message)
     return found
 
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
-    """Deliver an event once more, at once, whatever became of it; Conflict when not active."""
+    """Start a new round of attempts for a delivery in any status; Conflict if inactive."""
     _, seen = run_both(
         lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
     )
@@ -218,7 +231,7 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
 
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
-    """Read a delivery; NotFound when there is none (any more)."""
+    """Read a delivery; NotFound if there is none or it has expired."""
     _, found = run_both(
         lambda: WEBHOOKS.get(store, number), lambda: _find_delivery(store, number, event)
     )
@@ -236,30 +249,30 @@ def _find_delivery(store: Store, number: int, event: str) -> LoggedDelivery:
 def list_deliveries(
     store: Store, number: int, parameters: DeliveryParameters
 ) -> Page[StoredDelivery]:
-    """Read a page of the newest deliveries of a subscription; NotFound, Gone."""
+    """Return a page of the newest deliveries of a subscription."""
     _, deliveries = run_both(
         lambda: WEBHOOKS.get(store, number),
         lambda: repository.recent_deliveries(store, number, parameters),
     )
     since = parameters.updated_since or ""
-    wanted = [
-        one
-        for one in deliveries
-        if parameters.event in {None, one.event} and one.updated_at >= since
+    found = [
+        delivery
+        for delivery in deliveries
+        if parameters.event in {None, delivery.event} and delivery.updated_at >= since
     ]
     oldest_first = parameters.sort == "created_at"
     if oldest_first:
-        wanted.reverse()
+        found.reverse()
     first = (parameters.page - 1) * parameters.per_page
     last_seen = parameters.cursor
-    if last_seen and is_event_id(last_seen):  # what came or went meanwhile moves no walk
-        seen = [one.id <= last_seen if oldest_first else one.id >= last_seen for one in wanted]
-        first = seen.count(True)
-    shown = wanted[first : first + parameters.per_page]
-    more = first + len(shown) < len(wanted)
+    if last_seen and is_event_id(last_seen):  # new and expired deliveries do not shift the pages
+        ids = [delivery.id for delivery in found]
+        first = sum(id_ <= last_seen if oldest_first else id_ >= last_seen for id_ in ids)
+    shown = found[first : first + parameters.per_page]
+    more = first + len(shown) < len(found)
     return Page(
-        records=[Record(number, one.round, one) for one in shown],
-        total=len(wanted),
+        records=[Record(number, delivery.round, delivery) for delivery in shown],
+        total=len(found),
         page=parameters.page,
         per_page=parameters.per_page,
         next_cursor=shown[-1].id if more and shown else None,

@@ -1,7 +1,7 @@
-"""Where a webhook may be sent: what its address looks like, and where its name leads.
+"""Validation of webhook URLs: their syntax, and the IP addresses that their host resolves to.
 
-A name may lead elsewhere at any time, so whoever connects asks `resolve_addresses` right before and
-connects to what it answered, not to the name.
+DNS answers may change at any time. Call `resolve_addresses` right before each connection and
+connect to an address that it returned, never to the host name.
 """
 
 import re
@@ -26,12 +26,12 @@ _MAX_PORT = 65535
 
 
 class InvalidTarget(Exception):
-    """A webhook cannot go there; the message says why, for whoever chose the address."""
+    """The URL is not allowed. The message says why and is shown to the API client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address to send to: `host` in lower case, `path` with its query and never empty."""
+    """A parsed URL: `host` in lower case; `path` includes the query and is never empty."""
 
     scheme: str
     host: str
@@ -40,33 +40,35 @@ class Target:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is this machine, as the local run allows."""
+        """Whether the target is `http://localhost:PORT`, which only the local run allows."""
         return self.scheme == "http"
 
 
 def parse_target(url: str, *, localhost: bool = False) -> Target:
-    """Read an address without asking the network; BadTarget says what is wrong with it.
+    """Parse and validate a URL without network access.
 
-    `localhost` admits `http://localhost:PORT` besides, with any port.
+    Args:
+        url: As the API client sent it.
+        localhost: Also allow `http://localhost:PORT`, with any port.
+
+    Raises:
+        InvalidTarget: The URL is not allowed.
     """
-    # Readers of addresses differ in what they make of odd characters (urlsplit drops tabs and
-    # newlines), so none gets to see any.
     if len(url) > MAX_URL_LENGTH:
-        raise InvalidTarget(f"must have at most {MAX_URL_LENGTH} characters")
+        raise InvalidTarget(f"must have at most {MAX_URL_LENGTH} characters, has {len(url)}")
     match = _URL.fullmatch(url)
     if match and not match["authority"].isascii():
-        raise InvalidTarget(
-            "must name its host in ASCII: write international names in punycode (xn--)"
-        )
+        raise InvalidTarget("must have an ASCII host: write international names in punycode (xn--)")
+    # URL parsers treat such characters differently (urlsplit drops tabs and newlines).
     if _NOT_PRINTABLE_ASCII.search(url) or "\\" in url:
         raise InvalidTarget(
-            "must not contain spaces, backslashes, control or non-ASCII characters: "
+            "must not contain spaces, backslashes, control characters or non-ASCII characters: "
             "percent-encode them"
         )
     if localhost and (local := _LOCALHOST.fullmatch(url)) and int(local["port"]) <= _MAX_PORT:
         return Target("http", "localhost", int(local["port"]), _path(local["rest"]))
     if not match or match["scheme"].lower() != "https":
-        raise InvalidTarget("must begin with https://")
+        raise InvalidTarget("must start with https://")
     if "#" in match["rest"]:
         raise InvalidTarget("must not have a fragment (#)")
     host, port = _host_and_port(match["authority"].lower())
@@ -74,18 +76,26 @@ def parse_target(url: str, *, localhost: bool = False) -> Target:
 
 
 def resolve_addresses(target: Target, *, seconds: float) -> list[str]:
-    """Ask where a target's name leads: its distinct addresses, in the order to try them.
+    """Resolve the host of a target and check every address.
 
-    Every one of them is public (loopback for a local target); BadTarget when a single one is
-    not, or when the name does not resolve within `seconds`.
+    Args:
+        target: A parsed URL.
+        seconds: Time limit for the DNS query.
+
+    Returns:
+        The distinct addresses in the order to try them. All of them are public; those of a
+        local target are loopback addresses.
+
+    Raises:
+        InvalidTarget: The host does not resolve in time, or one of its addresses is not allowed.
     """
     addresses = _resolve(target, seconds)
     if not addresses:
-        raise InvalidTarget("the name does not resolve")
+        raise InvalidTarget(f"host {target.host} does not resolve")
     admitted = "loopback" if target.is_local else None
     for address in addresses:
         if (kind := non_public_kind(address)) != admitted:
-            raise InvalidTarget(f"resolves to a {kind or 'public'} address")
+            raise InvalidTarget(f"host {target.host} resolves to a {kind or 'public'} address")
     return addresses
 
 
@@ -98,28 +108,28 @@ def _host_and_port(authority: str) -> tuple[str, int]:
         raise InvalidTarget("must not contain a user name or password (@)")
     host, colon, digits = authority.partition(":")
     if authority.startswith("[") or _IP_LITERAL.fullmatch(host):
-        raise InvalidTarget("must name a host, not an IP address")
+        raise InvalidTarget("must contain a host name, not an IP address")
     if len(host) > _MAX_HOST_LENGTH or not _HOST_NAME.fullmatch(host):
-        raise InvalidTarget("must name a host of the public internet, such as hooks.example.com")
+        raise InvalidTarget("must contain a public host name such as hooks.example.com")
     if (port := _PORTS.get(colon + digits)) is None:
         raise InvalidTarget("must use port 443 or 8443")
     return host, port
 
 
 def _resolve(target: Target, seconds: float) -> list[str]:
-    """Distinct addresses of the name; none when it has none."""
-    answers = SimpleQueue[list[str]]()
+    """Return the distinct addresses of the host; empty if it does not resolve."""
+    results = SimpleQueue[list[str]]()
 
-    def ask() -> None:
+    def query() -> None:
         try:
             found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             found = []
-        answers.put(list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found)))
+        results.put(list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found)))
 
-    # getaddrinfo knows no time-out; a thread that it holds ends with the resolver's own patience.
-    Thread(target=ask, name="resolve", daemon=True).start()
+    # getaddrinfo has no timeout. The thread ends when the system's resolver gives up.
+    Thread(target=query, name="resolve", daemon=True).start()
     try:
-        return answers.get(timeout=max(seconds, 0))
+        return results.get(timeout=max(seconds, 0))
     except Empty:
-        raise InvalidTarget("the name does not resolve in time") from None
+        raise InvalidTarget(f"host {target.host} does not resolve in time") from None

@@ -19,11 +19,11 @@ type Action = Callable[[], object]
 
 
 def _gone(_: SentRequest) -> AttemptResult:
-    return AttemptResult(milliseconds=12, status=410, error="answered 410")
+    return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
 
 
 def _fail_slowly(_: SentRequest) -> AttemptResult:
-    return AttemptResult(milliseconds=2_500, status=500, error="answered 500")
+    return AttemptResult(milliseconds=2_500, status=500, error="responded with status 500")
 
 
 @dataclass(frozen=True, slots=True)

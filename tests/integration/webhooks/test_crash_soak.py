@@ -110,7 +110,7 @@ class SoakRun:
             case "broken":
                 return respond_500(sent)
             case "gone":
-                return AttemptResult(milliseconds=12, status=410, error="answered 410")
+                return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
             case "slow":
                 return AttemptResult(milliseconds=3_000, status=200)
             case "shaky" | "asked" if (

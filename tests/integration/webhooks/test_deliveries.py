@@ -96,7 +96,7 @@ def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
         ({"is_active": False}, "the subscription is not active"),
         (
             {"events": ["stock.updated"]},
-            "the subscription does not ask for this event any more",
+            "the subscription no longer includes this event",
         ),
     ],
 )

@@ -280,7 +280,7 @@ def test_a_delivery_is_in_the_log_as_it_is(desk: WebhookDesk, clock: Clock) -> N
     (row,) = desk.deliveries(webhook, status="retrying")
     assert row == desk.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").data
     (attempt,) = row["attempts"]
-    assert (attempt["status"], attempt["error"]) == (500, "answered 500")
+    assert (attempt["status"], attempt["error"]) == (500, "responded with status 500")
     assert (attempt["response"], attempt["duration_ms"]) == ("oh no", 12)
     assert row["next_attempt_at"] > attempt["at"]
     assert desk.deliveries(webhook, status="succeeded") == []

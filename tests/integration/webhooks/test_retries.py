@@ -11,7 +11,7 @@ DELAYS = (0, 5, 300, 1800, 7200, 18000, 36000)
 
 
 def gone(_: SentRequest) -> AttemptResult:
-    return AttemptResult(milliseconds=5, status=410, error="answered 410")
+    return AttemptResult(milliseconds=5, status=410, error="responded with status 410")
 
 
 def test_retries_come_later_and_later(desk: WebhookDesk, clock: Clock) -> None:
@@ -50,7 +50,7 @@ def test_retries_come_later_and_later(desk: WebhookDesk, clock: Clock) -> None:
 def test_retry_after_is_honoured(desk: WebhookDesk) -> None:
     hook = desk.subscribe()
     desk.endpoint = lambda _: AttemptResult(
-        milliseconds=5, status=429, error="answered 429", retry_after=77
+        milliseconds=5, status=429, error="responded with status 429", retry_after=77
     )
     desk.happen()
     desk.relay()

@@ -32,7 +32,9 @@ def main() -> None:
     peaks = []
     with pytest.MonkeyPatch.context() as patch:
         FakeResolver.install(patch).set_addresses(HOST, ADDRESS)
-        patch.setattr(http_client, "_connect_to_address", lambda *_: dial("127.0.0.1", next(upcoming), 5.0))
+        patch.setattr(
+            http_client, "_connect_to_address", lambda *_: dial("127.0.0.1", next(upcoming), 5.0)
+        )
         for _ in ports:
             errors.append(str(post_event(URL, b"{}", {}).error))
             peaks.append(peak_kb())

@@ -82,7 +82,7 @@ def test_elsewhere_this_machine_is_refused() -> None:
     with serving(responding(answer("200 OK"))) as endpoint:
         outcome = post(f"http://localhost:{endpoint.port}/in")
 
-    assert outcome == AttemptResult(0, error="must begin with https://")
+    assert outcome == AttemptResult(0, error="must start with https://")
     assert endpoint.connections == 0
 
 
@@ -99,7 +99,7 @@ def test_every_status_that_says_yes_succeeds(internet: FakeInternet, status: str
 def test_every_other_status_fails_and_is_named(internet: FakeInternet, status: int) -> None:
     outcome = internet.post(responding(answer(f"{status} Odd", body=b"reason")))
 
-    assert (outcome.status, outcome.error) == (status, f"answered {status}")
+    assert (outcome.status, outcome.error) == (status, f"responded with status {status}")
     assert outcome.response == ("" if status < 200 else "reason")
 
 
@@ -111,7 +111,7 @@ def test_a_redirect_is_not_followed(internet: FakeInternet, status: int, locatio
     with internet.endpoint(behaviour) as endpoint:
         outcome = post(URL)
 
-    assert (outcome.status, outcome.error) == (status, f"answered with a redirect ({status})")
+    assert (outcome.status, outcome.error) == (status, f"responded with a redirect ({status})")
     assert endpoint.connections == 1
     assert internet.connections == [(ADDRESS, 443)]
     assert internet.resolver.queries == [(HOST, 443)]
@@ -137,7 +137,7 @@ def test_an_endpoint_may_ask_for_patience(
 
     outcome = internet.post(responding(header))
 
-    assert (outcome.error, outcome.retry_after) == ("answered 429", seconds)
+    assert (outcome.error, outcome.retry_after) == ("responded with status 429", seconds)
 
 
 @pytest.mark.parametrize(
@@ -175,12 +175,14 @@ def test_an_encoded_answer_is_not_unpacked(internet: FakeInternet, encoding: str
     outcome = internet.post(responding(answer("200 OK", coded, body=bomb)))
     refusal = internet.post(responding(answer("500 Oh", coded, body=bomb)))
 
-    assert outcome.error == "answered in a content encoding that was not asked for"
-    assert refusal.error == "answered 500"
+    assert outcome.error == "the response has an unsupported Content-Encoding"
+    assert refusal.error == "responded with status 500"
     assert outcome.response == refusal.response == ""
 
 
-@pytest.mark.parametrize(("size", "error"), [(65536, None), (65537, "answered more than 64 kB")])
+@pytest.mark.parametrize(
+    ("size", "error"), [(65536, None), (65537, "the response is larger than 64 kB")]
+)
 @pytest.mark.parametrize("chunked", [False, True])
 def test_an_answer_has_at_most_64_kb(
     internet: FakeInternet,
@@ -230,7 +232,7 @@ def test_an_endpoint_that_closes_early_has_not_answered(
 ) -> None:
     outcome = internet.post(behaviour)
 
-    assert outcome.error == "closed the connection early"
+    assert outcome.error == "the endpoint closed the connection early"
     assert outcome.response in {"", "half"}
 
 
@@ -253,7 +255,7 @@ def test_an_endpoint_that_closes_early_has_not_answered(
 def test_what_is_no_http_is_no_answer(internet: FakeInternet, text: bytes) -> None:
     outcome = internet.post(responding(text))
 
-    assert (outcome.status, outcome.error) == (None, "the answer is not HTTP")
+    assert (outcome.status, outcome.error) == (None, "the response is not valid HTTP")
 
 
 @pytest.mark.parametrize(
@@ -298,7 +300,7 @@ def test_a_certificate_must_come_from_a_known_authority(
             errors.append(post(URL).error)
 
     assert errors == [
-        "the certificate is not from a known authority, or intermediate certificates are missing",
+        "the certificate is not from a trusted authority, or intermediate certificates are missing",
         "the certificate is self-signed",
     ]
 
@@ -357,10 +359,10 @@ def test_whatever_is_answered_nothing_is_raised(text: bytes) -> None:
         outcome = post("http://localhost:1", localhost=True)
 
     assert outcome.error is None or outcome.error in {
-        "closed the connection early",
-        "the answer is not HTTP",
-        "answered in a content encoding that was not asked for",
-        "answered 503",
-        f"answered {outcome.status}",
+        "the endpoint closed the connection early",
+        "the response is not valid HTTP",
+        "the response has an unsupported Content-Encoding",
+        "responded with status 503",
+        f"responded with status {outcome.status}",
     }
     assert outcome.error or outcome.status == 200

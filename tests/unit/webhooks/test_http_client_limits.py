@@ -107,7 +107,8 @@ def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: FakeInterne
     refusal = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
 
     outcome = in_time(
-        lambda: internet.post(trickling(refusal, b"."), seconds=SECONDS), "answered 410"
+        lambda: internet.post(trickling(refusal, b"."), seconds=SECONDS),
+        "responded with status 410",
     )
 
     assert outcome.status == 410
@@ -129,7 +130,7 @@ def test_an_endpoint_that_does_not_read_is_not_waited_for(internet: FakeInternet
 
 def test_a_resolver_that_is_silent_is_not_waited_for(internet: FakeInternet) -> None:
     with internet.resolver.paused():
-        in_time(lambda: post(URL), "the name does not resolve in time")
+        in_time(lambda: post(URL), f"host {HOST} does not resolve in time")
     internet.resolver.wait_for_pending_queries()
 
 
@@ -173,7 +174,7 @@ def test_a_network_without_a_way_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(http_client, "_connect_to_address", dial)
 
-    assert post(URL).error == "cannot be reached"
+    assert post(URL).error == "the endpoint cannot be reached"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
@@ -198,7 +199,7 @@ def test_a_name_is_checked_at_each_attempt(internet: FakeInternet) -> None:
         first, second = post(URL, seconds=5.0), post(URL, seconds=5.0)
 
     assert first.error is None
-    assert second.error == "resolves to a cloud metadata address"
+    assert second.error == f"host {HOST} resolves to a cloud metadata address"
     assert internet.resolver.queries == [(HOST, 443)] * 2
     assert internet.connections == [(ADDRESS, 443)]
     assert endpoint.connections == 1
@@ -207,10 +208,10 @@ def test_a_name_is_checked_at_each_attempt(internet: FakeInternet) -> None:
 @pytest.mark.parametrize(
     ("addresses", "error"),
     [
-        (["127.0.0.1"], "resolves to a loopback address"),
-        ([ADDRESS, "10.0.0.1"], "resolves to a private address"),
-        (["fe80::1%2", ADDRESS], "resolves to a link-local address"),
-        ([], "the name does not resolve"),
+        (["127.0.0.1"], f"host {HOST} resolves to a loopback address"),
+        ([ADDRESS, "10.0.0.1"], f"host {HOST} resolves to a private address"),
+        (["fe80::1%2", ADDRESS], f"host {HOST} resolves to a link-local address"),
+        ([], f"host {HOST} does not resolve"),
     ],
 )
 def test_a_name_that_leads_inside_is_not_dialled(
@@ -264,7 +265,7 @@ def test_a_flood_is_cut_off(internet: FakeInternet, flood: str) -> None:
     finally:
         tracemalloc.stop()
 
-    assert outcome.error == "answered more than 64 kB"
+    assert outcome.error == "the response is larger than 64 kB"
     # The piece that the endpoint holds is ours too, being a constant: it was there before.
     assert peak < 1_500_000
 
@@ -273,14 +274,14 @@ def test_a_flood_from_this_machine_is_cut_off_too() -> None:
     with serving(FLOODS["trailers without end"]) as endpoint:
         outcome = post(f"http://localhost:{endpoint.port}", localhost=True, seconds=5.0)
 
-    assert outcome.error == "answered more than 64 kB"
+    assert outcome.error == "the response is larger than 64 kB"
 
 
 @pytest.mark.parametrize("flood", [b"H", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101, b"x\r\n"])
 def test_a_flood_that_is_no_http_is_cut_off(internet: FakeInternet, flood: bytes) -> None:
     outcome = internet.post(flooding(b"", flood * (1 << 16)), seconds=5.0)
 
-    assert outcome.error == "the answer is not HTTP"
+    assert outcome.error == "the response is not valid HTTP"
 
 
 def test_a_flood_of_tls_messages_is_cut_off(internet: FakeInternet) -> None:
@@ -291,7 +292,7 @@ def test_a_flood_of_tls_messages_is_cut_off(internet: FakeInternet) -> None:
         internet.ports[ADDRESS] = endpoint.port
         outcome = post(URL, seconds=5.0)
 
-    assert outcome.error == "answered more than 64 kB"
+    assert outcome.error == "the response is larger than 64 kB"
 
 
 def test_nothing_is_left_open(internet: FakeInternet) -> None:
@@ -325,7 +326,7 @@ def test_the_process_stays_small(internet: FakeInternet) -> None:
         )
 
     errors, grown = child.stdout.split("\n")[:2]
-    assert errors == "answered more than 64 kB; answered more than 64 kB"
+    assert errors == "the response is larger than 64 kB; the response is larger than 64 kB"
     assert int(grown) < 4_000
 
 

@@ -62,16 +62,16 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("", "must begin with https://"),
-        ("hooks.example.com", "must begin with https://"),
-        ("//hooks.example.com", "must begin with https://"),
-        ("https:hooks.example.com", "must begin with https://"),
-        ("https:/hooks.example.com", "must begin with https://"),
-        ("http://hooks.example.com", "must begin with https://"),
-        ("http://localhost:8000", "must begin with https://"),
-        ("ftp://hooks.example.com", "must begin with https://"),
-        ("file:///etc/passwd", "must begin with https://"),
-        ("gopher://hooks.example.com", "must begin with https://"),
+        ("", "must start with https://"),
+        ("hooks.example.com", "must start with https://"),
+        ("//hooks.example.com", "must start with https://"),
+        ("https:hooks.example.com", "must start with https://"),
+        ("https:/hooks.example.com", "must start with https://"),
+        ("http://hooks.example.com", "must start with https://"),
+        ("http://localhost:8000", "must start with https://"),
+        ("ftp://hooks.example.com", "must start with https://"),
+        ("file:///etc/passwd", "must start with https://"),
+        ("gopher://hooks.example.com", "must start with https://"),
         ("https://user:word@hooks.example.com", "user name"),
         ("https://user@hooks.example.com", "user name"),
         ("https://@hooks.example.com", "user name"),
@@ -80,23 +80,23 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
         ("https://hooks.example.com/#", "fragment"),
         ("https://hooks.example.com/?a#b", "fragment"),
         ("https://hooks.example.com#@x.example", "fragment"),
-        ("https://", "host of the public internet"),
-        ("https:///path", "host of the public internet"),
-        ("https://?", "host of the public internet"),
-        ("https://:443", "host of the public internet"),
-        ("https://localhost", "host of the public internet"),
-        ("https://hooks.example.com.", "host of the public internet"),
-        ("https://.example.com", "host of the public internet"),
-        ("https://hooks..example.com", "host of the public internet"),
-        ("https://-hooks.example.com", "host of the public internet"),
-        ("https://hooks-.example.com", "host of the public internet"),
-        ("https://my_hooks.example.com", "host of the public internet"),
-        ("https://hooks.example.4com", "host of the public internet"),
-        ("https://hooks%2eexample.com", "host of the public internet"),
-        ("https://%31%32%37.0.0.1.com", "host of the public internet"),
-        ("https://hooks.example.com;x.example", "host of the public internet"),
-        (f"https://{A_LABEL}a.com", "host of the public internet"),
-        (f"https://{'.'.join([A_LABEL] * 4)}.com", "host of the public internet"),
+        ("https://", "public host name"),
+        ("https:///path", "public host name"),
+        ("https://?", "public host name"),
+        ("https://:443", "public host name"),
+        ("https://localhost", "public host name"),
+        ("https://hooks.example.com.", "public host name"),
+        ("https://.example.com", "public host name"),
+        ("https://hooks..example.com", "public host name"),
+        ("https://-hooks.example.com", "public host name"),
+        ("https://hooks-.example.com", "public host name"),
+        ("https://my_hooks.example.com", "public host name"),
+        ("https://hooks.example.4com", "public host name"),
+        ("https://hooks%2eexample.com", "public host name"),
+        ("https://%31%32%37.0.0.1.com", "public host name"),
+        ("https://hooks.example.com;x.example", "public host name"),
+        (f"https://{A_LABEL}a.com", "public host name"),
+        (f"https://{'.'.join([A_LABEL] * 4)}.com", "public host name"),
         ("https://hooks.example.com:80", "port 443 or 8443"),
         ("https://hooks.example.com:", "port 443 or 8443"),
         ("https://hooks.example.com:0443", "port 443 or 8443"),
@@ -222,7 +222,7 @@ def test_one_address_that_is_not_public_spoils_all(
 
 
 def test_a_name_that_does_not_resolve_is_refused(names: FakeResolver) -> None:
-    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
     assert names.queries == [("hooks.example.com", 443)]
 
@@ -230,7 +230,7 @@ def test_a_name_that_does_not_resolve_is_refused(names: FakeResolver) -> None:
 def test_a_name_without_addresses_is_refused(names: FakeResolver) -> None:
     names.set_addresses("hooks.example.com")
 
-    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
 
 
@@ -240,14 +240,17 @@ def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
-    with pytest.raises(InvalidTarget, match=r"^the name does not resolve$"):
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
 
 
 def test_a_resolver_that_is_silent_is_not_waited_for(names: FakeResolver) -> None:
     began = time.monotonic()
 
-    with names.paused(), pytest.raises(InvalidTarget, match=r"^the name does not resolve in time$"):
+    with (
+        names.paused(),
+        pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve in time$"),
+    ):
         resolve_addresses(HOOKS, seconds=0.05)
 
     assert time.monotonic() - began < 2
