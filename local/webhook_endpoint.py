@@ -1,7 +1,6 @@
-"""An address on this machine that events are sent to, and that answers as it is told.
+"""A webhook endpoint on this machine that records requests and returns given responses.
 
-The demonstration and the end-to-end tests look at what arrives; `examples/webhooks` shows how
-to receive in earnest.
+The demo and the end-to-end tests use it. `examples/webhooks` has a real receiver.
 """
 
 import json
@@ -15,12 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _MAX_HANG_SECONDS = 60
-"""Seconds after which an answer that hangs comes all the same."""
+"""Seconds after which a hanging response is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CannedResponse:
-    """What is answered; one that `hangs` is not until the endpoint closes."""
+    """A response to send; one that `hangs` is delayed until the endpoint closes."""
 
     status: int = 204
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +29,7 @@ class CannedResponse:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """A request that came in, and when, in Unix seconds."""
+    """A received request; `at` is the time in Unix seconds."""
 
     headers: Message
     body: bytes
@@ -38,40 +37,40 @@ class ReceivedRequest:
 
     @property
     def event(self) -> dict[str, Any]:
-        """The body, parsed."""
+        """The parsed body."""
         parsed: dict[str, Any] = json.loads(self.body)
         return parsed
 
 
 class LocalEndpoint(ThreadingHTTPServer):
-    """Listens at a free port of 127.0.0.1 and keeps all that arrives, in order.
+    """Listens on a free port of 127.0.0.1 and records all requests in order.
 
-    It gives its replies in turn, and the last one from then on.
+    It sends the responses in turn and repeats the last one.
     """
 
     request_queue_size = 128
 
-    def __init__(self, *replies: CannedResponse) -> None:
+    def __init__(self, *responses: CannedResponse) -> None:
         self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
-        self._responses = list(replies) or [CannedResponse()]
+        self._responses = list(responses) or [CannedResponse()]
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _RequestHandler)
 
     @property
     def url(self) -> str:
-        """Its address, as it may be subscribed."""
+        """URL for a subscription."""
         return f"http://localhost:{self.server_port}/hooks?from=stowage"
 
-    def respond_next(self, *replies: CannedResponse) -> None:
-        """Give these replies before those that are left."""
+    def respond_next(self, *responses: CannedResponse) -> None:
+        """Send these responses before the remaining ones."""
         with self._lock:
-            self._responses[:0] = replies
+            self._responses[:0] = responses
 
-    def record(self, arrival: ReceivedRequest) -> CannedResponse:
-        """Keep an arrival; return what to answer."""
+    def record(self, request: ReceivedRequest) -> CannedResponse:
+        """Record a request; return its response."""
         with self._lock:
-            self.requests.append(arrival)
+            self.requests.append(request)
             return self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
 
 
@@ -80,24 +79,27 @@ class _RequestHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        reply = self.server.record(ReceivedRequest(self.headers, body, time.time()))
-        if reply.hangs:
+        response = self.server.record(ReceivedRequest(self.headers, body, time.time()))
+        if response.hangs:
             self.server.closing.wait(_MAX_HANG_SECONDS)
-        with suppress(OSError):  # the sender has hung up
-            self.send_response(reply.status)
-            for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+        with suppress(OSError):  # the client has closed the connection
+            self.send_response(response.status)
+            for name, value in {
+                "Content-Length": str(len(response.body)),
+                **response.headers,
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(reply.body.encode())
+            self.wfile.write(response.body.encode())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: what arrives is told elsewhere."""
+        """Log nothing."""
 
 
 @contextmanager
-def running_endpoint(*replies: CannedResponse) -> Iterator[LocalEndpoint]:
-    """Let an endpoint answer as long as the block lasts."""
-    endpoint = LocalEndpoint(*replies)
+def running_endpoint(*responses: CannedResponse) -> Iterator[LocalEndpoint]:
+    """Run an endpoint during the block."""
+    endpoint = LocalEndpoint(*responses)
     threading.Thread(target=endpoint.serve_forever, args=(0.1,), daemon=True).start()
     try:
         yield endpoint

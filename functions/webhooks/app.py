@@ -61,7 +61,7 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     **_ACCESS,
 )
 def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Create a subscription; the response contains its secret."""
+    """Create a subscription."""
     created, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
     view = views.new_webhook(created.record.entity, created.health, secret)
     return ResourceResponse(view, 201, f"/webhooks/{created.record.id}")
@@ -87,8 +87,8 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     response=Webhook,
     body=WebhookChange,
     collects_problems=True,
-    description="Only the fields sent are changed. The change applies to pending deliveries, too."
-    " Events that occur while a subscription is inactive are not delivered.",
+    description="The change applies to pending deliveries, too. Events that occur while a"
+    " subscription is inactive are not delivered.",
     **_ONE_WEBHOOK,
 )
 def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
