@@ -26,42 +26,44 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = install(patch)
-        with deployed(patch) as stack, open_desk(stack, patch) as desk:
-            _warm(desk)
+        with deployed(patch) as stack, open_desk(stack, patch) as webhooks:
+            _warm(webhooks)
             for number in range(events):
-                desk.happen(number)
+                webhooks.happen(number)
             reading = Reading()
             with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                assert desk.relay() == []
+                assert webhooks.relay() == []
             reading.add(seen, units)
             table.rows.append(_row("relay, per event", reading, events, RELAY_CALLS, RELAY_WRITES))
-            messages = desk.take()
+            messages = webhooks.take()
             assert len(messages) == events * SUBSCRIPTIONS
-            delivered = _worked(desk, aws_faults, messages[1:])
+            delivered = _worked(webhooks, aws_faults, messages[1:])
             share = len(messages) - 1
             row = _row("delivery, accepted", delivered, share, DELIVERY_CALLS, DELIVERY_WRITES)
             table.rows.append(row)
-            desk.endpoint = respond_500
-            failed = _worked(desk, aws_faults, messages[:1])
+            webhooks.endpoint = respond_500
+            failed = _worked(webhooks, aws_faults, messages[:1])
             row = _row("attempt that fails", failed, 1, DELIVERY_CALLS + 1, RETRY_WRITES)
             table.rows.append(row)
     return [table]
 
 
-def _warm(desk: WebhookDesk) -> None:
+def _warm(webhooks: WebhookDesk) -> None:
     """Let the environment know tenant, secrets and endpoints."""
-    desk.endpoint = respond_204
+    webhooks.endpoint = respond_204
     for _ in range(SUBSCRIPTIONS):
-        desk.subscribe("product.created")
-    desk.happen(1_000_000)
-    desk.run_until_idle()
+        webhooks.subscribe("product.created")
+    webhooks.happen(1_000_000)
+    webhooks.run_until_idle()
 
 
-def _worked(desk: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]) -> Reading:
+def _worked(
+    webhooks: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]
+) -> Reading:
     reading = Reading()
     with aws_faults.recorded() as seen, metered(aws_faults) as units:
         for message in messages:
-            assert desk.work(message) == []
+            assert webhooks.work(message) == []
     reading.add(seen, units)
     return reading
 

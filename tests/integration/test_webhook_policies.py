@@ -19,11 +19,11 @@ _LATE_MS = 4_000
 
 
 @pytest.fixture
-def desk(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+def webhooks(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
     """acme's webhooks."""
     assert clock
-    with open_desk(stack, monkeypatch) as desk:
-        yield desk
+    with open_desk(stack, monkeypatch) as webhooks:
+        yield webhooks
 
 
 def _late(_: SentRequest) -> AttemptResult:
@@ -34,58 +34,58 @@ def _gone(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
 
 
-def _delivered(desk: WebhookDesk) -> None:
+def _delivered(webhooks: WebhookDesk) -> None:
     """An event is delivered, at once and once more, and to an endpoint that takes its time."""
-    number = desk.subscribe()["id"]
-    desk.happen(1)
-    desk.run_until_idle()
-    (delivery,) = desk.deliveries(number)
+    number = webhooks.subscribe()["id"]
+    webhooks.happen(1)
+    webhooks.run_until_idle()
+    (delivery,) = webhooks.deliveries(number)
     assert delivery["status"] == "succeeded"
     again = f"/webhooks/{number}/deliveries/{delivery['id']}/redeliver"
-    assert desk.erp.post(again).status == 202
-    desk.run_until_idle()
-    desk.endpoint = _late
+    assert webhooks.erp.post(again).status == 202
+    webhooks.run_until_idle()
+    webhooks.endpoint = _late
     for product in (2, 3):
-        desk.happen(product)
-        desk.run_until_idle()
-    assert len(desk.sent) == 4
+        webhooks.happen(product)
+        webhooks.run_until_idle()
+    assert len(webhooks.sent) == 4
 
 
-def _failed(desk: WebhookDesk) -> None:
+def _failed(webhooks: WebhookDesk) -> None:
     """Deliveries fail until their subscription deactivates itself, and one that is gone."""
-    desk.endpoint = respond_500
-    number = desk.subscribe()["id"]
+    webhooks.endpoint = respond_500
+    number = webhooks.subscribe()["id"]
     for product in range(1, MAX_FAILURES + 1):
-        desk.happen(product)
-        desk.run_until_idle()
-    assert desk.get(number)["is_active"] is False
-    desk.endpoint = _gone
-    number = desk.subscribe()["id"]
-    desk.happen(0)
-    desk.run_until_idle()
-    assert desk.get(number)["is_active"] is False
+        webhooks.happen(product)
+        webhooks.run_until_idle()
+    assert webhooks.get(number)["is_active"] is False
+    webhooks.endpoint = _gone
+    number = webhooks.subscribe()["id"]
+    webhooks.happen(0)
+    webhooks.run_until_idle()
+    assert webhooks.get(number)["is_active"] is False
 
 
-def _in_vain(desk: WebhookDesk) -> None:
+def _in_vain(webhooks: WebhookDesk) -> None:
     """Subscriptions change between the event and its delivery; messages come twice."""
-    kept, inactive, deleted = (desk.subscribe()["id"] for _ in range(3))
-    desk.happen()
-    assert desk.relay() == []
-    assert desk.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
-    assert desk.erp.delete(f"/webhooks/{deleted}").status == 200
-    bodies = desk.take()
-    assert desk.work(*bodies) == desk.work(*bodies, receives=2) == []
-    desk.run_until_idle()
-    assert len(desk.sent) == 1
-    assert desk.deliveries(kept)[0]["status"] == "succeeded"
-    assert desk.deliveries(inactive)[0]["status"] == "cancelled"
+    kept, inactive, deleted = (webhooks.subscribe()["id"] for _ in range(3))
+    webhooks.happen()
+    assert webhooks.relay() == []
+    assert webhooks.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
+    assert webhooks.erp.delete(f"/webhooks/{deleted}").status == 200
+    bodies = webhooks.take()
+    assert webhooks.work(*bodies) == webhooks.work(*bodies, receives=2) == []
+    webhooks.run_until_idle()
+    assert len(webhooks.sent) == 1
+    assert webhooks.deliveries(kept)[0]["status"] == "succeeded"
+    assert webhooks.deliveries(inactive)[0]["status"] == "cancelled"
 
 
 @pytest.mark.parametrize("story", [_delivered, _failed, _in_vain])
 def test_every_call_is_allowed_and_none_at_a_neighbours(
-    story: Callable[[WebhookDesk], None], desk: WebhookDesk, roles: Roles, watch: Watch
+    story: Callable[[WebhookDesk], None], webhooks: WebhookDesk, roles: Roles, watch: Watch
 ) -> None:
-    story(desk)
+    story(webhooks)
 
     calls = [made for made in watch.made if made.handler in {RELAY, WORKER}]
     assert {made.handler for made in calls} == {RELAY, WORKER}
@@ -143,9 +143,9 @@ _NEEDED = {
 
 @pytest.mark.parametrize("handler", _NEEDED)
 def test_a_permission_that_is_missing_would_be_found(
-    handler: str, desk: WebhookDesk, stack: Stack, watch: Watch
+    handler: str, webhooks: WebhookDesk, stack: Stack, watch: Watch
 ) -> None:
-    _failed(desk)
+    _failed(webhooks)
 
     for lacking in _NEEDED[handler]:
         denied = [

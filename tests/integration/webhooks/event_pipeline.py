@@ -1,8 +1,8 @@
-"""The way of events as AWS runs it: the outbox's stream, the relay, two queues, the worker.
+"""Simulation of the AWS parts of the event pipeline: stream, relay, two queues, worker.
 
-Everything comes at least once: a batch of the stream comes again from its first failure on, a
-message when its worker died or reported it, after a while and with a higher count. Time passes
-until the next message is due.
+The simulation repeats deliveries as AWS does: a stream batch from its first failed record on, a
+message after its visibility timeout, with a higher receive count, if its worker crashed or
+reported it. The clock advances to the next visible message.
 """
 
 import io
@@ -55,21 +55,21 @@ from tests.webhook_scenario import (
 )
 
 _VISIBILITY_TIMEOUT = 360
-"""Seconds after which a message comes again, as the template has it."""
+"""Visibility timeout in seconds, as in the template."""
 _MAX_INVOCATIONS = 300
-"""Invocations after which everything must have come to its end."""
+"""Invocations after which all deliveries must have ended."""
 
 CHOSEN_SECRET = "secret-of-the-receiver"
-"""Has no form by which a log could know it."""
+"""Has no prefix by which the logger could mask it."""
 
 
 type DeliveryKey = tuple[str, int, str, int]
-"""Of a tenant, to a subscription, of an event, in a round."""
+"""Tenant, subscription, event and round."""
 
 
 @dataclass(slots=True)
 class QueuedMessage:
-    """A message in a queue: from when it is visible, how often it was received."""
+    """A message in a queue, with the time from which it is visible and its receive count."""
 
     body: dict[str, Any]
     visible_at: float
@@ -77,13 +77,13 @@ class QueuedMessage:
 
     @property
     def group(self) -> tuple[str, int]:
-        """Its tenant and subscription."""
+        """Tenant and subscription."""
         return self.body["tenant"], self.body["webhook"]
 
 
 @dataclass(slots=True)
 class EventPipeline:
-    """Two tenants, their events, and what brings them to endpoints."""
+    """Two tenants, their events and the queues to their endpoints."""
 
     scenario: WebhookDesk
     clock: Clock
@@ -99,13 +99,13 @@ class EventPipeline:
     def stack(self) -> Stack:
         return self.scenario.stack
 
-    # What people do
+    # Users
 
     def erp(self, slug: str = "acme") -> Erp:
         return self.stack.erp(slug)
 
     def subscribe(self, *events: str, slug: str = "acme", name: str = "", **more: Any) -> int:
-        """Create a subscription with an address of its own, `name` in it."""
+        """Create a subscription with its own URL, which contains `name`; return its id."""
         url = f"https://{HOOKS}/{slug}/{name}{len(self.secrets)}"
         body = {"url": url, "events": list(events) or ["product.created"], **more}
         answer = self.erp(slug).post("/webhooks", body)
@@ -117,22 +117,22 @@ class EventPipeline:
     def commit_events(
         self, *numbers: int, slug: str = "acme", kind: AnyEventKind = "product.created"
     ) -> list[str]:
-        """Commit an event of each of these products; their ids."""
+        """Commit one event per product number; return the event ids."""
 
         def use_case(tx: Transaction) -> list[str]:
             return [raise_event(tx, _event(kind, number)).id for number in numbers]
 
         return run_transaction(self.stack.store(slug), use_case)
 
-    # What AWS does
+    # AWS
 
     def unrelayed(self) -> list[StoredEntry]:
-        """Entries that the stream has not got past."""
+        """Return the entries that the stream has not passed yet."""
         return [one for one in read_outbox() if one.entry.id not in self._relayed]
 
-    def run_relay(self, most: int = 100) -> None:
-        """Invoke the relay once, if there is anything new."""
-        batch = self.unrelayed()[:most]
+    def run_relay(self, limit: int = 100) -> None:
+        """Invoke the relay once with at most `limit` new entries."""
+        batch = self.unrelayed()[:limit]
         if not batch:
             return
         try:
@@ -146,24 +146,24 @@ class EventPipeline:
         self._relayed |= {one.entry.id for one in batch[:passed]}
         self._assert_relayed_entries_were_sent()
 
-    def run_worker(self, letters: Sequence[QueuedMessage]) -> None:
+    def run_worker(self, messages: Sequence[QueuedMessage]) -> None:
         """Invoke the worker once."""
-        for letter in letters:
-            letter.receives += 1
-            letter.visible_at = self.clock.time() + _VISIBILITY_TIMEOUT
+        for message in messages:
+            message.receives += 1
+            message.visible_at = self.clock.time() + _VISIBILITY_TIMEOUT
         try:
             with _own_threads():
-                answer = gateway._function(WORKER)(_messages(letters), LambdaContext(WORKER_MS))
+                answer = gateway._function(WORKER)(_messages(messages), LambdaContext(WORKER_MS))
         except Killed:
-            pass  # all of it comes again
+            pass  # all messages return
         else:
             failed = failures(answer)
-            done = [one for number, one in enumerate(letters) if f"m{number}" not in failed]
+            done = [one for number, one in enumerate(messages) if f"m{number}" not in failed]
             self.queue = [one for one in self.queue if not any(one is it for it in done)]
         self._collect_messages()
 
     def receivable(self) -> list[QueuedMessage]:
-        """Messages that may be received now; time passes until there is one, if there ever is."""
+        """Advance the clock to the next visible message; return all visible ones."""
         if self.queue:
             self.clock.advance(
                 max(0, min(one.visible_at for one in self.queue) - self.clock.time())
@@ -171,7 +171,7 @@ class EventPipeline:
         return [one for one in self.queue if one.visible_at <= self.clock.time()]
 
     def step(self) -> bool:
-        """Invoke whoever has something to do, once; False when nobody has."""
+        """Invoke the relay or the worker once; return False if there is nothing to do."""
         if self.unrelayed():
             self.run_relay()
         elif ready := self.receivable():
@@ -182,90 +182,90 @@ class EventPipeline:
         return True
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Let time pass until something is so, or until nothing is left to do."""
+        """Invoke relay and worker until a condition holds or there is nothing left to do."""
         for _ in range(_MAX_INVOCATIONS):
             if until() or not self.step():
                 self.assert_invariants()
                 return
-        pytest.fail(f"still under way: {self.queue[:5]}")
+        pytest.fail(f"messages remain after {_MAX_INVOCATIONS} invocations: {self.queue[:5]}")
 
     def snapshot(self) -> Callable[[], None]:
-        """Return what makes tables and queues as they are now; environments know nothing then."""
+        """Return a function that restores tables and queues and clears all caches."""
         tables = self.stack.keep()
-        letters = [(dict(one.body), one.visible_at - self.clock.time()) for one in self.queue]
+        messages = [(dict(one.body), one.visible_at - self.clock.time()) for one in self.queue]
         passed, marked = set(self._relayed), set(self._marked)
-        sent, posts = set(self._sent), list(self.scenario.sent)
+        sent, requests = set(self._sent), list(self.scenario.sent)
 
-        def back() -> None:
+        def restore() -> None:
             tables()
             self.scenario.take()
             now = self.clock.time()
-            self.queue = [QueuedMessage(dict(body), now + ahead) for body, ahead in letters]
+            self.queue = [QueuedMessage(dict(body), now + delay) for body, delay in messages]
             self._relayed, self._marked = set(passed), set(marked)
-            self._sent, self.scenario.sent[:] = set(sent), posts
+            self._sent, self.scenario.sent[:] = set(sent), requests
             directory.directory.forget()
             delivery._unsealed.cache_clear()
 
-        return back
+        return restore
 
-    # What must be true
+    # Assertions
 
     def state(self, slug: str = "acme") -> StoredState:
         return read_state(self.stack, slug)
 
     def summary(self) -> list[object]:
-        """What became of everything, whenever it did."""
+        """Return the state of both tenants without ids and times."""
         return [self.state(slug).summary() for slug in ("acme", "beta")]
 
     def requests_per_event(self) -> Counter[tuple[str, str]]:
-        """How often each event was sent to each subscription, by its path."""
+        """Return the number of requests by URL path and event."""
         return Counter((path_of(sent.url), sent.event["id"]) for sent in self.scenario.sent)
 
     def assert_invariants(self) -> None:
-        """Check what is true whenever no function runs."""
+        """Assert what must hold whenever no function is running."""
         self._collect_messages()
-        posts, unread = self.requests_per_event(), {one.entry.id for one in self.unrelayed()}
-        asked = {
+        requests, unrelayed = self.requests_per_event(), {one.entry.id for one in self.unrelayed()}
+        requested = {
             (one.tenant, one.entry.webhook, one.entry.event, one.entry.round)
             for one in self.unrelayed()
             if not isinstance(one.entry, StoredEvent)
         }
         for slug in ("acme", "beta"):
-            books = self.state(slug)
-            assert_consistent(books, posts)
-            for one in books.open_deliveries():
-                place = (slug, one.webhook_id, one.id, one.round)
+            state = self.state(slug)
+            assert_consistent(state, requests)
+            for one in state.open_deliveries():
+                key = (slug, one.webhook_id, one.id, one.round)
                 assert (
-                    (one.id in unread and one.round == 1)
-                    or place in asked
-                    or any(_continues(letter, place, one.tries) for letter in self.queue)
-                ), f"nothing will go on with {one}"
+                    (one.id in unrelayed and one.round == 1)
+                    or key in requested
+                    or any(_continues(message, key, one.tries) for message in self.queue)
+                ), f"no message continues {one}"
 
     def assert_all_delivered(self) -> None:
-        """Check that each event came to whoever wanted it, or the log tells why not."""
-        posts, outlets = self.requests_per_event(), read_outbox()
-        assert all(one.relayed for one in outlets), "everything was relayed"
+        """Assert that each event reached its subscriptions, or that the log has the reason."""
+        requests, entries = self.requests_per_event(), read_outbox()
+        assert all(one.relayed for one in entries), "an entry was not relayed"
         for slug in ("acme", "beta"):
-            books = self.state(slug)
-            for number, event in self._expected_deliveries(slug, books):
-                delivery = books.deliveries[number, event]
+            state = self.state(slug)
+            for number, event in self._expected_deliveries(slug, state):
+                delivery = state.deliveries[number, event]
                 assert delivery.status in {"succeeded", "failed", "cancelled"}
-                assert posts[path_of(books.webhooks[number].url), event] or delivery.reason
+                assert requests[path_of(state.webhooks[number].url), event] or delivery.reason
 
-    def _expected_deliveries(self, slug: str, books: StoredState) -> Iterator[tuple[int, str]]:
-        """What active subscriptions have asked for since they were made."""
+    def _expected_deliveries(self, slug: str, state: StoredState) -> Iterator[tuple[int, str]]:
+        """Yield subscription and event for all events since the subscription was created."""
         for one in read_outbox():
             if one.tenant == slug and isinstance(one.entry, StoredEvent):
-                for number in books.register.subscribers_of(one.entry.type):
-                    if books.webhooks[number].created_at <= one.entry.created_at:
+                for number in state.register.subscribers_of(one.entry.type):
+                    if state.webhooks[number].created_at <= one.entry.created_at:
                         yield number, one.entry.id
 
     def assert_no_secret_leaked(self) -> None:
-        """Check that no secret was written down anywhere."""
+        """Assert that no table, message or log line contains a secret."""
         assert_no_secret_stored(self.secrets, [*self._message_texts, self.log.getvalue()])
 
     def _collect_messages(self) -> None:
-        """Take over what was sent to the queues."""
+        """Move new messages from the mocked queues to `queue`."""
         now = self.clock.time()
         delays = self.scenario.message_delays()
         slow = [at > 0 for at, queue in enumerate(self.scenario._queues()) for _ in queue._messages]
@@ -276,17 +276,17 @@ class EventPipeline:
             self.queue.append(QueuedMessage(body, now + delay))
 
     def _assert_relayed_entries_were_sent(self) -> None:
-        """Check that entries may only be forgotten once all their messages were sent."""
-        fresh = [one for one in read_outbox() if one.relayed and one.entry.id not in self._marked]
-        self._marked |= {one.entry.id for one in fresh}
-        registers = {slug: self.state(slug).register for slug in {one.tenant for one in fresh}}
-        for one in fresh:
-            wanted = set(_expected_messages(one, registers[one.tenant]))
-            assert wanted <= self._sent, f"{one} may be forgotten, but {wanted} were not all sent"
+        """Assert that an entry is marked as relayed only after all its messages were sent."""
+        new = [one for one in read_outbox() if one.relayed and one.entry.id not in self._marked]
+        self._marked |= {one.entry.id for one in new}
+        registers = {slug: self.state(slug).register for slug in {one.tenant for one in new}}
+        for one in new:
+            expected = set(_expected_messages(one, registers[one.tenant]))
+            assert expected <= self._sent, f"{one} is marked, but not all of {expected} were sent"
 
 
 def _expected_messages(one: StoredEntry, register: SubscriptionRegister) -> Iterator[DeliveryKey]:
-    """What has to be sent for an entry: of which tenant, to whom, of what, in which round."""
+    """Yield the deliveries that an entry must cause."""
     entry = one.entry
     if not isinstance(entry, StoredEvent):
         yield one.tenant, entry.webhook, entry.event, entry.round
@@ -303,65 +303,68 @@ def _event(kind: AnyEventKind, number: int) -> Event:
     return Event(kind, "product", number, 1, f"/products/{number}", {"item_code": f"P-{number}"})
 
 
-def _continues(letter: QueuedMessage, place: DeliveryKey, tries: int) -> bool:
-    """Whether a message leads to the next attempt: it is that, or it was not finished."""
-    body = letter.body
+def _continues(message: QueuedMessage, key: DeliveryKey, tries: int) -> bool:
+    """Return whether a message leads to the next attempt of a delivery.
+
+    The message is the next attempt, or its processing was not finished.
+    """
+    body = message.body
     found = (body["tenant"], body["webhook"], body["event"], body["round"])
     is_next = body["attempt"] == tries + 1
-    return found == place and (is_next or (body["attempt"] == tries and letter.receives > 0))
+    return found == key and (is_next or (body["attempt"] == tries and message.receives > 0))
 
 
 def _records(batch: Sequence[StoredEntry]) -> dict[str, Any]:
     return stream_of([{k: v for k, v in one.image.items() if k != "expires_at"} for one in batch])
 
 
-def _messages(letters: Sequence[QueuedMessage]) -> dict[str, Any]:
+def _messages(messages: Sequence[QueuedMessage]) -> dict[str, Any]:
     return {
         "Records": [
             {
                 "messageId": f"m{number}",
-                "body": json.dumps(letter.body),
-                "attributes": {"ApproximateReceiveCount": str(letter.receives)},
+                "body": json.dumps(message.body),
+                "attributes": {"ApproximateReceiveCount": str(message.receives)},
             }
-            for number, letter in enumerate(letters)
+            for number, message in enumerate(messages)
         ]
     }
 
 
 @contextmanager
 def _own_threads() -> Iterator[None]:
-    """Wait for all threads of an invocation: those of a dead one must do nothing afterwards."""
+    """Wait for all threads of an invocation; after a crash none may continue."""
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(app._BATCH_SIZE) as threads:
         patch.setattr(app, "_threads", threads)
         yield
 
 
 @contextmanager
-def open_pipeline(desk: WebhookDesk, clock: Clock) -> Iterator[EventPipeline]:
-    """Open the way of events; its log is read along."""
+def open_pipeline(webhooks: WebhookDesk, clock: Clock) -> Iterator[EventPipeline]:
+    """Create a pipeline that records the log."""
     log = io.StringIO()
     handler = logging.StreamHandler(log)
     handler.setFormatter(logger.registered_formatter)
-    lines = logging.getLogger(logger.name)
-    lines.addHandler(handler)
+    service_log = logging.getLogger(logger.name)
+    service_log.addHandler(handler)
     try:
-        yield EventPipeline(desk, clock, log)
+        yield EventPipeline(webhooks, clock, log)
     finally:
-        lines.removeHandler(handler)
+        service_log.removeHandler(handler)
 
 
 # Endpoints
 
 
-def fail_first_attempts(line: EventPipeline, times: int, answer: EndpointStub) -> EndpointStub:
-    """Answer so until the log of the delivery has that many attempts, then be well."""
+def fail_first_attempts(pipeline: EventPipeline, times: int, answer: EndpointStub) -> EndpointStub:
+    """Return an endpoint that responds with `answer` to the first `times` attempts, then 204."""
 
     def endpoint(sent: SentRequest) -> AttemptResult:
-        books = line.state(sent.event["tenant"])
+        state = pipeline.state(sent.event["tenant"])
         path, event = path_of(sent.url), sent.event["id"]
         [known] = [
-            books.deliveries.get((number, event))
-            for number, head in books.webhooks.items()
+            state.deliveries.get((number, event))
+            for number, head in state.webhooks.items()
             if path_of(head.url) == path
         ]
         return answer(sent) if (known.tries if known else 0) < times else respond_204(sent)

@@ -1,4 +1,4 @@
-"""What happens to webhooks, to be disturbed: requests, batches of the relay, messages."""
+"""Operations on webhooks for fault injection: requests, relay batches, delivery messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.integration.webhooks.event_pipeline import (
 from tests.webhook_scenario import EndpointStub, SentRequest, respond_204, respond_500
 
 _DELAYS = "0,5,1000"
-"""Seconds before the attempts of a delivery; the last is longer than a message can wait."""
+"""Retry delays in seconds; the last one exceeds the maximum delay of SQS."""
 
 type Action = Callable[[], object]
 
@@ -28,10 +28,10 @@ def _fail_slowly(_: SentRequest) -> AttemptResult:
 
 @dataclass(frozen=True, slots=True)
 class FaultCase:
-    """What is prepared, then the act that is disturbed; it can be repeated.
+    """A repeatable action and its preparation.
 
-    `ends`: the status and the number of tries of the delivery it is about, the failures in a
-    row and whether the subscription is active; None for what is no delivery's.
+    `expected`: status and tries of the delivery, failure count and `is_active` of the
+    subscription; None if the case has no delivery.
     """
 
     name: str
@@ -43,247 +43,247 @@ class FaultCase:
 # Requests
 
 
-def _request(line: EventPipeline, method: str, path: str, body: object = None) -> Action:
-    erp = line.erp()
+def _request(pipeline: EventPipeline, method: str, path: str, body: object = None) -> Action:
+    erp = pipeline.erp()
 
-    def act() -> Response:
+    def action() -> Response:
         answer = erp.send(method, path, body, key="key-1")
         if answer.status < 300 and "secret" in answer.data:
-            line.secrets.add(answer.data["secret"])
+            pipeline.secrets.add(answer.data["secret"])
         return answer
 
-    return act
+    return action
 
 
-def _create(line: EventPipeline) -> Action:
-    line.subscribe("product.created")
+def _create(pipeline: EventPipeline) -> Action:
+    pipeline.subscribe("product.created")
     body = {"url": "https://hooks.example.com/new", "events": ["product.created"]}
-    return _request(line, "POST", "/webhooks", body)
+    return _request(pipeline, "POST", "/webhooks", body)
 
 
-def _create_with_own_secret(line: EventPipeline) -> Action:
+def _create_with_own_secret(pipeline: EventPipeline) -> Action:
     body = {"url": "https://hooks.example.com/new", "events": ["product.created"]}
-    return _request(line, "POST", "/webhooks", {**body, "secret": CHOSEN_SECRET})
+    return _request(pipeline, "POST", "/webhooks", {**body, "secret": CHOSEN_SECRET})
 
 
-def _between_attempts(line: EventPipeline, *, times: int = 1) -> int:
-    """A subscription to which a delivery has failed at first and will be tried again."""
-    number = line.subscribe()
-    line.scenario.endpoint = fail_first_attempts(line, times, respond_500)
-    line.commit_events(1)
-    line.run(until=lambda: _tries(line) == 1)
+def _between_attempts(pipeline: EventPipeline, *, times: int = 1) -> int:
+    """Create a subscription with a delivery between its first and second attempt."""
+    number = pipeline.subscribe()
+    pipeline.scenario.endpoint = fail_first_attempts(pipeline, times, respond_500)
+    pipeline.commit_events(1)
+    pipeline.run(until=lambda: _tries(pipeline) == 1)
     return number
 
 
-def _tries(line: EventPipeline) -> int:
-    return max((one.tries for one in line.state().open_deliveries()), default=0)
+def _tries(pipeline: EventPipeline) -> int:
+    return max((one.tries for one in pipeline.state().open_deliveries()), default=0)
 
 
-def _patch(body: dict[str, object]) -> Callable[[EventPipeline], Action]:
-    def prepare(line: EventPipeline) -> Action:
-        return _request(line, "PATCH", f"/webhooks/{_between_attempts(line)}", body)
+def _change(body: dict[str, object]) -> Callable[[EventPipeline], Action]:
+    def prepare(pipeline: EventPipeline) -> Action:
+        return _request(pipeline, "PATCH", f"/webhooks/{_between_attempts(pipeline)}", body)
 
     return prepare
 
 
-def _move(line: EventPipeline) -> Action:
-    number = _between_attempts(line)
-    url = line.state().webhooks[number].url.replace("example.com", "example.com:8443")
-    return _request(line, "PATCH", f"/webhooks/{number}", {"url": url})
+def _change_url(pipeline: EventPipeline) -> Action:
+    number = _between_attempts(pipeline)
+    url = pipeline.state().webhooks[number].url.replace("example.com", "example.com:8443")
+    return _request(pipeline, "PATCH", f"/webhooks/{number}", {"url": url})
 
 
-def _activate(line: EventPipeline) -> Action:
-    number = line.subscribe()
-    line.scenario.endpoint = _gone
-    line.commit_events(1)
-    line.run()
-    line.scenario.endpoint = respond_204
-    return _request(line, "PATCH", f"/webhooks/{number}", {"is_active": True})
+def _activate(pipeline: EventPipeline) -> Action:
+    number = pipeline.subscribe()
+    pipeline.scenario.endpoint = _gone
+    pipeline.commit_events(1)
+    pipeline.run()
+    pipeline.scenario.endpoint = respond_204
+    return _request(pipeline, "PATCH", f"/webhooks/{number}", {"is_active": True})
 
 
-def _delete(line: EventPipeline) -> Action:
-    return _request(line, "DELETE", f"/webhooks/{_between_attempts(line)}")
+def _delete(pipeline: EventPipeline) -> Action:
+    return _request(pipeline, "DELETE", f"/webhooks/{_between_attempts(pipeline)}")
 
 
-def _rotate(line: EventPipeline) -> Action:
-    return _request(line, "POST", f"/webhooks/{_between_attempts(line)}/rotate-secret", {})
+def _rotate(pipeline: EventPipeline) -> Action:
+    return _request(pipeline, "POST", f"/webhooks/{_between_attempts(pipeline)}/rotate-secret", {})
 
 
-def _test(line: EventPipeline) -> Action:
-    return _request(line, "POST", f"/webhooks/{line.subscribe()}/test")
+def _send_test(pipeline: EventPipeline) -> Action:
+    return _request(pipeline, "POST", f"/webhooks/{pipeline.subscribe()}/test")
 
 
-def _redeliver(line: EventPipeline) -> Action:
-    number = _between_attempts(line)
-    [event] = [one.id for one in line.state().open_deliveries()]
-    return _request(line, "POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
+def _redeliver(pipeline: EventPipeline) -> Action:
+    number = _between_attempts(pipeline)
+    [event] = [one.id for one in pipeline.state().open_deliveries()]
+    return _request(pipeline, "POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
 
 
 # The relay
 
 
-def _batch(line: EventPipeline) -> Action:
-    """Events of two tenants, some for several subscriptions, some for none; and a request."""
-    first = line.subscribe()
-    line.scenario.endpoint = fail_first_attempts(line, 1, respond_500)
-    [event] = line.commit_events(1)
-    line.run()
-    line.subscribe("product.created", "product.updated")
-    line.subscribe("product.updated", slug="beta")
-    answer = line.erp().post(f"/webhooks/{first}/deliveries/{event}/redeliver")
+def _relay_batch(pipeline: EventPipeline) -> Action:
+    """Prepare events of two tenants with several or no subscriptions, and a redelivery."""
+    first = pipeline.subscribe()
+    pipeline.scenario.endpoint = fail_first_attempts(pipeline, 1, respond_500)
+    [event] = pipeline.commit_events(1)
+    pipeline.run()
+    pipeline.subscribe("product.created", "product.updated")
+    pipeline.subscribe("product.updated", slug="beta")
+    answer = pipeline.erp().post(f"/webhooks/{first}/deliveries/{event}/redeliver")
     assert answer.status == 202
-    assert line.erp().post(f"/webhooks/{first}/test").status == 202
-    line.commit_events(2, 3)
-    line.commit_events(4, kind="product.updated")
-    line.commit_events(5, kind="product.updated", slug="beta")
-    line.commit_events(6, kind="wave.planned", slug="beta")
-    return line.run_relay
+    assert pipeline.erp().post(f"/webhooks/{first}/test").status == 202
+    pipeline.commit_events(2, 3)
+    pipeline.commit_events(4, kind="product.updated")
+    pipeline.commit_events(5, kind="product.updated", slug="beta")
+    pipeline.commit_events(6, kind="wave.planned", slug="beta")
+    return pipeline.run_relay
 
 
 # The worker
 
 
-def _message(line: EventPipeline) -> Action:
-    """Have the worker sent to the one message that waits; what it sends waits, too."""
-    [letter] = line.queue
-    line.clock.advance(max(0, letter.visible_at - line.clock.time()))
+def _message(pipeline: EventPipeline) -> Action:
+    """Return the processing of the only queued message by the worker."""
+    [message] = pipeline.queue
+    pipeline.clock.advance(max(0, message.visible_at - pipeline.clock.time()))
 
-    def act() -> None:
-        [one] = [one for one in line.queue if one.body == letter.body]
-        line.run_worker([one])
+    def action() -> None:
+        [one] = [one for one in pipeline.queue if one.body == message.body]
+        pipeline.run_worker([one])
 
-    return act
+    return action
 
 
-def _first(line: EventPipeline) -> Action:
-    """The first message of an event, in the slow queue, where those begin that nobody knows."""
-    line.commit_events(1)
-    line.run_relay()
-    line.step()
-    act = _message(line)
-    assert line.queue[0].body["slow"]
-    return act
+def _first_attempt(pipeline: EventPipeline) -> Action:
+    """Return the processing of an event's first message in the slow queue."""
+    pipeline.commit_events(1)
+    pipeline.run_relay()
+    pipeline.step()
+    action = _message(pipeline)
+    assert pipeline.queue[0].body["slow"]
+    return action
 
 
 def fail_then_succeed(
     times: int, answer: EndpointStub = respond_500
 ) -> Callable[[EventPipeline], Action]:
-    """A message whose endpoint answers so, so many times, before it is well."""
+    """Return a case whose endpoint responds with `answer` `times` times before it succeeds."""
 
-    def prepare(line: EventPipeline) -> Action:
-        line.subscribe()
-        line.scenario.endpoint = fail_first_attempts(line, times, answer)
-        return _first(line)
+    def prepare(pipeline: EventPipeline) -> Action:
+        pipeline.subscribe()
+        pipeline.scenario.endpoint = fail_first_attempts(pipeline, times, answer)
+        return _first_attempt(pipeline)
 
     return prepare
 
 
-def _own(line: EventPipeline) -> Action:
-    line.subscribe(secret=CHOSEN_SECRET)
-    return _first(line)
+def _chosen_secret(pipeline: EventPipeline) -> Action:
+    pipeline.subscribe(secret=CHOSEN_SECRET)
+    return _first_attempt(pipeline)
 
 
-def _quick(line: EventPipeline) -> Action:
-    """The endpoint is known to be quick: one message, no way round."""
-    line.subscribe()
-    line.commit_events(2)
-    line.run()
-    line.commit_events(1)
-    line.run_relay()
-    return _message(line)
+def _fast_endpoint(pipeline: EventPipeline) -> Action:
+    """Prepare a message to a fast endpoint."""
+    pipeline.subscribe()
+    pipeline.commit_events(2)
+    pipeline.run()
+    pipeline.commit_events(1)
+    pipeline.run_relay()
+    return _message(pipeline)
 
 
-def _moved(line: EventPipeline) -> Action:
-    line.subscribe()
-    line.commit_events(1)
-    line.run_relay()
-    return _message(line)
+def _moved_to_slow_queue(pipeline: EventPipeline) -> Action:
+    pipeline.subscribe()
+    pipeline.commit_events(1)
+    pipeline.run_relay()
+    return _message(pipeline)
 
 
-def _last_attempt(line: EventPipeline) -> Action:
-    _between_attempts(line, times=3)
-    line.run(until=lambda: _tries(line) == 2)
-    line.step()
-    assert line.queue[0].body["due"] - line.clock.time() * 1000 < 900_000
-    return _message(line)
+def _last_attempt(pipeline: EventPipeline) -> Action:
+    _between_attempts(pipeline, times=3)
+    pipeline.run(until=lambda: _tries(pipeline) == 2)
+    pipeline.step()
+    assert pipeline.queue[0].body["due"] - pipeline.clock.time() * 1000 < 900_000
+    return _message(pipeline)
 
 
-def _not_due(line: EventPipeline) -> Action:
-    """The last attempt is due later than a message can wait."""
-    _between_attempts(line, times=3)
-    line.run(until=lambda: _tries(line) == 2)
-    act = _message(line)
-    assert line.queue[0].body["due"] > line.clock.time() * 1000
-    return act
+def _not_due(pipeline: EventPipeline) -> Action:
+    """Prepare an attempt that is due later than the maximum delay of SQS."""
+    _between_attempts(pipeline, times=3)
+    pipeline.run(until=lambda: _tries(pipeline) == 2)
+    action = _message(pipeline)
+    assert pipeline.queue[0].body["due"] > pipeline.clock.time() * 1000
+    return action
 
 
-def _tenth(line: EventPipeline) -> Action:
-    number = line.subscribe()
-    line.scenario.endpoint = fail_first_attempts(line, 3, respond_500)
-    line.commit_events(*range(1, 10))
-    line.run()
-    assert line.state().health[number].failure_count == 9
-    line.commit_events(10)
-    line.run_relay()
-    return _message(line)
+def _tenth_failure(pipeline: EventPipeline) -> Action:
+    number = pipeline.subscribe()
+    pipeline.scenario.endpoint = fail_first_attempts(pipeline, 3, respond_500)
+    pipeline.commit_events(*range(1, 10))
+    pipeline.run()
+    assert pipeline.state().health[number].failure_count == 9
+    pipeline.commit_events(10)
+    pipeline.run_relay()
+    return _message(pipeline)
 
 
-def _obstacle(method: str, body: object = None) -> Callable[[EventPipeline], Action]:
-    def prepare(line: EventPipeline) -> Action:
-        number = _between_attempts(line)
-        answer = line.erp().send(method, f"/webhooks/{number}", body)
+def _changed_before_attempt(method: str, body: object = None) -> Callable[[EventPipeline], Action]:
+    def prepare(pipeline: EventPipeline) -> Action:
+        number = _between_attempts(pipeline)
+        answer = pipeline.erp().send(method, f"/webhooks/{number}", body)
         assert answer.status == 200
-        return _message(line)
+        return _message(pipeline)
 
     return prepare
 
 
-def _redelivered(line: EventPipeline) -> Action:
-    """A delivery is asked for again while its retry waits: both messages are there."""
-    number = _between_attempts(line)
-    [event] = [one.id for one in line.state().open_deliveries()]
-    [retry] = line.queue
+def _redelivered_before_retry(pipeline: EventPipeline) -> Action:
+    """Prepare a redelivery request during the retry delay: both messages are queued."""
+    number = _between_attempts(pipeline)
+    [event] = [one.id for one in pipeline.state().open_deliveries()]
+    [retry] = pipeline.queue
     path = f"/webhooks/{number}/deliveries/{event}/redeliver"
-    assert line.erp().post(path).status == 202
-    line.run_relay()
-    line.clock.advance(max(0, retry.visible_at - line.clock.time()))
-    bodies = [one.body for one in line.queue]
+    assert pipeline.erp().post(path).status == 202
+    pipeline.run_relay()
+    pipeline.clock.advance(max(0, retry.visible_at - pipeline.clock.time()))
+    bodies = [one.body for one in pipeline.queue]
     assert [body["round"] for body in bodies] == [1, 2]
-    return lambda: line.run_worker([one for one in line.queue if one.body in bodies])
+    return lambda: pipeline.run_worker([one for one in pipeline.queue if one.body in bodies])
 
 
 FAULT_CASES = (
     FaultCase("create", _create),
-    FaultCase("create with a secret of its own", _create_with_own_secret),
-    FaultCase("change the address", _move, ("succeeded", 2, 0, True)),
-    FaultCase("unsubscribe", _patch({"events": ["wave.planned"]}), ("cancelled", 1, 0, True)),
-    FaultCase("deactivate", _patch({"is_active": False}), ("cancelled", 1, 0, False)),
+    FaultCase("create with a chosen secret", _create_with_own_secret),
+    FaultCase("change the URL", _change_url, ("succeeded", 2, 0, True)),
+    FaultCase("unsubscribe", _change({"events": ["wave.planned"]}), ("cancelled", 1, 0, True)),
+    FaultCase("deactivate", _change({"is_active": False}), ("cancelled", 1, 0, False)),
     FaultCase("activate", _activate, ("failed", 1, 0, True)),
     FaultCase("delete", _delete),
     FaultCase("rotate the secret", _rotate, ("succeeded", 2, 0, True)),
-    FaultCase("send a test", _test, ("succeeded", 1, 0, True)),
-    FaultCase("ask again", _redeliver, ("succeeded", 2, 0, True)),
-    FaultCase("relay a batch", _batch),
+    FaultCase("send a test", _send_test, ("succeeded", 1, 0, True)),
+    FaultCase("redeliver", _redeliver, ("succeeded", 2, 0, True)),
+    FaultCase("relay a batch", _relay_batch),
     FaultCase("succeed", fail_then_succeed(0), ("succeeded", 1, 0, True)),
-    FaultCase("succeed with a secret of its own", _own, ("succeeded", 1, 0, True)),
-    FaultCase("succeed at once", _quick, ("succeeded", 1, 0, True)),
-    FaultCase("fail at first", fail_then_succeed(1), ("succeeded", 2, 0, True)),
+    FaultCase("succeed with a chosen secret", _chosen_secret, ("succeeded", 1, 0, True)),
+    FaultCase("succeed in the fast queue", _fast_endpoint, ("succeeded", 1, 0, True)),
+    FaultCase("fail once", fail_then_succeed(1), ("succeeded", 2, 0, True)),
     FaultCase("fail slowly", fail_then_succeed(2, _fail_slowly), ("succeeded", 3, 0, True)),
-    FaultCase("fail for good", _last_attempt, ("failed", 3, 1, True)),
-    FaultCase("fail for the tenth time", _tenth, ("failed", 1, 10, False), delays="0"),
-    FaultCase("an address that is gone", fail_then_succeed(9, _gone), ("failed", 1, 1, False)),
+    FaultCase("fail all attempts", _last_attempt, ("failed", 3, 1, True)),
+    FaultCase("fail for the tenth time", _tenth_failure, ("failed", 1, 10, False), delays="0"),
+    FaultCase("respond with 410", fail_then_succeed(9, _gone), ("failed", 1, 1, False)),
     FaultCase("not due yet", _not_due, ("failed", 3, 1, True)),
-    FaultCase("move to the slow queue", _moved, ("succeeded", 1, 0, True)),
-    FaultCase("deleted meanwhile", _obstacle("DELETE")),
+    FaultCase("move to the slow queue", _moved_to_slow_queue, ("succeeded", 1, 0, True)),
+    FaultCase("deleted before the attempt", _changed_before_attempt("DELETE")),
     FaultCase(
-        "deactivated meanwhile",
-        _obstacle("PATCH", {"is_active": False}),
+        "deactivated before the attempt",
+        _changed_before_attempt("PATCH", {"is_active": False}),
         ("cancelled", 1, 0, False),
     ),
     FaultCase(
-        "unsubscribed meanwhile",
-        _obstacle("PATCH", {"events": ["wave.planned"]}),
+        "unsubscribed before the attempt",
+        _changed_before_attempt("PATCH", {"events": ["wave.planned"]}),
         ("cancelled", 1, 0, True),
     ),
-    FaultCase("asked for again meanwhile", _redelivered, ("succeeded", 2, 0, True)),
+    FaultCase("redelivered before the retry", _redelivered_before_retry, ("succeeded", 2, 0, True)),
 )

@@ -1,4 +1,4 @@
-"""What the tables say of webhooks, and what must be true of it at any moment."""
+"""The stored items of webhooks, and the invariants that they must satisfy."""
 
 import base64
 import itertools
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from shared.kernel.db.store import Store
 
 MAX_SUBSCRIPTIONS = 20
-"""Subscriptions of a tenant."""
+"""Most subscriptions of a tenant."""
 _GONE = 410
 
 type DeliveryId = tuple[int, str]
-"""A subscription and an event."""
+"""Subscription and event."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """All items of a tenant's webhooks; `heads` are the subscriptions that were not deleted."""
+    """The webhook items of a tenant; `webhooks` excludes deleted subscriptions."""
 
     webhooks: Mapping[int, StoredWebhook]
     health: Mapping[int, EndpointHealth]
@@ -46,25 +46,25 @@ class StoredState:
     deliveries: Mapping[DeliveryId, StoredDelivery]
 
     def open_deliveries(self) -> Iterator[StoredDelivery]:
-        """Deliveries to living subscriptions that have not come to their end."""
+        """Yield the deliveries to existing subscriptions that have not ended."""
         for (number, _), delivery in self.deliveries.items():
             if number in self.webhooks and not rules.has_ended(delivery):
                 yield delivery
 
     def summary(self) -> tuple[object, ...]:
-        """Return all of it but ids and moments: what does not depend on when it was made."""
-        paths = {number: path_of(head.url) for number, head in self.webhooks.items()}
-        hooks = [
-            (head.url, tuple(head.events), head.is_active, len(head.secrets))
-            for _, head in sorted(self.webhooks.items())
+        """Return the state without ids and times."""
+        paths = {number: path_of(webhook.url) for number, webhook in self.webhooks.items()}
+        subscriptions = [
+            (webhook.url, tuple(webhook.events), webhook.is_active, len(webhook.secrets))
+            for _, webhook in sorted(self.webhooks.items())
         ]
-        counts = {paths[number]: pulse.failure_count for number, pulse in self.health.items()}
+        counts = {paths[number]: health.failure_count for number, health in self.health.items()}
         log = sorted(
             (paths[number], delivery.event, *_delivery_summary(delivery))
             for (number, _), delivery in self.deliveries.items()
             if number in paths
         )
-        return hooks, counts, log
+        return subscriptions, counts, log
 
 
 def _delivery_summary(delivery: StoredDelivery) -> tuple[object, ...]:
@@ -73,21 +73,21 @@ def _delivery_summary(delivery: StoredDelivery) -> tuple[object, ...]:
 
 
 def read_state(stack: Stack, slug: str = "acme") -> StoredState:
-    """Look at every item of a tenant."""
-    heads: dict[int, StoredWebhook] = {}
-    pulses: dict[int, EndpointHealth] = {}
+    """Read all webhook items of a tenant."""
+    webhooks: dict[int, StoredWebhook] = {}
+    health: dict[int, EndpointHealth] = {}
     deliveries: dict[DeliveryId, StoredDelivery] = {}
     register: Item | None = None
     for attributes in stack.stored(slug):
         partition, sort = attributes["PK"]["S"], attributes["SK"]["S"]
         item = from_attributes(attributes)
         if partition.startswith("webhook#") and sort == HEAD and not item.get("deleted"):
-            head = StoredWebhook.model_validate_json(unpack([item["data"]]))
-            heads[head.id] = head
+            webhook = StoredWebhook.model_validate_json(unpack([item["data"]]))
+            webhooks[webhook.id] = webhook
         elif partition == "webhooks" and sort.startswith("PULSE#"):
             number = int(sort.removeprefix("PULSE#"))
             assert health_key(number) == (partition, sort)
-            pulses[number] = EndpointHealth.model_validate(item)
+            health[number] = EndpointHealth.model_validate(item)
         elif (partition, sort) == ("webhooks", "REGISTER"):
             register = item
         elif partition.startswith("delivery#"):
@@ -95,13 +95,13 @@ def read_state(stack: Stack, slug: str = "acme") -> StoredState:
             assert logged
             deliveries[logged.delivery.webhook_id, sort] = logged.delivery
     return StoredState(
-        heads, pulses, read_register(cast("Store", _RegisterOnlyStore(register))), deliveries
+        webhooks, health, read_register(cast("Store", _RegisterOnlyStore(register))), deliveries
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _RegisterOnlyStore:
-    """Stands in for the store of a tenant that is asked for the register only."""
+    """Stands in for a tenant's store; has only the register."""
 
     register: Item | None
 
@@ -109,53 +109,59 @@ class _RegisterOnlyStore:
         return self.register
 
 
-def assert_consistent(books: StoredState, posts: Mapping[tuple[str, str], int]) -> None:
-    """Check that the items agree with each other, and the log with what was sent.
+def assert_consistent(state: StoredState, requests: Mapping[tuple[str, str], int]) -> None:
+    """Assert that the items are consistent with each other and with the requests sent.
 
-    `posts` counts requests by the path of their address and their event.
+    `requests` is the number of requests by URL path and event.
     """
-    assert books.register.ids == set(books.webhooks) == set(books.health)
-    assert books.register.active_events == {
-        number: frozenset(head.events) for number, head in books.webhooks.items() if head.is_active
+    assert state.register.ids == set(state.webhooks) == set(state.health)
+    assert state.register.active_events == {
+        number: frozenset(webhook.events)
+        for number, webhook in state.webhooks.items()
+        if webhook.is_active
     }
-    assert len(books.webhooks) <= MAX_SUBSCRIPTIONS
-    for number, head in books.webhooks.items():
-        count = books.health[number].failure_count
+    assert len(state.webhooks) <= MAX_SUBSCRIPTIONS
+    for number, webhook in state.webhooks.items():
+        count = state.health[number].failure_count
         assert count <= rules.MAX_FAILURES
-        assert not (head.is_active and count == rules.MAX_FAILURES), "it should have ended"
-    for (number, event), delivery in books.deliveries.items():
+        assert not (webhook.is_active and count == rules.MAX_FAILURES), (
+            "the subscription should be inactive"
+        )
+    for (number, event), delivery in state.deliveries.items():
         assert (delivery.webhook_id, delivery.id) == (number, event)
-        if number in books.webhooks:
-            _assert_plausible(delivery, posts.get((path_of(books.webhooks[number].url), event), 0))
+        if number in state.webhooks:
+            _assert_plausible(
+                delivery, requests.get((path_of(state.webhooks[number].url), event), 0)
+            )
 
 
 def path_of(url: str) -> str:
-    """Each subscription has a path of its own, which stays when its address changes."""
+    """Return the path of a URL; each subscription has its own, also after a change of its URL."""
     return urlsplit(url).path
 
 
-def _assert_plausible(delivery: StoredDelivery, posts: int) -> None:
-    most = len(config().webhook_delays)
+def _assert_plausible(delivery: StoredDelivery, requests: int) -> None:
+    max_attempts = len(config().webhook_delays)
     attempts = delivery.attempts
-    assert delivery.tries <= most, delivery
+    assert delivery.tries <= max_attempts, delivery
     assert delivery.round > 1 or delivery.tries == len(attempts), delivery
-    assert delivery.tries <= len(attempts) <= posts, (delivery, posts)
-    moments = [milliseconds_of(attempt.at) for attempt in attempts]
-    assert moments == sorted(moments), "attempts are in the log as they were made"
-    of_this_round = itertools.pairwise(moments[len(moments) - delivery.tries :])
+    assert delivery.tries <= len(attempts) <= requests, (delivery, requests)
+    times = [milliseconds_of(attempt.at) for attempt in attempts]
+    assert times == sorted(times), "the log has the attempts in order"
+    of_this_round = itertools.pairwise(times[len(times) - delivery.tries :])
     for (before, at), delay in zip(of_this_round, config().webhook_delays[1:], strict=False):
-        assert at >= before + delay * 1000, f"an attempt was made too early: {delivery}"
+        assert at >= before + delay * 1000, f"an attempt was too early: {delivery}"
     match delivery.status:
         case "pending":
             assert delivery.tries == 0
         case "retrying":
-            assert 0 < delivery.tries < most
+            assert 0 < delivery.tries < max_attempts
             assert delivery.next_attempt_at
         case "succeeded":
             assert attempts[-1].error is None
         case "failed":
             assert attempts[-1].error
-            assert delivery.tries == most or attempts[-1].status == _GONE
+            assert delivery.tries == max_attempts or attempts[-1].status == _GONE
         case "cancelled":
             assert delivery.reason
     if rules.has_ended(delivery):
@@ -166,17 +172,17 @@ def _assert_plausible(delivery: StoredDelivery, posts: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """One entry of the outbox, as its table has it."""
+    """An item of the outbox table."""
 
     tenant: str
     entry: OutboxEntry
     relayed: bool
-    """Whether its days are numbered."""
+    """Whether it is marked as relayed."""
     image: dict[str, Any]
 
 
 def read_outbox() -> list[StoredEntry]:
-    """Every entry of all tenants, in the order in which they were made."""
+    """Return the entries of all tenants in the order of creation."""
     found = []
     for image in quick_moto.stored(ACCOUNT, REGION, config().outbox_table):
         tenant, entry = parse_entry(image)
@@ -185,16 +191,20 @@ def read_outbox() -> list[StoredEntry]:
 
 
 def assert_no_secret_stored(secrets: Iterable[str], written: Iterable[str]) -> None:
-    """Check that no secret stands in clear in a table or in anything else that was written."""
+    """Assert that no table and no other written text contains a secret."""
     forms = [form for secret in secrets for form in _forms(secret)]
     assert forms
     tables = (config().control_table, config().outbox_table, *map(config().tenant_table, _SLUGS))
-    places = [
-        *(_in_clear(item) for name in tables for item in quick_moto.stored(ACCOUNT, REGION, name)),
+    texts = [
+        *(
+            _plain_text(item)
+            for name in tables
+            for item in quick_moto.stored(ACCOUNT, REGION, name)
+        ),
         *written,
     ]
-    for place in places:
-        assert not [form for form in forms if form in place], place
+    for text in texts:
+        assert not [form for form in forms if form in text], text
 
 
 _SLUGS = ("acme", "beta")
@@ -204,7 +214,7 @@ def _forms(secret: str) -> tuple[str, str]:
     return secret, base64.b64encode(secret.encode()).decode().rstrip("=")
 
 
-def _in_clear(item: Mapping[str, Any]) -> str:
+def _plain_text(item: Mapping[str, Any]) -> str:
     return json.dumps(item, default=_plain)
 
 

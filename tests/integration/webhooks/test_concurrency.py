@@ -1,7 +1,7 @@
-"""Two at the same webhook at the same instant: requests, workers, a request and a worker.
+"""Concurrent requests and workers on the same webhook.
 
-Of the many ways in which their calls can come after one another, each seed draws one. An
-endpoint may take a second: then whoever delivers at the same time meets there.
+Each seed selects one interleaving of their AWS calls. Endpoints may take a second, so that
+concurrent attempts overlap.
 """
 
 import random
@@ -20,7 +20,7 @@ from shared.integration.webhooks.signatures import signature_headers
 from shared.kernel.config import config
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.webhooks import event_pipeline as lines
+from tests.integration.webhooks import event_pipeline
 from tests.integration.webhooks.event_pipeline import (
     EventPipeline,
     QueuedMessage,
@@ -48,24 +48,24 @@ type Action = Callable[[], Any]
 
 @dataclass(frozen=True, slots=True)
 class ConcurrentRun:
-    """Webhooks of acme, and how their time passes."""
+    """The webhooks of acme with a scheduler of concurrent actions."""
 
     pipeline: EventPipeline
     scheduler: Scheduler
 
     def seeds(self, count: int = _SEEDS) -> Iterator[int]:
-        """Begin anew for each of the seeds."""
+        """Yield seeds; restore the initial state before each."""
         back = self.pipeline.snapshot()
         for seed in seeds(count):
             back()
             with replayable(seed):
                 yield seed
 
-    def run_concurrently(self, *acts: Action, seed: int) -> list[Any]:
-        """Act at the same time, then let everything come to its end."""
+    def run_concurrently(self, *actions: Action, seed: int) -> list[Any]:
+        """Run actions concurrently, then the pipeline until all deliveries have ended."""
         clock = self.scheduler._clock
-        clock._began += clock._ahead  # it begins each run at the same time
-        results = self.scheduler.run(acts, seed)
+        clock._began += clock._ahead  # each run starts at the same time
+        results = self.scheduler.run(actions, seed)
         self.pipeline.run()
         self.pipeline.assert_all_delivered()
         self.pipeline.assert_no_secret_leaked()
@@ -74,7 +74,7 @@ class ConcurrentRun:
     def set_endpoint(
         self, endpoint: EndpointStub, seconds: Sequence[float] = (0, 0.005, 1)
     ) -> None:
-        """Let endpoints answer so, after one of these times."""
+        """Set the endpoint; it responds after one of these durations."""
 
         def late(sent: SentRequest) -> AttemptResult:
             self.scheduler._clock.sleep(random.choice(seconds))  # noqa: S311
@@ -83,7 +83,7 @@ class ConcurrentRun:
         self.pipeline.scenario.endpoint = late
 
     def queue_first_attempts(self, *products: int) -> None:
-        """Let events happen whose first attempts are next."""
+        """Commit events; their first attempts are the next messages."""
         self.pipeline.commit_events(*products)
         self.pipeline.run_relay()
         if not any(pulse.quick for pulse in self.pipeline.state().health.values()):
@@ -91,7 +91,7 @@ class ConcurrentRun:
         assert len(self.pipeline.queue) == len(products)
 
     def queue_second_attempt(self) -> None:
-        """Let an event happen whose delivery fails at first; its second attempt is next."""
+        """Commit an event whose first attempt fails; the second attempt is the next message."""
         self.set_endpoint(fail_first_attempts(self.pipeline, 1, respond_500))
         self.pipeline.commit_events(1)
         self.pipeline.run(
@@ -99,48 +99,51 @@ class ConcurrentRun:
         )
         self.pipeline.receivable()
 
-    def worker(self, place: int = 0) -> Action:
-        """Have the worker sent to one of the messages."""
-        letter = self.pipeline.queue[place]
-        return lambda: self.pipeline.run_worker([letter])
+    def worker(self, position: int = 0) -> Action:
+        """Return the processing of a queued message by a worker."""
+        message = self.pipeline.queue[position]
+        return lambda: self.pipeline.run_worker([message])
 
     def send(self, method: str, path: str, body: object = None, key: str | None = None) -> Action:
-        """Have a request made, and again when the service is too busy."""
+        """Return a request that is repeated on 503."""
         erp = self.pipeline.erp()
 
-        def act() -> Response:
+        def action() -> Response:
             for _ in range(_MAX_TRIES):
                 answer = erp.send(method, path, body, key=key)
                 if answer.status < 300 and "secret" in answer.data:
                     self.pipeline.secrets.add(answer.data["secret"])
                 if answer.status != 503:
                     return answer
-            pytest.fail(f"always too busy: {answer.text}")
+            pytest.fail(f"{_MAX_TRIES} responses with 503: {answer.text}")
 
-        return act
+        return action
 
     def delivery(self) -> StoredDelivery:
-        """The only delivery."""
+        """Return the only delivery."""
         [found] = self.pipeline.state().deliveries.values()
         return found
 
 
 @pytest.fixture
-def play(
+def concurrent_run(
     stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ConcurrentRun]:
     scheduler = Scheduler(aws_faults, monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    # One goes at a time: a worker does everything in its own thread.
+    # The scheduler runs one thread at a time, so a worker must not start others.
     monkeypatch.setattr(app, "_threads", InlineExecutor())
-    monkeypatch.setattr(lines, "_own_threads", nullcontext)
+    monkeypatch.setattr(event_pipeline, "_own_threads", nullcontext)
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0,5,1000")
     config.cache_clear()
-    with open_desk(stack, monkeypatch) as desk, open_pipeline(desk, scheduler._clock) as line:
-        play = ConcurrentRun(line, scheduler)
-        play.set_endpoint(respond_204)
-        yield play
+    with (
+        open_desk(stack, monkeypatch) as webhooks,
+        open_pipeline(webhooks, scheduler._clock) as pipeline,
+    ):
+        concurrent_run = ConcurrentRun(pipeline, scheduler)
+        concurrent_run.set_endpoint(respond_204)
+        yield concurrent_run
 
 
 def _allow_one_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,51 +158,58 @@ def _statuses(delivery: StoredDelivery) -> list[int | None]:
 # Requests
 
 
-def test_a_tenant_never_has_more_subscriptions_than_it_may(play: ConcurrentRun) -> None:
+def test_concurrent_creates_do_not_exceed_the_subscription_limit(
+    concurrent_run: ConcurrentRun,
+) -> None:
     body = {"url": "https://hooks.example.com/x", "events": ["product.created"]}
-    for seed in play.seeds(1):
+    for seed in concurrent_run.seeds(1):
         creates = [
-            play.send("POST", "/webhooks", {**body, "url": f"{body['url']}{number}"})
+            concurrent_run.send("POST", "/webhooks", {**body, "url": f"{body['url']}{number}"})
             for number in range(MAX_SUBSCRIPTIONS + _TOO_MANY)
         ]
-        answers = play.run_concurrently(*creates, seed=seed)
+        answers = concurrent_run.run_concurrently(*creates, seed=seed)
         assert Counter(answer.status for answer in answers) == {
             201: MAX_SUBSCRIPTIONS,
             402: _TOO_MANY,
         }
         assert {answer.code for answer in answers if answer.status == 402} == {"limit_reached"}
-        assert len(play.pipeline.state().webhooks) == MAX_SUBSCRIPTIONS
+        assert len(concurrent_run.pipeline.state().webhooks) == MAX_SUBSCRIPTIONS
 
 
-def test_different_subscriptions_change_side_by_side(play: ConcurrentRun) -> None:
-    first, second, third = (play.pipeline.subscribe() for _ in range(3))
-    for seed in play.seeds():
+def test_concurrent_changes_of_different_subscriptions_succeed(
+    concurrent_run: ConcurrentRun,
+) -> None:
+    first, second, third = (concurrent_run.pipeline.subscribe() for _ in range(3))
+    for seed in concurrent_run.seeds():
         body = {"url": "https://hooks.example.com/new", "events": ["product.updated"]}
-        answers = play.run_concurrently(
-            play.send("PATCH", f"/webhooks/{first}", {"events": ["product.updated"]}),
-            play.send("PATCH", f"/webhooks/{second}", {"is_active": False}),
-            play.send("DELETE", f"/webhooks/{third}"),
-            play.send("POST", "/webhooks", body),
+        answers = concurrent_run.run_concurrently(
+            concurrent_run.send("PATCH", f"/webhooks/{first}", {"events": ["product.updated"]}),
+            concurrent_run.send("PATCH", f"/webhooks/{second}", {"is_active": False}),
+            concurrent_run.send("DELETE", f"/webhooks/{third}"),
+            concurrent_run.send("POST", "/webhooks", body),
             seed=seed,
         )
         assert [answer.status for answer in answers] == [200, 200, 200, 201]
         new = answers[-1].data["id"]
-        assert play.pipeline.state().register.subscribers_of("product.updated") == [first, new]
-        assert play.pipeline.state().register.subscribers_of("product.created") == []
+        assert concurrent_run.pipeline.state().register.subscribers_of("product.updated") == [
+            first,
+            new,
+        ]
+        assert concurrent_run.pipeline.state().register.subscribers_of("product.created") == []
 
 
 @pytest.mark.parametrize(("overlap", "after"), [(0, (False, True)), (24, (True, True))])
-def test_a_secret_is_rotated_while_it_signs(
-    play: ConcurrentRun, overlap: int, after: tuple[bool, bool]
+def test_rotation_during_a_delivery_uses_a_valid_set_of_secrets(
+    concurrent_run: ConcurrentRun, overlap: int, after: tuple[bool, bool]
 ) -> None:
-    number = play.pipeline.subscribe()
-    [old] = play.pipeline.secrets
-    play.queue_first_attempts(1)
+    number = concurrent_run.pipeline.subscribe()
+    [old] = concurrent_run.pipeline.secrets
+    concurrent_run.queue_first_attempts(1)
     path = f"/webhooks/{number}/rotate-secret"
-    for seed in play.seeds():
-        rotate = play.send("POST", path, {"overlap_hours": overlap})
-        answer, _ = play.run_concurrently(rotate, play.worker(), seed=seed)
-        [sent] = play.pipeline.scenario.sent
+    for seed in concurrent_run.seeds():
+        rotate = concurrent_run.send("POST", path, {"overlap_hours": overlap})
+        answer, _ = concurrent_run.run_concurrently(rotate, concurrent_run.worker(), seed=seed)
+        [sent] = concurrent_run.pipeline.scenario.sent
         signed = _signed(sent, old), _signed(sent, answer.data["secret"])
         assert signed in {(True, False), after}
 
@@ -210,189 +220,224 @@ def _signed(sent: SentRequest, secret: str) -> bool:
     return expected in sent.headers["webhook-signature"].split()
 
 
-def test_asked_for_twice_it_is_delivered_once_more(play: ConcurrentRun) -> None:
-    number = play.pipeline.subscribe()
-    [event] = play.pipeline.commit_events(1)
-    play.pipeline.run()
-    for seed in play.seeds():
-        again = play.send("POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
-        answers = play.run_concurrently(again, again, seed=seed)
+def test_two_concurrent_redelivery_requests_cause_one_delivery(
+    concurrent_run: ConcurrentRun,
+) -> None:
+    number = concurrent_run.pipeline.subscribe()
+    [event] = concurrent_run.pipeline.commit_events(1)
+    concurrent_run.pipeline.run()
+    for seed in concurrent_run.seeds():
+        again = concurrent_run.send("POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
+        answers = concurrent_run.run_concurrently(again, again, seed=seed)
         assert [answer.status for answer in answers] == [202, 202]
-        delivery = play.delivery()
+        delivery = concurrent_run.delivery()
         assert (delivery.status, delivery.round, delivery.tries) == ("succeeded", 3, 1)
-        # The message of the second round is dropped: there is a later one.
-        assert play.pipeline.requests_per_event().total() == 2
+        # The message of the second round is obsolete and dropped.
+        assert concurrent_run.pipeline.requests_per_event().total() == 2
 
 
 # Workers
 
 
 @pytest.mark.parametrize(("endpoint", "answers"), [(respond_204, [204]), (respond_500, [500, 204])])
-def test_one_message_comes_to_two_workers(
-    play: ConcurrentRun, endpoint: EndpointStub, answers: list[int]
+def test_two_workers_with_the_same_message_log_one_attempt(
+    concurrent_run: ConcurrentRun, endpoint: EndpointStub, answers: list[int]
 ) -> None:
-    play.pipeline.subscribe()
-    play.set_endpoint(fail_first_attempts(play.pipeline, len(answers) - 1, endpoint))
-    play.queue_first_attempts(1)
-    play.pipeline.queue.append(
-        QueuedMessage(dict(play.pipeline.queue[0].body), play.pipeline.clock.time())
+    concurrent_run.pipeline.subscribe()
+    concurrent_run.set_endpoint(
+        fail_first_attempts(concurrent_run.pipeline, len(answers) - 1, endpoint)
     )
-    for seed in play.seeds(2 * _SEEDS):
-        play.run_concurrently(play.worker(0), play.worker(1), seed=seed)
-        delivery = play.delivery()
+    concurrent_run.queue_first_attempts(1)
+    concurrent_run.pipeline.queue.append(
+        QueuedMessage(
+            dict(concurrent_run.pipeline.queue[0].body), concurrent_run.pipeline.clock.time()
+        )
+    )
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        concurrent_run.run_concurrently(
+            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
+        )
+        delivery = concurrent_run.delivery()
         assert delivery.status == "succeeded"
         assert _statuses(delivery) == answers
-        assert play.pipeline.requests_per_event().total() <= len(answers) + 1, (
-            "only what met was sent twice"
+        assert concurrent_run.pipeline.requests_per_event().total() <= len(answers) + 1, (
+            "only overlapping attempts are duplicates"
         )
 
 
-def test_a_message_comes_again_while_its_worker_is_not_dead(play: ConcurrentRun) -> None:
-    play.pipeline.subscribe()
-    play.set_endpoint(fail_first_attempts(play.pipeline, 1, respond_500))
-    play.queue_first_attempts(1)
-    again = QueuedMessage(dict(play.pipeline.queue[0].body), play.pipeline.clock.time(), receives=1)
-    play.pipeline.queue.append(again)
-    for seed in play.seeds(2 * _SEEDS):
-        play.run_concurrently(play.worker(0), play.worker(1), seed=seed)
-        delivery = play.delivery()
+def test_a_message_received_again_during_its_processing_is_logged_once(
+    concurrent_run: ConcurrentRun,
+) -> None:
+    concurrent_run.pipeline.subscribe()
+    concurrent_run.set_endpoint(fail_first_attempts(concurrent_run.pipeline, 1, respond_500))
+    concurrent_run.queue_first_attempts(1)
+    again = QueuedMessage(
+        dict(concurrent_run.pipeline.queue[0].body),
+        concurrent_run.pipeline.clock.time(),
+        receives=1,
+    )
+    concurrent_run.pipeline.queue.append(again)
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        concurrent_run.run_concurrently(
+            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
+        )
+        delivery = concurrent_run.delivery()
         assert (delivery.status, _statuses(delivery)) == ("succeeded", [500, 204])
 
 
 @pytest.mark.parametrize("failures", [0, 8, 9])
-def test_failures_at_once_are_counted_one_by_one(
-    play: ConcurrentRun, failures: int, monkeypatch: pytest.MonkeyPatch
+def test_concurrent_failures_are_all_counted(
+    concurrent_run: ConcurrentRun, failures: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _allow_one_attempt(monkeypatch)
-    number = _failed(play, failures)
-    play.queue_first_attempts(101, 102)
-    play.set_endpoint(respond_500, seconds=[1])
-    for seed in play.seeds(2 * _SEEDS):
-        play.run_concurrently(play.worker(0), play.worker(1), seed=seed)
-        books = play.pipeline.state()
-        assert books.health[number].failure_count == min(failures + 2, 10)
-        assert books.webhooks[number].is_active == (failures + 2 < 10)
-        ends = Counter(delivery.status for delivery in books.deliveries.values())
-        # Of two of which the first ends it, the second may be spared its attempt.
-        assert ends["failed"] + ends["cancelled"] == failures + 2
-        assert ends["cancelled"] <= (failures == 9)
+    number = _failed(concurrent_run, failures)
+    concurrent_run.queue_first_attempts(101, 102)
+    concurrent_run.set_endpoint(respond_500, seconds=[1])
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        concurrent_run.run_concurrently(
+            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
+        )
+        state = concurrent_run.pipeline.state()
+        assert state.health[number].failure_count == min(failures + 2, 10)
+        assert state.webhooks[number].is_active == (failures + 2 < 10)
+        statuses = Counter(delivery.status for delivery in state.deliveries.values())
+        # If the first one deactivates the subscription, the second one may be cancelled.
+        assert statuses["failed"] + statuses["cancelled"] == failures + 2
+        assert statuses["cancelled"] <= (failures == 9)
 
 
-def test_one_last_failure_at_two_workers_is_one_failure(
-    play: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
+def test_a_final_failure_at_two_workers_is_counted_once(
+    concurrent_run: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _allow_one_attempt(monkeypatch)
-    number = _failed(play, 2)
-    play.queue_first_attempts(101)
-    play.pipeline.queue.append(
-        QueuedMessage(dict(play.pipeline.queue[0].body), play.pipeline.clock.time())
+    number = _failed(concurrent_run, 2)
+    concurrent_run.queue_first_attempts(101)
+    concurrent_run.pipeline.queue.append(
+        QueuedMessage(
+            dict(concurrent_run.pipeline.queue[0].body), concurrent_run.pipeline.clock.time()
+        )
     )
-    play.set_endpoint(respond_500, seconds=[1])
-    for seed in play.seeds(2 * _SEEDS):
-        play.run_concurrently(play.worker(0), play.worker(1), seed=seed)
-        books = play.pipeline.state()
-        assert books.health[number].failure_count == 3
-        assert [_statuses(delivery) for delivery in books.deliveries.values()] == [[500]] * 3
+    concurrent_run.set_endpoint(respond_500, seconds=[1])
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        concurrent_run.run_concurrently(
+            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
+        )
+        state = concurrent_run.pipeline.state()
+        assert state.health[number].failure_count == 3
+        assert [_statuses(delivery) for delivery in state.deliveries.values()] == [[500]] * 3
 
 
-def _failed(play: ConcurrentRun, failures: int) -> int:
-    """A subscription behind which lie so many failures in a row."""
-    number = play.pipeline.subscribe()
-    play.set_endpoint(respond_500)
-    play.pipeline.commit_events(*range(1, failures + 1))
-    play.pipeline.run()
-    assert play.pipeline.state().health[number].failure_count == failures
+def _failed(concurrent_run: ConcurrentRun, failures: int) -> int:
+    """Create a subscription with this many consecutive failures."""
+    number = concurrent_run.pipeline.subscribe()
+    concurrent_run.set_endpoint(respond_500)
+    concurrent_run.pipeline.commit_events(*range(1, failures + 1))
+    concurrent_run.pipeline.run()
+    assert concurrent_run.pipeline.state().health[number].failure_count == failures
     return number
 
 
-def test_a_success_and_a_failure_at_once(
-    play: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
+def test_a_success_and_a_failure_at_the_same_time_count_at_most_one_failure(
+    concurrent_run: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The failure counts from nothing or, when it came first, not at all."""
+    """The success resets the count, before or after the failure."""
     _allow_one_attempt(monkeypatch)
-    number = _failed(play, 3)
-    play.queue_first_attempts(101, 102)
-    bad = play.pipeline.queue[0].body["event"]
-    play.set_endpoint(lambda sent: (respond_500 if sent.event["id"] == bad else respond_204)(sent))
-    for seed in play.seeds(2 * _SEEDS):
-        play.run_concurrently(play.worker(0), play.worker(1), seed=seed)
-        assert play.pipeline.state().health[number].failure_count in {0, 1}
+    number = _failed(concurrent_run, 3)
+    concurrent_run.queue_first_attempts(101, 102)
+    bad = concurrent_run.pipeline.queue[0].body["event"]
+    concurrent_run.set_endpoint(
+        lambda sent: (respond_500 if sent.event["id"] == bad else respond_204)(sent)
+    )
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        concurrent_run.run_concurrently(
+            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
+        )
+        assert concurrent_run.pipeline.state().health[number].failure_count in {0, 1}
 
 
 # A request and a worker
 
 
-def test_activated_at_the_tenth_failure(
-    play: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
+def test_activation_during_the_tenth_failure_leaves_the_subscription_active(
+    concurrent_run: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _allow_one_attempt(monkeypatch)
-    number = _failed(play, 9)
-    play.queue_first_attempts(101)
-    activate = play.send("PATCH", f"/webhooks/{number}", {"is_active": True})
-    for seed in play.seeds(2 * _SEEDS):
-        answer, _ = play.run_concurrently(activate, play.worker(), seed=seed)
+    number = _failed(concurrent_run, 9)
+    concurrent_run.queue_first_attempts(101)
+    activate = concurrent_run.send("PATCH", f"/webhooks/{number}", {"is_active": True})
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        answer, _ = concurrent_run.run_concurrently(activate, concurrent_run.worker(), seed=seed)
         assert (answer.status, answer.data["failure_count"]) == (200, 0)
-        books = play.pipeline.state()
-        assert books.webhooks[number].is_active
-        assert books.health[number].failure_count in {0, 1}
+        state = concurrent_run.pipeline.state()
+        assert state.webhooks[number].is_active
+        assert state.health[number].failure_count in {0, 1}
 
 
-def test_deactivated_at_the_tenth_failure(
-    play: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
+def test_deactivation_during_the_tenth_failure_succeeds(
+    concurrent_run: ConcurrentRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _allow_one_attempt(monkeypatch)
-    number = _failed(play, 9)
-    play.queue_first_attempts(101)
-    deactivate = play.send("PATCH", f"/webhooks/{number}", {"is_active": False})
-    for seed in play.seeds(2 * _SEEDS):
-        answer, _ = play.run_concurrently(deactivate, play.worker(), seed=seed)
+    number = _failed(concurrent_run, 9)
+    concurrent_run.queue_first_attempts(101)
+    deactivate = concurrent_run.send("PATCH", f"/webhooks/{number}", {"is_active": False})
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        answer, _ = concurrent_run.run_concurrently(deactivate, concurrent_run.worker(), seed=seed)
         assert answer.status == 200
-        assert not play.pipeline.state().webhooks[number].is_active
+        assert not concurrent_run.pipeline.state().webhooks[number].is_active
 
 
 @pytest.mark.parametrize("delays", ["0", "0,5,1000"])
 @pytest.mark.parametrize("endpoint", [respond_204, respond_500])
-def test_deleted_while_it_is_delivered(
-    play: ConcurrentRun, endpoint: EndpointStub, delays: str, monkeypatch: pytest.MonkeyPatch
+def test_deletion_during_a_delivery_leaves_no_items(
+    concurrent_run: ConcurrentRun,
+    endpoint: EndpointStub,
+    delays: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", delays)
     config.cache_clear()
-    number = play.pipeline.subscribe()
-    play.set_endpoint(endpoint)
-    play.queue_first_attempts(1)
-    for seed in play.seeds():
-        delete = play.send("DELETE", f"/webhooks/{number}")
-        answer, _ = play.run_concurrently(delete, play.worker(), seed=seed)
+    number = concurrent_run.pipeline.subscribe()
+    concurrent_run.set_endpoint(endpoint)
+    concurrent_run.queue_first_attempts(1)
+    for seed in concurrent_run.seeds():
+        delete = concurrent_run.send("DELETE", f"/webhooks/{number}")
+        answer, _ = concurrent_run.run_concurrently(delete, concurrent_run.worker(), seed=seed)
         assert answer.status == 200
-        assert play.pipeline.erp().get(f"/webhooks/{number}").status == 410
-        assert not play.pipeline.state().health
-        assert play.pipeline.requests_per_event().total() <= 1
+        assert concurrent_run.pipeline.erp().get(f"/webhooks/{number}").status == 410
+        assert not concurrent_run.pipeline.state().health
+        assert concurrent_run.pipeline.requests_per_event().total() <= 1
 
 
-def test_asked_for_again_while_it_is_retried(play: ConcurrentRun) -> None:
-    number = play.pipeline.subscribe()
-    play.queue_second_attempt()
-    [event] = [one.id for one in play.pipeline.state().open_deliveries()]
-    again = play.send("POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
-    for seed in play.seeds(2 * _SEEDS):
-        answer, _ = play.run_concurrently(again, play.worker(), seed=seed)
+def test_redelivery_request_during_a_retry_starts_a_new_round(
+    concurrent_run: ConcurrentRun,
+) -> None:
+    number = concurrent_run.pipeline.subscribe()
+    concurrent_run.queue_second_attempt()
+    [event] = [one.id for one in concurrent_run.pipeline.state().open_deliveries()]
+    again = concurrent_run.send("POST", f"/webhooks/{number}/deliveries/{event}/redeliver")
+    for seed in concurrent_run.seeds(2 * _SEEDS):
+        answer, _ = concurrent_run.run_concurrently(again, concurrent_run.worker(), seed=seed)
         assert answer.status == 202
-        delivery = play.delivery()
+        delivery = concurrent_run.delivery()
         assert (delivery.status, delivery.round, delivery.tries) == ("succeeded", 2, 2)
-        # What the retry answered is in the log when it was first, and only then.
+        # The log has the result of the retry only if the retry came first.
         assert _statuses(delivery) in ([500, 204, 500, 204], [500, 500, 204])
 
 
 @pytest.mark.parametrize("change", [{"events": ["wave.planned"]}, {"is_active": False}])
-def test_a_subscription_changes_while_an_event_is_relayed(
-    play: ConcurrentRun, change: dict[str, object]
+def test_change_during_the_relay_prevents_the_delivery(
+    concurrent_run: ConcurrentRun, change: dict[str, object]
 ) -> None:
-    number = play.pipeline.subscribe()
-    play.pipeline.commit_events(1)
-    for seed in play.seeds():
-        patch = play.send("PATCH", f"/webhooks/{number}", change)
-        answer, _ = play.run_concurrently(patch, play.pipeline.run_relay, seed=seed)
+    number = concurrent_run.pipeline.subscribe()
+    concurrent_run.pipeline.commit_events(1)
+    for seed in concurrent_run.seeds():
+        patch = concurrent_run.send("PATCH", f"/webhooks/{number}", change)
+        answer, _ = concurrent_run.run_concurrently(
+            patch, concurrent_run.pipeline.run_relay, seed=seed
+        )
         assert answer.status == 200
-        ends = [delivery.status for delivery in play.pipeline.state().deliveries.values()]
-        assert ends in ([], ["cancelled"])
-        assert not play.pipeline.scenario.sent
+        statuses = [
+            delivery.status for delivery in concurrent_run.pipeline.state().deliveries.values()
+        ]
+        assert statuses in ([], ["cancelled"])
+        assert not concurrent_run.pipeline.scenario.sent

@@ -1,7 +1,7 @@
-"""Whatever dies or breaks on the way of an event: it arrives, and the log tells of it once.
+"""Fault injection: each event is delivered and logged once, whatever fails on its way.
 
-Each scene runs with faults at its AWS calls. Then AWS does what it does: the stream and the
-queues bring again what was not done. Whoever made a request repeats it under its key.
+Each case runs with faults at its AWS calls. Then the stream and the queues repeat what was not
+finished, and the client repeats its request with the same Idempotency-Key.
 """
 
 import hashlib
@@ -37,37 +37,37 @@ from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCas
 from tests.webhook_scenario import WebhookDesk
 
 _CLAIM_EXPIRY = 61
-"""Seconds; whatever a dead process had claimed has run out by then."""
+"""Seconds after which the claim of a crashed process has expired."""
 _SAMPLED_CALLS = 2
-"""Calls at which the process dies in each scene."""
+"""Calls per case at which the process crashes."""
 _MAX_REPEATS = 5
 
 
 @pytest.fixture
-def line(
-    desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+def pipeline(
+    webhooks: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EventPipeline]:
-    # Calls in the order in which they are written: then the same number is the same call.
+    # Sequential calls: a call number always means the same call.
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    # What makes guesses dear costs every request that bears a secret.
+    # Cheaper hashing of requests with secrets.
     scrypt = hashlib.scrypt
     monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))
-    with open_pipeline(desk, clock) as line:
-        yield line
+    with open_pipeline(webhooks, clock) as pipeline:
+        yield pipeline
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """A scene, time and again, each time with everything as it was when it was prepared."""
+    """A prepared case that can be repeated from the same initial state."""
 
     pipeline: EventPipeline
     action: Action
     reset: Callable[[], None]
 
     def finish(self, *, is_request: bool) -> list[object]:
-        """Repeat a request until it is done, as whoever made it would; let AWS go on."""
+        """Repeat a request until it succeeds, then run the pipeline; return the final state."""
         if is_request:
             self._repeat_request()
         self.pipeline.run()
@@ -85,22 +85,22 @@ class CaseRun:
                 assert (again.status, again.text) == (answer.status, answer.text)
                 return
             assert answer.status in {409, 503}, answer.text
-        pytest.fail("still refused")
+        pytest.fail(f"no success after {_MAX_REPEATS} repetitions")
 
 
-def _prepare(line: EventPipeline, scene: FaultCase, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
-    monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", scene.delays)
+def _prepare(pipeline: EventPipeline, case: FaultCase, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
+    monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", case.delays)
     config.cache_clear()
-    act = scene.prepare(line)
-    line.assert_invariants()
-    return CaseRun(line, act, line.snapshot())
+    action = case.prepare(pipeline)
+    pipeline.assert_invariants()
+    return CaseRun(pipeline, action, pipeline.snapshot())
 
 
 # Faults
 
 
 def _reject_batch_entries() -> Fault:
-    """SQS takes no message of a batch, without an error."""
+    """SQS rejects all messages of a batch in a successful response."""
     left = 1
 
     def fault(call: Call, forward: Forward) -> Answer:
@@ -116,7 +116,7 @@ def _reject_batch_entries() -> Fault:
 
 
 def _conflict_with_transactions(times: int) -> Fault:
-    """Single writes to items that transactions write, too, meet one of those."""
+    """Single writes conflict with transactions on the same items."""
     left = times
 
     def fault(call: Call, forward: Forward) -> Answer:
@@ -132,16 +132,17 @@ def _conflict_with_transactions(times: int) -> Fault:
 
 
 def _faults(
-    scene: str, operations: Sequence[str], *, is_request: bool
+    case: str, operations: Sequence[str], *, is_request: bool
 ) -> Iterator[tuple[str, Fault]]:
-    """Every fault at every call when SWEEP=all (`make sweep`).
+    """Yield faults with their descriptions.
 
-    Otherwise some calls that SWEEP_SEED draws (1 unless given), and the last.
+    SWEEP=all (`make sweep`) injects every fault at every call; otherwise SWEEP_SEED (default 1)
+    selects some calls, and the last call is always included.
     """
     calls = len(operations)
     chosen: Sequence[int] = range(calls)
     if os.environ.get("SWEEP") != "all":
-        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {scene}")  # noqa: S311
+        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {case}")  # noqa: S311
         chosen = draw.sample(chosen, min(calls, _SAMPLED_CALLS))
     for number, at in enumerate(chosen):
         yield f"killed before call {at}", kill_before(at)
@@ -149,69 +150,69 @@ def _faults(
             yield f"killed after call {at}", kill_after(at)
             yield f"answer {at} lost", lose_answer(at)
             yield f"call {at} throttled", throttle(at)
-            if not is_request:  # whose caller is told
+            if not is_request:  # a request would return an error
                 yield f"calls from {at} on throttled", throttle(at, times=6)
     yield "killed after the last call", kill_after(calls - 1)
     if "TransactWriteItems" in operations:
-        yield "in conflict", conflict(times=4)
+        yield "transactions in conflict", conflict(times=4)
     if "PutItem" in operations:
-        yield "meeting transactions", _conflict_with_transactions(times=3)
+        yield "writes in conflict with transactions", _conflict_with_transactions(times=3)
     if "SendMessageBatch" in operations:
-        yield "messages not taken", _reject_batch_entries()
+        yield "messages rejected", _reject_batch_entries()
 
 
-@pytest.mark.parametrize("scene", FAULT_CASES, ids=lambda scene: scene.name)
-def test_an_event_arrives_and_is_logged_once_whatever_happens(
-    scene: FaultCase, line: EventPipeline, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("case", FAULT_CASES, ids=lambda case: case.name)
+def test_an_event_is_delivered_and_logged_once_despite_a_fault(
+    case: FaultCase, pipeline: EventPipeline, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = _prepare(line, scene, monkeypatch)
-    stage.reset()
+    case_run = _prepare(pipeline, case, monkeypatch)
+    case_run.reset()
     with aws_faults.recorded() as seen:
-        answer = stage.action()
+        answer = case_run.action()
     is_request = isinstance(answer, Response)
-    wanted = stage.finish(is_request=is_request)
-    if scene.expected:
-        assert _final_state(line) == scene.expected
-    for name, fault in _faults(scene.name, seen.operations, is_request=is_request):
-        stage.reset()
+    expected = case_run.finish(is_request=is_request)
+    if case.expected:
+        assert _final_state(pipeline) == case.expected
+    for name, fault in _faults(case.name, seen.operations, is_request=is_request):
+        case_run.reset()
         try:
             with aws_faults.faulty(fault), suppress(Killed):
-                stage.action()
-            assert stage.finish(is_request=is_request) == wanted
+                case_run.action()
+            assert case_run.finish(is_request=is_request) == expected
         except BaseException as error:
-            error.add_note(f"{scene.name}: {name} of {len(seen.calls)}: {seen.operations}")
+            error.add_note(f"{case.name}: {name} of {len(seen.calls)}: {seen.operations}")
             raise
 
 
-def _final_state(line: EventPipeline) -> tuple[str, int, int, bool]:
-    """The end of the newest delivery and of its subscription."""
-    books = line.state()
-    number, event = max(books.deliveries, key=lambda place: place[1])
-    delivery, head = books.deliveries[number, event], books.webhooks[number]
-    return delivery.status, delivery.tries, books.health[number].failure_count, head.is_active
+def _final_state(pipeline: EventPipeline) -> tuple[str, int, int, bool]:
+    """Return the final state of the newest delivery and of its subscription."""
+    state = pipeline.state()
+    number, event = max(state.deliveries, key=lambda key: key[1])
+    delivery, webhook = state.deliveries[number, event], state.webhooks[number]
+    return delivery.status, delivery.tries, state.health[number].failure_count, webhook.is_active
 
 
-@pytest.mark.parametrize("dies", [False, True])
-def test_an_attempt_that_is_in_the_log_is_not_made_again_but_followed(
-    *, dies: bool, line: EventPipeline, aws_faults: AwsFaults
+@pytest.mark.parametrize("crashes", [False, True])
+def test_a_logged_attempt_is_not_repeated_and_the_next_attempt_follows(
+    *, crashes: bool, pipeline: EventPipeline, aws_faults: AwsFaults
 ) -> None:
-    """The worker never learns that it has logged the attempt."""
-    act = fail_then_succeed(1)(line)
-    with aws_faults.faulty(_fault_after_the_log(dies=dies)), suppress(Killed):
-        act()
-    line.run()
-    assert _final_state(line) == ("succeeded", 2, 0, True)
-    assert line.requests_per_event().total() == 2
+    """The worker does not receive the response of the write to the log."""
+    action = fail_then_succeed(1)(pipeline)
+    with aws_faults.faulty(_fault_after_the_log(crashes=crashes)), suppress(Killed):
+        action()
+    pipeline.run()
+    assert _final_state(pipeline) == ("succeeded", 2, 0, True)
+    assert pipeline.requests_per_event().total() == 2
 
 
-def _fault_after_the_log(*, dies: bool) -> Fault:
+def _fault_after_the_log(*, crashes: bool) -> Fault:
     strikes = iter([True])
 
     def fault(call: Call, forward: Forward) -> Answer:
         answer = forward()
         if call.operation != "PutItem" or not next(strikes, False):
             return answer
-        if dies:
+        if crashes:
             raise Killed(call.operation)
         return lost()
 

@@ -31,7 +31,7 @@ def _event(number: int) -> str:
     return f"evt_{number:032x}"
 
 
-def _plant(desk: WebhookDesk, webhook: int, numbers: range) -> list[StoredDelivery]:
+def _plant(webhooks: WebhookDesk, webhook: int, numbers: range) -> list[StoredDelivery]:
     """Log deliveries of events that happened one second after the other; the oldest first."""
     now = now_ms()
     planted = [
@@ -46,29 +46,29 @@ def _plant(desk: WebhookDesk, webhook: int, numbers: range) -> list[StoredDelive
         for number in numbers
     ]
     for delivery in planted:
-        log_delivery(desk.stack.store(), None, delivery, now)
+        log_delivery(webhooks.stack.store(), None, delivery, now)
     return planted
 
 
 class Log:
     """The log of one subscription with 26 deliveries in it, beside that of another."""
 
-    def __init__(self, desk: WebhookDesk) -> None:
-        self.desk = desk
-        self.webhook: int = desk.subscribe()["id"]
+    def __init__(self, webhooks: WebhookDesk) -> None:
+        self.webhooks = webhooks
+        self.webhook: int = webhooks.subscribe()["id"]
         self.path = f"/webhooks/{self.webhook}/deliveries"
-        self.planted = _plant(desk, self.webhook, range(1, _ROWS + 1))
-        _plant(desk, desk.subscribe()["id"], range(1, 4))
+        self.planted = _plant(webhooks, self.webhook, range(1, _ROWS + 1))
+        _plant(webhooks, webhooks.subscribe()["id"], range(1, 4))
 
     def get(self, **query: object) -> Response:
         """Ask for a page."""
-        answer = self.desk.erp.get(self.path, query=query)
+        answer = self.webhooks.erp.get(self.path, query=query)
         assert answer.status == 200, answer.text
         return answer
 
     def ids(self, **query: object) -> list[str]:
         """Ids of all that a query finds, by links.next, pages of seven."""
-        rows = self.desk.erp.walk(self.path, per_page=7, **query)
+        rows = self.webhooks.erp.walk(self.path, per_page=7, **query)
         return [row["id"] for row in rows]
 
     def expected(self, **wanted: str) -> list[str]:
@@ -81,8 +81,8 @@ class Log:
 
 
 @pytest.fixture
-def log(desk: WebhookDesk) -> Log:
-    return Log(desk)
+def log(webhooks: WebhookDesk) -> Log:
+    return Log(webhooks)
 
 
 def _asked(link: str | None) -> Mapping[str, str] | None:
@@ -120,8 +120,8 @@ def test_the_frame_is_that_of_every_list(log: Log) -> None:
     assert (buttons[0]["url"], buttons[-1]["url"]) == (body["links"]["prev"], body["links"]["next"])
 
 
-def test_an_empty_log(desk: WebhookDesk) -> None:
-    body = desk.erp.get(f"/webhooks/{desk.subscribe()['id']}/deliveries").json()
+def test_an_empty_log(webhooks: WebhookDesk) -> None:
+    body = webhooks.erp.get(f"/webhooks/{webhooks.subscribe()['id']}/deliveries").json()
     assert body["data"] == []
     assert body["links"]["prev"] is body["links"]["next"] is None
     assert (body["meta"]["total"], body["meta"]["last_page"]) == (0, 1)
@@ -201,14 +201,14 @@ def test_wrong_values_are_refused_and_named(
     log: Log, parameter: str, values: Sequence[str]
 ) -> None:
     for value in values:
-        answer = log.desk.erp.get(log.path, query={parameter: value})
+        answer = log.webhooks.erp.get(log.path, query={parameter: value})
         assert (answer.status, answer.code) == (422, "validation_failed"), value
         assert [problem["field"] for problem in answer.json()["errors"]] == [parameter], value
 
 
 def test_all_wrong_values_are_named_at_once(log: Log) -> None:
     wrong = {"page": "0", "sort": "id", "status": "done", "event": "x", "updated_since": "now"}
-    answer = log.desk.erp.get(log.path, query=wrong)
+    answer = log.webhooks.erp.get(log.path, query=wrong)
     assert {problem["field"] for problem in answer.json()["errors"]} == set(wrong)
 
 
@@ -218,16 +218,16 @@ def _walk(log: Log, answer: Response) -> Iterator[str]:
         following = answer.json()["links"]["next"]
         if following is None:
             return
-        answer = log.desk.erp.follow(following)
+        answer = log.webhooks.erp.follow(following)
 
 
 def test_what_comes_meanwhile_moves_no_walk(log: Log) -> None:
     first = log.get(per_page=7)
-    _plant(log.desk, log.webhook, range(_ROWS + 1, _ROWS + 9))
+    _plant(log.webhooks, log.webhook, range(_ROWS + 1, _ROWS + 9))
     assert list(_walk(log, first)) == log.expected()
 
     oldest = log.get(per_page=30, sort="created_at")
-    later = _plant(log.desk, log.webhook, range(_ROWS + 9, _ROWS + 12))
+    later = _plant(log.webhooks, log.webhook, range(_ROWS + 9, _ROWS + 12))
     assert list(_walk(log, oldest))[-3:] == [one.id for one in later]
 
 
@@ -236,14 +236,14 @@ def test_what_gets_another_status_meanwhile_moves_no_walk(log: Log) -> None:
     expected = log.expected(status="failed")
     first = log.get(status="failed", per_page=2)
     assert [row["id"] for row in first.data] == expected[:2]
-    store = log.desk.stack.store()
+    store = log.webhooks.stack.store()
     for event in expected[:2]:
         seen = find_delivery(store, log.webhook, event)
         assert seen
         pending = seen.delivery.model_copy(update={"status": "pending"})
         log_delivery(store, seen, pending, now_ms())
 
-    rest = log.desk.erp.follow(first.json()["links"]["next"])
+    rest = log.webhooks.erp.follow(first.json()["links"]["next"])
 
     assert list(_walk(log, rest)) == expected[2:]
 
@@ -254,56 +254,56 @@ def test_a_cursor_that_was_made_up_is_no_place(log: Log, cursor: str) -> None:
     assert [row["id"] for row in answer.data] == log.expected()[10:20]
 
 
-def test_the_window_ends_after_the_newest(desk: WebhookDesk) -> None:
-    webhook = desk.subscribe()["id"]
-    planted = _plant(desk, webhook, range(1, MAX_LISTED + 4))
+def test_the_window_ends_after_the_newest(webhooks: WebhookDesk) -> None:
+    webhook = webhooks.subscribe()["id"]
+    planted = _plant(webhooks, webhook, range(1, MAX_LISTED + 4))
     oldest_failed = next(one.id for one in planted if one.status == "failed")
     path = f"/webhooks/{webhook}/deliveries"
 
-    everything = desk.erp.walk(path, per_page=100)
-    failed = desk.erp.walk(path, per_page=100, status="failed")
+    everything = webhooks.erp.walk(path, per_page=100)
+    failed = webhooks.erp.walk(path, per_page=100, status="failed")
 
     assert [row["id"] for row in everything] == [one.id for one in reversed(planted[3:])]
     # What went wrong is found however much went well since.
     assert oldest_failed == _event(3) == failed[-1]["id"]
 
 
-def test_a_delivery_is_in_the_log_as_it_is(desk: WebhookDesk, clock: Clock) -> None:
-    desk.endpoint = respond_500
-    webhook = desk.subscribe()["id"]
-    desk.happen()
-    assert desk.relay() == []
-    (body,) = desk.take()
+def test_a_delivery_is_in_the_log_as_it_is(webhooks: WebhookDesk, clock: Clock) -> None:
+    webhooks.endpoint = respond_500
+    webhook = webhooks.subscribe()["id"]
+    webhooks.happen()
+    assert webhooks.relay() == []
+    (body,) = webhooks.take()
 
-    assert desk.work({**body, "slow": True}) == []
+    assert webhooks.work({**body, "slow": True}) == []
 
-    (row,) = desk.deliveries(webhook, status="retrying")
-    assert row == desk.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").data
+    (row,) = webhooks.deliveries(webhook, status="retrying")
+    assert row == webhooks.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").data
     (attempt,) = row["attempts"]
     assert (attempt["status"], attempt["error"]) == (500, "responded with status 500")
-    assert (attempt["response"], attempt["duration_ms"]) == ("oh no", 12)
+    assert (attempt["response"], attempt["duration_ms"]) == ("internal error", 12)
     assert row["next_attempt_at"] > attempt["at"]
-    assert desk.deliveries(webhook, status="succeeded") == []
+    assert webhooks.deliveries(webhook, status="succeeded") == []
 
     clock.advance(RETENTION_DAYS * 86_400 + 1)
-    assert desk.deliveries(webhook) == []
-    assert desk.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").status == 404
+    assert webhooks.deliveries(webhook) == []
+    assert webhooks.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").status == 404
 
 
 def test_a_log_is_its_subscriptions_and_its_tenants(log: Log) -> None:
-    event, neighbour = log.expected()[0], log.desk.stack.erp("beta")
-    assert log.desk.erp.get(f"{log.path}/{event}").status == 200
-    assert log.desk.erp.get(f"/webhooks/2/deliveries/{event}").status == 404
+    event, neighbour = log.expected()[0], log.webhooks.stack.erp("beta")
+    assert log.webhooks.erp.get(f"{log.path}/{event}").status == 200
+    assert log.webhooks.erp.get(f"/webhooks/2/deliveries/{event}").status == 404
     for path in (log.path, f"{log.path}/{event}"):
         assert neighbour.get(path).status == 404
-    assert log.desk.erp.get("/webhooks/99/deliveries").status == 404
+    assert log.webhooks.erp.get("/webhooks/99/deliveries").status == 404
 
-    assert log.desk.erp.delete(f"/webhooks/{log.webhook}").status == 200
-    assert log.desk.erp.get(log.path).status == 410
-    assert log.desk.erp.get(f"{log.path}/{event}").status == 410
+    assert log.webhooks.erp.delete(f"/webhooks/{log.webhook}").status == 200
+    assert log.webhooks.erp.get(log.path).status == 410
+    assert log.webhooks.erp.get(f"{log.path}/{event}").status == 410
 
 
 @pytest.mark.parametrize("name", ["evt_1", "req_" + 32 * "0", _event(1).upper(), _event(0) + "0"])
 def test_what_is_no_event_is_not_there(log: Log, name: str) -> None:
-    answer: Any = log.desk.erp.get(f"{log.path}/{name}")
+    answer: Any = log.webhooks.erp.get(f"{log.path}/{name}")
     assert (answer.status, answer.code) == (404, "not_found")

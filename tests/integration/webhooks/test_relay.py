@@ -20,150 +20,150 @@ from tests.webhook_scenario import WebhookDesk, run_relay, stream_of
 DAYS_31 = 31 * 86_400
 
 
-def told(desk: WebhookDesk, **more: Any) -> None:
+def told(webhooks: WebhookDesk, **more: Any) -> None:
     """Let something happen that nothing in the warehouse has to happen for."""
     facts = {"object": "wave", "id": 1, "version": 1, "href": "/waves/1", "attributes": {}, **more}
     run_transaction(
-        desk.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
+        webhooks.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
     )
 
 
-def expiries(desk: WebhookDesk) -> list[int | None]:
+def expiries(webhooks: WebhookDesk) -> list[int | None]:
     """When each entry of the outbox ends, the oldest first; None for those not relayed."""
-    events = desk.stack.events(desk.slug)
+    events = webhooks.stack.events(webhooks.slug)
     return [int(event["expires_at"]["N"]) if "expires_at" in event else None for event in events]
 
 
-def test_an_entry_expires_only_once_it_was_relayed(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    assert expiries(desk) == [None]
+def test_an_entry_expires_only_once_it_was_relayed(webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("wave.planned")
+    told(webhooks)
+    assert expiries(webhooks) == [None]
 
-    assert desk.relay() == []
+    assert webhooks.relay() == []
 
-    (expiry,) = expiries(desk)
+    (expiry,) = expiries(webhooks)
     assert expiry is not None
     assert abs(expiry - now_ms() // 1000 - DAYS_31) < 10
-    assert len(desk.messages()) == 1
+    assert len(webhooks.messages()) == 1
 
 
-def test_what_nobody_wants_is_relayed_too(desk: WebhookDesk) -> None:
-    told(desk)
-    assert desk.relay() == []
-    assert None not in expiries(desk)
-    assert desk.messages() == []
+def test_what_nobody_wants_is_relayed_too(webhooks: WebhookDesk) -> None:
+    told(webhooks)
+    assert webhooks.relay() == []
+    assert None not in expiries(webhooks)
+    assert webhooks.messages() == []
 
 
-def test_twenty_subscriptions_and_many_events(desk: WebhookDesk) -> None:
+def test_twenty_subscriptions_and_many_events(webhooks: WebhookDesk) -> None:
     for _ in range(20):
-        desk.subscribe("wave.planned")
+        webhooks.subscribe("wave.planned")
     for number in range(1, 8):
-        told(desk, id=number)
+        told(webhooks, id=number)
 
-    assert desk.relay() == []
+    assert webhooks.relay() == []
 
-    pairs = {(message["webhook"], message["event"]) for message in desk.messages()}
-    assert len(pairs) == len(desk.messages()) == 140
+    pairs = {(message["webhook"], message["event"]) for message in webhooks.messages()}
+    assert len(pairs) == len(webhooks.messages()) == 140
 
 
-def test_groups_are_fair_between_tenants_and_endpoints(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    desk.subscribe("wave.planned")
-    told(desk)
-    desk.relay()
-    groups = {message.group_id for queue in desk._queues() for message in queue._messages}
+def test_groups_are_fair_between_tenants_and_endpoints(webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("wave.planned")
+    webhooks.subscribe("wave.planned")
+    told(webhooks)
+    webhooks.relay()
+    groups = {message.group_id for queue in webhooks._queues() for message in queue._messages}
     assert groups == {"acme.1", "acme.2"}
 
 
 def test_what_the_queue_refuses_is_reported_and_sent_again(
-    desk: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.subscribe("wave.planned")
+    webhooks.subscribe("wave.planned")
     for number in range(1, 4):
-        told(desk, id=number)
+        told(webhooks, id=number)
     send = Queue.send_many
 
     def refuse_second(queue: Queue, messages: Any) -> Any:
         send(queue, [message for message in messages if message is not messages[1]])
         return [messages[1]]
 
-    batch = desk.stream()
+    batch = webhooks.stream()
     with monkeypatch.context() as patch:
         patch.setattr(Queue, "send_many", refuse_second)
         assert run_relay(batch) == ["2"]
-    assert [expiry is None for expiry in expiries(desk)] == [False, True, False]
+    assert [expiry is None for expiry in expiries(webhooks)] == [False, True, False]
 
     again = {"Records": batch["Records"][1:]}
     assert run_relay(again) == []
-    desk.run_until_idle()
-    assert sorted(sent.event["data"]["id"] for sent in desk.sent) == [1, 2, 3]
+    webhooks.run_until_idle()
+    assert sorted(sent.event["data"]["id"] for sent in webhooks.sent) == [1, 2, 3]
 
 
-def test_an_entry_that_cannot_be_read_does_not_stop_the_others(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    batch = stream_of([{"PK": {"S": "acme"}}, *desk.stack.events()])
+def test_an_entry_that_cannot_be_read_does_not_stop_the_others(webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("wave.planned")
+    told(webhooks)
+    batch = stream_of([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
 
     assert run_relay(batch) == ["1"]
-    assert len(desk.messages()) == 1
+    assert len(webhooks.messages()) == 1
 
 
-def test_changes_of_entries_are_no_events(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    batch = desk.stream()
+def test_changes_of_entries_are_no_events(webhooks: WebhookDesk) -> None:
+    webhooks.subscribe("wave.planned")
+    told(webhooks)
+    batch = webhooks.stream()
     for name in ("MODIFY", "REMOVE"):
         batch["Records"][0]["eventName"] = name
         assert run_relay(batch) == []
-    assert desk.messages() == []
+    assert webhooks.messages() == []
 
 
-def test_an_entry_that_is_gone_does_not_come_back(desk: WebhookDesk) -> None:
-    told(desk)
-    batch = desk.stream()
-    desk.stack.empty()
+def test_an_entry_that_is_gone_does_not_come_back(webhooks: WebhookDesk) -> None:
+    told(webhooks)
+    batch = webhooks.stream()
+    webhooks.stack.empty()
     assert run_relay(batch) == []
-    assert desk.stack.events() == []
+    assert webhooks.stack.events() == []
 
 
-def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(desk: WebhookDesk) -> None:
-    told(desk)
-    batch = desk.stream()
+def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(webhooks: WebhookDesk) -> None:
+    told(webhooks)
+    batch = webhooks.stream()
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
     assert run_relay(batch) == []
-    assert desk.messages() == []
+    assert webhooks.messages() == []
 
 
-def test_a_plan_that_has_just_got_webhooks_loses_no_event(desk: WebhookDesk) -> None:
+def test_a_plan_that_has_just_got_webhooks_loses_no_event(webhooks: WebhookDesk) -> None:
     """The environment of relay and worker still knows the tenant as it was."""
-    hook = desk.subscribe("wave.planned")
+    webhook = webhooks.subscribe("wave.planned")
     provisioning.set_plan("acme", "essentials")
     directory.forget()
-    told(desk, id=1)
-    assert desk.relay() == []
-    assert desk.messages() == []
+    told(webhooks, id=1)
+    assert webhooks.relay() == []
+    assert webhooks.messages() == []
 
     provisioning.set_plan("acme", "professional")
-    told(desk, id=2)
-    assert desk.relay() == []
-    (message,) = desk.take()
+    told(webhooks, id=2)
+    assert webhooks.relay() == []
+    (message,) = webhooks.take()
     provisioning.set_plan("acme", "essentials")
     directory.forget()
     assert directory.tenant("acme") is not None
     provisioning.set_plan("acme", "professional")
-    assert desk.work({**message, "slow": True}) == []
+    assert webhooks.work({**message, "slow": True}) == []
 
-    assert [sent.event["data"]["id"] for sent in desk.sent] == [2]
-    assert [row["status"] for row in desk.deliveries(hook["id"])] == ["succeeded"]
+    assert [sent.event["data"]["id"] for sent in webhooks.sent] == [2]
+    assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])
-def test_a_body_has_at_most_20_kb(desk: WebhookDesk, size: int) -> None:
-    desk.subscribe("wave.planned")
-    told(desk, attributes={"note": "é" * (size // 2)})
-    desk.run_until_idle()
+def test_a_body_has_at_most_20_kb(webhooks: WebhookDesk, size: int) -> None:
+    webhooks.subscribe("wave.planned")
+    told(webhooks, attributes={"note": "é" * (size // 2)})
+    webhooks.run_until_idle()
 
-    (sent,) = desk.sent
+    (sent,) = webhooks.sent
     assert len(sent.body) <= 20_000
     fits = size < 18_000
     assert (sent.event["data"]["attributes"] is not None) == fits
@@ -183,16 +183,16 @@ def test_a_long_address_counts_too() -> None:
     assert b'"attributes":{' in entry.body("https://api.example.com/api/v1")
 
 
-def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: Stack) -> None:
+def test_an_operator_relays_what_the_stream_gave_up(webhooks: WebhookDesk, stack: Stack) -> None:
     del stack
     deploy_stack()
-    hook = desk.subscribe("wave.planned")
-    told(desk, id=1)
-    desk.stream()  # and it gives them up
+    webhook = webhooks.subscribe("wave.planned")
+    told(webhooks, id=1)
+    webhooks.stream()  # and it gives them up
     runner = CliRunner(mix_stderr=False)
 
     young = runner.invoke(main, ["--json", "events", "relay"])
-    assert (young.exit_code, desk.messages()) == (0, [])
+    assert (young.exit_code, webhooks.messages()) == (0, [])
     done = runner.invoke(main, ["--json", "events", "relay", "acme", "--older-than", "0"])
     assert done.exit_code == 0, done.stderr
     assert '"relayed": 1' in done.stdout
@@ -201,11 +201,11 @@ def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: St
         in runner.invoke(main, ["--json", "events", "relay", "acme", "--older-than", "0"]).stdout
     )
 
-    desk.run_until_idle()
-    assert [row["status"] for row in desk.deliveries(hook["id"])] == ["succeeded"]
+    webhooks.run_until_idle()
+    assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
-def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
+def test_a_version_of_a_resource_has_one_event(webhooks: WebhookDesk) -> None:
     facts: dict[str, Any] = {"object": "wave", "id": 1, "href": "/waves/1", "attributes": {}}
 
     def twice(tx: Transaction) -> None:
@@ -214,5 +214,5 @@ def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
         raise_event(tx, Event(type="wave.completed", version=4, **facts))
 
     with pytest.raises(AssertionError, match="version 4 of wave 1"):
-        run_transaction(desk.stack.store(), twice)
-    assert desk.stack.events() == []
+        run_transaction(webhooks.stack.store(), twice)
+    assert webhooks.stack.events() == []

@@ -86,9 +86,9 @@ def _certificate(
     if host is None:
         builder = builder.add_extension(_signs_certificates(), critical=True)
     else:
-        names = x509.SubjectAlternativeName([x509.DNSName(host)])
+        resolver = x509.SubjectAlternativeName([x509.DNSName(host)])
         use = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
-        builder = builder.add_extension(names, critical=False).add_extension(use, critical=False)
+        builder = builder.add_extension(resolver, critical=False).add_extension(use, critical=False)
     return builder.sign(signer, hashes.SHA256())
 
 

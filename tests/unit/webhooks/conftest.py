@@ -17,7 +17,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
+def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
     """Names that lead where the test says."""
     return FakeResolver.install(monkeypatch)
 

@@ -22,10 +22,10 @@ class FakeResolver:
     @classmethod
     def install(cls, monkeypatch: pytest.MonkeyPatch) -> "FakeResolver":
         """Answer in place of the system's resolver."""
-        names = cls()
-        names._talks.set()
-        monkeypatch.setattr(socket, "getaddrinfo", names.getaddrinfo)
-        return names
+        resolver = cls()
+        resolver._talks.set()
+        monkeypatch.setattr(socket, "getaddrinfo", resolver.getaddrinfo)
+        return resolver
 
     def set_addresses(self, name: str, *addresses: str) -> None:
         """Let a name have these addresses from now on."""

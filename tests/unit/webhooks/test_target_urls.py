@@ -186,13 +186,13 @@ def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: boo
     assert url.endswith(target.path.removeprefix("/"))
 
 
-def test_a_name_leads_to_its_addresses_in_their_order(names: FakeResolver) -> None:
-    names.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
+def test_a_name_leads_to_its_addresses_in_their_order(resolver: FakeResolver) -> None:
+    resolver.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
 
     addresses = resolve_addresses(HOOKS, seconds=1)
 
     assert addresses == ["1.1.1.2", "1.1.1.1", "2606:4700::1"]
-    assert names.queries == [("hooks.example.com", 443)]
+    assert resolver.queries == [("hooks.example.com", 443)]
 
 
 @pytest.mark.parametrize(
@@ -213,22 +213,22 @@ def test_a_name_leads_to_its_addresses_in_their_order(names: FakeResolver) -> No
 )
 @pytest.mark.parametrize("beside", [[], ["93.184.216.34", "2606:4700::1"]])
 def test_one_address_that_is_not_public_spoils_all(
-    names: FakeResolver, address: str, kind: str, beside: list[str]
+    resolver: FakeResolver, address: str, kind: str, beside: list[str]
 ) -> None:
-    names.set_addresses("hooks.example.com", *beside, address)
+    resolver.set_addresses("hooks.example.com", *beside, address)
 
     with pytest.raises(InvalidTarget, match=re.escape(f"resolves to a {kind} address")):
         resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_that_does_not_resolve_is_refused(names: FakeResolver) -> None:
+def test_a_name_that_does_not_resolve_is_refused(resolver: FakeResolver) -> None:
     with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
-    assert names.queries == [("hooks.example.com", 443)]
+    assert resolver.queries == [("hooks.example.com", 443)]
 
 
-def test_a_name_without_addresses_is_refused(names: FakeResolver) -> None:
-    names.set_addresses("hooks.example.com")
+def test_a_name_without_addresses_is_refused(resolver: FakeResolver) -> None:
+    resolver.set_addresses("hooks.example.com")
 
     with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
@@ -244,22 +244,22 @@ def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPa
         resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(names: FakeResolver) -> None:
+def test_a_resolver_that_is_silent_is_not_waited_for(resolver: FakeResolver) -> None:
     began = time.monotonic()
 
     with (
-        names.paused(),
+        resolver.paused(),
         pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve in time$"),
     ):
         resolve_addresses(HOOKS, seconds=0.05)
 
     assert time.monotonic() - began < 2
-    names.wait_for_pending_queries()
+    resolver.wait_for_pending_queries()
     assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
-def test_this_machine_is_at_loopback_addresses(names: FakeResolver) -> None:
-    names.set_addresses("localhost", "::1", "127.0.0.1")
+def test_this_machine_is_at_loopback_addresses(resolver: FakeResolver) -> None:
+    resolver.set_addresses("localhost", "::1", "127.0.0.1")
 
     assert resolve_addresses(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
 
@@ -267,8 +267,8 @@ def test_this_machine_is_at_loopback_addresses(names: FakeResolver) -> None:
 @pytest.mark.parametrize(
     ("address", "kind"), [("93.184.216.34", "public"), ("10.0.0.1", "private")]
 )
-def test_this_machine_is_nowhere_else(names: FakeResolver, address: str, kind: str) -> None:
-    names.set_addresses("localhost", "127.0.0.1", address)
+def test_this_machine_is_nowhere_else(resolver: FakeResolver, address: str, kind: str) -> None:
+    resolver.set_addresses("localhost", "127.0.0.1", address)
 
     with pytest.raises(InvalidTarget, match=f"resolves to a {kind} address"):
         resolve_addresses(LOCAL, seconds=1)
