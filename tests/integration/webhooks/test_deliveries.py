@@ -1,4 +1,4 @@
-"""What is delivered, to whom, with which signature, and what is logged."""
+"""Deliveries: recipients, signatures and the log."""
 
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
@@ -10,7 +10,7 @@ from tests.clock import Clock
 from tests.webhook_scenario import WebhookDesk, respond_204, respond_500
 
 
-def test_an_event_arrives_signed(webhooks: WebhookDesk) -> None:
+def test_an_event_is_delivered_with_both_signatures(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe("product.created")
     product = webhooks.happen()
 
@@ -41,7 +41,7 @@ def test_an_event_arrives_signed(webhooks: WebhookDesk) -> None:
     assert WebhookSignature.verify_header(sent.body.decode(), signature, webhook["secret"], 300)
 
 
-def test_a_delivery_is_in_the_log(webhooks: WebhookDesk) -> None:
+def test_a_delivery_is_logged_with_its_attempt(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe("product.created")
     product = webhooks.happen()
     webhooks.run_until_idle()
@@ -70,7 +70,7 @@ def test_a_delivery_is_in_the_log(webhooks: WebhookDesk) -> None:
     assert webhooks.get(webhook["id"])["last_triggered_at"] == attempt["at"]
 
 
-def test_each_gets_what_it_asked_for(webhooks: WebhookDesk) -> None:
+def test_each_subscription_receives_its_kinds_of_events(webhooks: WebhookDesk) -> None:
     webhooks.subscribe("product.created", url="https://one.example.com/")
     webhooks.subscribe("product.updated", url="https://two.example.com/")
     webhooks.subscribe("product.created", "product.updated", url="https://both.example.com/")
@@ -79,15 +79,17 @@ def test_each_gets_what_it_asked_for(webhooks: WebhookDesk) -> None:
 
     webhooks.run_until_idle()
 
-    got = sorted((sent.url, sent.event["type"], sent.event["sequence"]) for sent in webhooks.sent)
-    assert got == [
+    received = sorted(
+        (sent.url, sent.event["type"], sent.event["sequence"]) for sent in webhooks.sent
+    )
+    assert received == [
         ("https://both.example.com/", "product.created", 1),
         ("https://both.example.com/", "product.updated", 2),
         ("https://one.example.com/", "product.created", 1),
         ("https://two.example.com/", "product.updated", 2),
     ]
     ids = {(sent.event["type"], sent.event["id"]) for sent in webhooks.sent}
-    assert len(ids) == 2, "an event has one id, whoever gets it"
+    assert len(ids) == 2, "an event has the same id in all deliveries"
 
 
 @pytest.mark.parametrize(
@@ -100,11 +102,11 @@ def test_each_gets_what_it_asked_for(webhooks: WebhookDesk) -> None:
         ),
     ],
 )
-def test_a_change_while_a_retry_waits_is_honoured(
+def test_a_change_before_a_retry_cancels_the_delivery(
     webhooks: WebhookDesk, change: dict[str, object], reason: str
 ) -> None:
     webhook = webhooks.subscribe()
-    first_attempt_failed(webhooks)
+    fail_first_attempt(webhooks)
     webhooks.erp.patch(f"/webhooks/{webhook['id']}", change)
     webhooks.endpoint = respond_204
 
@@ -116,8 +118,8 @@ def test_a_change_while_a_retry_waits_is_honoured(
     assert webhooks.get(webhook["id"])["failure_count"] == 0
 
 
-def first_attempt_failed(webhooks: WebhookDesk) -> None:
-    """Let something happen, and its first attempt fail."""
+def fail_first_attempt(webhooks: WebhookDesk) -> None:
+    """Raise an event and fail its first attempt."""
     webhooks.endpoint = respond_500
     webhooks.happen()
     webhooks.relay()
@@ -125,9 +127,9 @@ def first_attempt_failed(webhooks: WebhookDesk) -> None:
         assert webhooks.work(*webhooks.take()) == []
 
 
-def test_a_retry_goes_to_the_new_address_with_the_new_secret(webhooks: WebhookDesk) -> None:
+def test_a_retry_uses_the_new_url_and_the_new_secret(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
-    first_attempt_failed(webhooks)
+    fail_first_attempt(webhooks)
     webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"url": "https://new.example.com/"})
     secret = webhooks.erp.post(
         f"/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 0}
@@ -142,9 +144,9 @@ def test_a_retry_goes_to_the_new_address_with_the_new_secret(webhooks: WebhookDe
     assert last.headers["X-Service-Signature"].count("v1=") == 1
 
 
-def test_a_deleted_subscription_gets_nothing_more(webhooks: WebhookDesk) -> None:
+def test_a_deleted_subscription_receives_no_retry(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
-    first_attempt_failed(webhooks)
+    fail_first_attempt(webhooks)
     webhooks.erp.delete(f"/webhooks/{webhook['id']}")
 
     webhooks.run_until_idle()
@@ -170,7 +172,7 @@ def test_both_secrets_sign_until_the_overlap_ends(webhooks: WebhookDesk, clock: 
     assert webhooks.sent[1].headers["X-Service-Signature"].count("v1=") == 1
 
 
-def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
+def test_repeated_rotations_keep_up_to_three_previous_secrets(
     webhooks: WebhookDesk, clock: Clock
 ) -> None:
     webhook = webhooks.subscribe()
@@ -185,7 +187,9 @@ def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
         webhooks.erp.post(path)
     webhooks.happen(2)
     webhooks.run_until_idle()
-    assert webhooks.sent[1].headers["X-Service-Signature"].count("v1=") == 4, "but not for ever"
+    assert webhooks.sent[1].headers["X-Service-Signature"].count("v1=") == 4, (
+        "at most three previous secrets sign"
+    )
 
     clock.advance(24 * 3600)
     webhooks.erp.post(path, {"overlap_hours": 0})
@@ -195,13 +199,13 @@ def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
 
 
 @pytest.mark.parametrize("hours", [-1, 169, 1.5, "24", None])
-def test_overlaps_that_are_refused(webhooks: WebhookDesk, hours: object) -> None:
+def test_invalid_overlap_is_rejected(webhooks: WebhookDesk, hours: object) -> None:
     path = f"/webhooks/{webhooks.subscribe()['id']}/rotate-secret"
     refused = webhooks.erp.post(path, {"overlap_hours": hours})
     assert refused.json()["error"]["field"] == "overlap_hours"
 
 
-def test_a_test_event_goes_to_its_subscription_alone(webhooks: WebhookDesk) -> None:
+def test_a_test_event_is_delivered_only_to_its_subscription(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe("wave.planned", url="https://one.example.com/")
     webhooks.subscribe("wave.planned", url="https://two.example.com/")
 
@@ -217,9 +221,9 @@ def test_a_test_event_goes_to_its_subscription_alone(webhooks: WebhookDesk) -> N
     assert webhooks.erp.get(where).data["status"] == "succeeded"
 
 
-def test_redelivery_starts_anew_and_ends_what_waited(webhooks: WebhookDesk) -> None:
+def test_redelivery_starts_a_new_round_and_drops_the_waiting_retry(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
-    first_attempt_failed(webhooks)
+    fail_first_attempt(webhooks)
     (waiting,) = webhooks.take()
     event = webhooks.sent[0].event["id"]
     path = f"/webhooks/{webhook['id']}/deliveries/{event}"
@@ -229,7 +233,7 @@ def test_redelivery_starts_anew_and_ends_what_waited(webhooks: WebhookDesk) -> N
 
     assert (answer.status, answer.data["status"]) == (202, "pending")
     assert webhooks.work({**waiting, "due": 0}) == []
-    assert len(webhooks.sent) == 1, "the retry of the round before is dropped"
+    assert len(webhooks.sent) == 1, "the retry of the previous round is dropped"
     webhooks.run_until_idle()
     assert [sent.event["id"] for sent in webhooks.sent] == [event, event]
     row = webhooks.erp.get(path).data
@@ -239,7 +243,9 @@ def test_redelivery_starts_anew_and_ends_what_waited(webhooks: WebhookDesk) -> N
     assert len(webhooks.erp.get(path).data["attempts"]) == 3
 
 
-def test_a_delivery_is_kept_no_longer_than_its_event(webhooks: WebhookDesk, clock: Clock) -> None:
+def test_redelivery_does_not_extend_the_expiry_of_a_delivery(
+    webhooks: WebhookDesk, clock: Clock
+) -> None:
     webhook = webhooks.subscribe()
     webhooks.happen()
     webhooks.run_until_idle()
@@ -255,7 +261,7 @@ def test_a_delivery_is_kept_no_longer_than_its_event(webhooks: WebhookDesk, cloc
     assert webhooks.erp.post(f"{path}/redeliver").status == 404
 
 
-def test_what_is_not_active_is_neither_tested_nor_sent_again(webhooks: WebhookDesk) -> None:
+def test_an_inactive_subscription_rejects_test_and_redelivery(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
     webhooks.happen()
     webhooks.run_until_idle()
@@ -267,9 +273,9 @@ def test_what_is_not_active_is_neither_tested_nor_sent_again(webhooks: WebhookDe
         assert (refused.status, refused.code) == (409, "conflict")
 
 
-def test_a_plan_that_no_longer_has_webhooks_ends_deliveries(webhooks: WebhookDesk) -> None:
+def test_a_downgrade_to_a_plan_without_webhooks_cancels_deliveries(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
-    first_attempt_failed(webhooks)
+    fail_first_attempt(webhooks)
     provisioning.set_plan("acme", "essentials")
     directory.forget()
     webhooks.run_until_idle()

@@ -1,4 +1,4 @@
-"""Messages of the two queues: which one they wait in, twice, lost, from the dead letters."""
+"""Messages of the two queues: fast or slow, duplicate, lost, from the dead-letter queue."""
 
 import threading
 
@@ -14,7 +14,7 @@ def slow(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=10_000, error="timed out after 10 s")
 
 
-def test_endpoints_that_are_not_quick_wait_among_themselves(webhooks: WebhookDesk) -> None:
+def test_messages_to_new_and_slow_endpoints_use_the_slow_queue(webhooks: WebhookDesk) -> None:
     webhooks.subscribe()
     webhooks.happen(1)
     webhooks.relay()
@@ -22,7 +22,7 @@ def test_endpoints_that_are_not_quick_wait_among_themselves(webhooks: WebhookDes
     assert not first["slow"]
     assert webhooks.work(first) == []
     (moved,) = webhooks.take()
-    assert (moved["slow"], webhooks.sent) == (True, []), "it is not known yet"
+    assert (moved["slow"], webhooks.sent) == (True, []), "a new endpoint is not fast yet"
     assert webhooks.work(moved) == []
     assert len(webhooks.sent) == 1
 
@@ -31,12 +31,12 @@ def test_endpoints_that_are_not_quick_wait_among_themselves(webhooks: WebhookDes
     webhooks.endpoint = slow
     (second,) = webhooks.take()
     assert webhooks.work(second) == []
-    assert len(webhooks.sent) == 2, "it was quick"
+    assert len(webhooks.sent) == 2, "its last response was fast"
     (retry,) = webhooks.take()
-    assert retry["slow"], "it is no more"
+    assert retry["slow"], "its last response was slow"
 
 
-def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
+def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
     webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = webhooks.subscribe()
@@ -46,26 +46,26 @@ def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
     store = webhooks.stack.store()
     seen: list[bool] = []
 
-    def is_quick() -> bool:
+    def is_fast() -> bool:
         pulse = repository.read_health(store, webhook["id"])
         return pulse is not None and pulse.quick
 
-    def take_long(_: SentRequest) -> AttemptResult:
+    def respond_slowly(_: SentRequest) -> AttemptResult:
         for _tick in range(500):
-            if not is_quick():
+            if not is_fast():
                 break
             threading.Event().wait(0.01)
-        seen.append(is_quick())
+        seen.append(is_fast())
         return AttemptResult(milliseconds=1, status=200)
 
-    webhooks.endpoint = take_long
+    webhooks.endpoint = respond_slowly
     webhooks.happen(2)
     webhooks.run_until_idle()
     assert seen == [False]
 
 
-def test_a_message_twice_at_once_does_not_end_the_retries(webhooks: WebhookDesk) -> None:
-    """The copy that was faster dies before it sends what follows; the other one comes back."""
+def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: WebhookDesk) -> None:
+    """The first worker crashes before it sends the next task; the message of the other returns."""
     webhooks.subscribe()
     webhooks.happen()
     webhooks.relay()
@@ -76,7 +76,7 @@ def test_a_message_twice_at_once_does_not_end_the_retries(webhooks: WebhookDesk)
     def answer(sent: SentRequest) -> AttemptResult:
         for copy in copies:
             assert webhooks.work(copy) == []
-            assert len(webhooks.take()) == 1  # and dies
+            assert len(webhooks.take()) == 1  # lost in a crash
         return respond_500(sent)
 
     webhooks.endpoint = answer
@@ -87,7 +87,7 @@ def test_a_message_twice_at_once_does_not_end_the_retries(webhooks: WebhookDesk)
     assert following["attempt"] == 2
 
 
-def test_a_message_twice_is_one_attempt(webhooks: WebhookDesk) -> None:
+def test_duplicate_messages_cause_one_attempt(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
     webhooks.happen()
     webhooks.relay()
@@ -100,7 +100,7 @@ def test_a_message_twice_is_one_attempt(webhooks: WebhookDesk) -> None:
     assert len(webhooks.deliveries(webhook["id"])[0]["attempts"]) == 1
 
 
-def test_a_death_after_the_log_does_not_end_the_retries(webhooks: WebhookDesk) -> None:
+def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookDesk) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
     webhooks.happen()
@@ -108,7 +108,7 @@ def test_a_death_after_the_log_does_not_end_the_retries(webhooks: WebhookDesk) -
     (message,) = webhooks.take()
     message["slow"] = True
     assert webhooks.work(message) == []
-    (following,) = webhooks.take()  # as if the function had died before it sent it
+    (following,) = webhooks.take()  # lost in a crash
 
     assert webhooks.work(message, receives=2) == []
 
@@ -117,7 +117,9 @@ def test_a_death_after_the_log_does_not_end_the_retries(webhooks: WebhookDesk) -
     assert sent_again["due"] == following["due"]
 
 
-def test_a_message_from_the_dead_letters_goes_on(webhooks: WebhookDesk, clock: Clock) -> None:
+def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
+    webhooks: WebhookDesk, clock: Clock
+) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
     webhooks.happen()
@@ -127,7 +129,7 @@ def test_a_message_from_the_dead_letters_goes_on(webhooks: WebhookDesk, clock: C
     assert webhooks.work(message) == []
     webhooks.take()  # lost
     assert webhooks.work(message) == []
-    assert webhooks.messages() == [], "the one that follows should be under way"
+    assert webhooks.messages() == [], "the next task is not overdue yet"
 
     clock.advance(3600)
     assert webhooks.work(message) == []
@@ -136,7 +138,7 @@ def test_a_message_from_the_dead_letters_goes_on(webhooks: WebhookDesk, clock: C
     assert following["attempt"] == 2
 
 
-def test_a_message_that_makes_no_sense_comes_back(webhooks: WebhookDesk) -> None:
+def test_an_invalid_message_is_reported_as_failed(webhooks: WebhookDesk) -> None:
     assert webhooks.work({"no": "task"}) == ["m0"]
 
 

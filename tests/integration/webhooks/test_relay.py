@@ -1,4 +1,4 @@
-"""From the outbox to the queue."""
+"""The relay from the outbox to the delivery queue."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ from tests.webhook_scenario import WebhookDesk, run_relay, stream_of
 DAYS_31 = 31 * 86_400
 
 
-def told(webhooks: WebhookDesk, **more: Any) -> None:
-    """Let something happen that nothing in the warehouse has to happen for."""
+def raise_wave_event(webhooks: WebhookDesk, **more: Any) -> None:
+    """Raise an event without a warehouse operation."""
     facts = {"object": "wave", "id": 1, "version": 1, "href": "/waves/1", "attributes": {}, **more}
     run_transaction(
         webhooks.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
@@ -29,14 +29,14 @@ def told(webhooks: WebhookDesk, **more: Any) -> None:
 
 
 def expiries(webhooks: WebhookDesk) -> list[int | None]:
-    """When each entry of the outbox ends, the oldest first; None for those not relayed."""
+    """Return the expiry of each outbox entry, oldest first; None if it was not relayed."""
     events = webhooks.stack.events(webhooks.slug)
     return [int(event["expires_at"]["N"]) if "expires_at" in event else None for event in events]
 
 
-def test_an_entry_expires_only_once_it_was_relayed(webhooks: WebhookDesk) -> None:
+def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookDesk) -> None:
     webhooks.subscribe("wave.planned")
-    told(webhooks)
+    raise_wave_event(webhooks)
     assert expiries(webhooks) == [None]
 
     assert webhooks.relay() == []
@@ -47,18 +47,18 @@ def test_an_entry_expires_only_once_it_was_relayed(webhooks: WebhookDesk) -> Non
     assert len(webhooks.messages()) == 1
 
 
-def test_what_nobody_wants_is_relayed_too(webhooks: WebhookDesk) -> None:
-    told(webhooks)
+def test_an_event_without_subscriptions_is_marked_as_relayed(webhooks: WebhookDesk) -> None:
+    raise_wave_event(webhooks)
     assert webhooks.relay() == []
     assert None not in expiries(webhooks)
     assert webhooks.messages() == []
 
 
-def test_twenty_subscriptions_and_many_events(webhooks: WebhookDesk) -> None:
+def test_each_event_is_sent_to_each_of_twenty_subscriptions(webhooks: WebhookDesk) -> None:
     for _ in range(20):
         webhooks.subscribe("wave.planned")
     for number in range(1, 8):
-        told(webhooks, id=number)
+        raise_wave_event(webhooks, id=number)
 
     assert webhooks.relay() == []
 
@@ -66,30 +66,30 @@ def test_twenty_subscriptions_and_many_events(webhooks: WebhookDesk) -> None:
     assert len(pairs) == len(webhooks.messages()) == 140
 
 
-def test_groups_are_fair_between_tenants_and_endpoints(webhooks: WebhookDesk) -> None:
+def test_each_subscription_has_its_own_message_group(webhooks: WebhookDesk) -> None:
     webhooks.subscribe("wave.planned")
     webhooks.subscribe("wave.planned")
-    told(webhooks)
+    raise_wave_event(webhooks)
     webhooks.relay()
     groups = {message.group_id for queue in webhooks._queues() for message in queue._messages}
     assert groups == {"acme.1", "acme.2"}
 
 
-def test_what_the_queue_refuses_is_reported_and_sent_again(
+def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
     webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhooks.subscribe("wave.planned")
     for number in range(1, 4):
-        told(webhooks, id=number)
+        raise_wave_event(webhooks, id=number)
     send = Queue.send_many
 
-    def refuse_second(queue: Queue, messages: Any) -> Any:
+    def reject_second(queue: Queue, messages: Any) -> Any:
         send(queue, [message for message in messages if message is not messages[1]])
         return [messages[1]]
 
     batch = webhooks.stream()
     with monkeypatch.context() as patch:
-        patch.setattr(Queue, "send_many", refuse_second)
+        patch.setattr(Queue, "send_many", reject_second)
         assert run_relay(batch) == ["2"]
     assert [expiry is None for expiry in expiries(webhooks)] == [False, True, False]
 
@@ -99,18 +99,18 @@ def test_what_the_queue_refuses_is_reported_and_sent_again(
     assert sorted(sent.event["data"]["id"] for sent in webhooks.sent) == [1, 2, 3]
 
 
-def test_an_entry_that_cannot_be_read_does_not_stop_the_others(webhooks: WebhookDesk) -> None:
+def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookDesk) -> None:
     webhooks.subscribe("wave.planned")
-    told(webhooks)
+    raise_wave_event(webhooks)
     batch = stream_of([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
 
     assert run_relay(batch) == ["1"]
     assert len(webhooks.messages()) == 1
 
 
-def test_changes_of_entries_are_no_events(webhooks: WebhookDesk) -> None:
+def test_changed_and_removed_entries_are_ignored(webhooks: WebhookDesk) -> None:
     webhooks.subscribe("wave.planned")
-    told(webhooks)
+    raise_wave_event(webhooks)
     batch = webhooks.stream()
     for name in ("MODIFY", "REMOVE"):
         batch["Records"][0]["eventName"] = name
@@ -118,33 +118,33 @@ def test_changes_of_entries_are_no_events(webhooks: WebhookDesk) -> None:
     assert webhooks.messages() == []
 
 
-def test_an_entry_that_is_gone_does_not_come_back(webhooks: WebhookDesk) -> None:
-    told(webhooks)
+def test_marking_an_expired_entry_does_not_recreate_it(webhooks: WebhookDesk) -> None:
+    raise_wave_event(webhooks)
     batch = webhooks.stream()
     webhooks.stack.empty()
     assert run_relay(batch) == []
     assert webhooks.stack.events() == []
 
 
-def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(webhooks: WebhookDesk) -> None:
-    told(webhooks)
+def test_an_unknown_tenant_receives_nothing(webhooks: WebhookDesk) -> None:
+    raise_wave_event(webhooks)
     batch = webhooks.stream()
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
     assert run_relay(batch) == []
     assert webhooks.messages() == []
 
 
-def test_a_plan_that_has_just_got_webhooks_loses_no_event(webhooks: WebhookDesk) -> None:
-    """The environment of relay and worker still knows the tenant as it was."""
+def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookDesk) -> None:
+    """Relay and worker still have the tenant with its old plan in their cache."""
     webhook = webhooks.subscribe("wave.planned")
     provisioning.set_plan("acme", "essentials")
     directory.forget()
-    told(webhooks, id=1)
+    raise_wave_event(webhooks, id=1)
     assert webhooks.relay() == []
     assert webhooks.messages() == []
 
     provisioning.set_plan("acme", "professional")
-    told(webhooks, id=2)
+    raise_wave_event(webhooks, id=2)
     assert webhooks.relay() == []
     (message,) = webhooks.take()
     provisioning.set_plan("acme", "essentials")
@@ -160,7 +160,7 @@ def test_a_plan_that_has_just_got_webhooks_loses_no_event(webhooks: WebhookDesk)
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])
 def test_a_body_has_at_most_20_kb(webhooks: WebhookDesk, size: int) -> None:
     webhooks.subscribe("wave.planned")
-    told(webhooks, attributes={"note": "é" * (size // 2)})
+    raise_wave_event(webhooks, attributes={"note": "é" * (size // 2)})
     webhooks.run_until_idle()
 
     (sent,) = webhooks.sent
@@ -169,7 +169,7 @@ def test_a_body_has_at_most_20_kb(webhooks: WebhookDesk, size: int) -> None:
     assert (sent.event["data"]["attributes"] is not None) == fits
 
 
-def test_a_long_address_counts_too() -> None:
+def test_the_size_limit_includes_the_base_url() -> None:
     (_, entry) = parse_entry(
         {
             "PK": {"S": "acme"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
@@ -183,12 +183,14 @@ def test_a_long_address_counts_too() -> None:
     assert b'"attributes":{' in entry.body("https://api.example.com/api/v1")
 
 
-def test_an_operator_relays_what_the_stream_gave_up(webhooks: WebhookDesk, stack: Stack) -> None:
+def test_an_operator_relays_entries_discarded_by_the_stream(
+    webhooks: WebhookDesk, stack: Stack
+) -> None:
     del stack
     deploy_stack()
     webhook = webhooks.subscribe("wave.planned")
-    told(webhooks, id=1)
-    webhooks.stream()  # and it gives them up
+    raise_wave_event(webhooks, id=1)
+    webhooks.stream()  # discarded after the last retry
     runner = CliRunner(mix_stderr=False)
 
     young = runner.invoke(main, ["--json", "events", "relay"])
@@ -205,7 +207,7 @@ def test_an_operator_relays_what_the_stream_gave_up(webhooks: WebhookDesk, stack
     assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
-def test_a_version_of_a_resource_has_one_event(webhooks: WebhookDesk) -> None:
+def test_two_events_of_one_version_are_rejected(webhooks: WebhookDesk) -> None:
     facts: dict[str, Any] = {"object": "wave", "id": 1, "href": "/waves/1", "attributes": {}}
 
     def twice(tx: Transaction) -> None:

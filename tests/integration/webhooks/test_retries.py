@@ -1,4 +1,4 @@
-"""What is tried again, how often, and when a subscription ends."""
+"""Retries, and the deactivation of subscriptions."""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +14,7 @@ def gone(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=5, status=410, error="responded with status 410")
 
 
-def test_retries_come_later_and_later(webhooks: WebhookDesk, clock: Clock) -> None:
+def test_retries_follow_the_configured_delays(webhooks: WebhookDesk, clock: Clock) -> None:
     assert config().webhook_delays == DELAYS
     webhook = webhooks.subscribe()
     webhooks.endpoint = respond_500
@@ -31,9 +31,9 @@ def test_retries_come_later_and_later(webhooks: WebhookDesk, clock: Clock) -> No
         assert timedelta(seconds=delay) <= due - last <= timedelta(seconds=1.1 * delay + 0.001)
         (message,) = webhooks.messages()
         assert message["attempt"] == number + 1
-        (waits,) = webhooks.message_delays()
-        assert waits <= 900
-        if delay > 1000:  # longer than a message can wait: it goes through the queue again
+        (message_delay,) = webhooks.message_delays()
+        assert message_delay <= 900
+        if delay > 1000:  # exceeds the maximum delay of SQS: the message goes back to the queue
             clock.advance(900)
             assert webhooks.work(*webhooks.take()) == []
             assert (len(webhooks.sent), webhooks.messages()) == (number, [message])
@@ -47,14 +47,14 @@ def test_retries_come_later_and_later(webhooks: WebhookDesk, clock: Clock) -> No
     assert len({sent.body for sent in webhooks.sent}) == 1
 
 
-def test_retry_after_is_honoured(webhooks: WebhookDesk) -> None:
+def test_retry_after_delays_the_next_attempt(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = lambda _: AttemptResult(
         milliseconds=5, status=429, error="responded with status 429", retry_after=77
     )
     webhooks.happen()
     webhooks.relay()
-    for _ in range(2):  # once more since the endpoint is new
+    for _ in range(2):  # twice, because a new endpoint moves to the slow queue
         assert webhooks.work(*webhooks.take()) == []
 
     (row,) = webhooks.deliveries(webhook["id"])
@@ -62,7 +62,9 @@ def test_retry_after_is_honoured(webhooks: WebhookDesk) -> None:
     assert due - datetime.fromisoformat(row["updated_at"]) == timedelta(seconds=77)
 
 
-def test_a_success_forgets_failures_and_ten_in_a_row_end_it(webhooks: WebhookDesk) -> None:
+def test_ten_consecutive_failures_deactivate_and_a_success_resets_the_count(
+    webhooks: WebhookDesk,
+) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = respond_500
     for number in range(9):
@@ -85,7 +87,7 @@ def test_a_success_forgets_failures_and_ten_in_a_row_end_it(webhooks: WebhookDes
     sent = len(webhooks.sent)
     webhooks.happen(20)
     webhooks.run_until_idle()
-    assert len(webhooks.sent) == sent, "what happens while it is not active is not sent"
+    assert len(webhooks.sent) == sent, "events are not sent while the subscription is inactive"
 
     again = webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"is_active": True}).data
     assert (again["is_active"], again["failure_count"]) == (True, 0)
@@ -95,7 +97,7 @@ def test_a_success_forgets_failures_and_ten_in_a_row_end_it(webhooks: WebhookDes
     assert len(webhooks.sent) == sent + 1
 
 
-def test_410_ends_it_at_once(webhooks: WebhookDesk) -> None:
+def test_410_deactivates_the_subscription_at_once(webhooks: WebhookDesk) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = gone
     webhooks.happen()
