@@ -1,4 +1,4 @@
-"""Deliveries as they arrive at a receiver."""
+"""Bodies and headers of deliveries for tests of receivers."""
 
 import json
 import time
@@ -10,7 +10,7 @@ Headers = dict[str, str]
 
 
 def event_body(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
-    """An event as it is delivered."""
+    """Return the parsed body of a delivery; `data` replaces fields of `data`."""
     picking = {
         "object": "picking",
         "id": 12,
@@ -31,10 +31,10 @@ def event_body(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any
 
 
 def encoded(body: Any) -> bytes:
-    """Write it as the service does: UTF-8."""
+    """Serialize a body as UTF-8, like the service."""
     return json.dumps(body, ensure_ascii=False).encode()
 
 
 def signature(body: bytes, *secrets: str, age: int = 0) -> Headers:
-    """Headers of a delivery that was sent `age` seconds ago."""
+    """Return the headers of a delivery that was sent `age` seconds ago."""
     return signature_headers("evt_1", body, secrets, int(time.time()) - age)

@@ -39,9 +39,9 @@ def verify(secret: str, signature: str | None, body: bytes, now: float | None = 
     # After a rotation there is one v1 per valid secret.
     if not any(hmac.compare_digest(expected, each) for each in signatures):
         raise BadSignatureError("the signature does not match the body and the secret")
-    age = (time.time() if now is None else now) - int(sent_at)
-    if abs(age) > TOLERANCE:
+    difference = abs((time.time() if now is None else now) - int(sent_at))
+    if difference > TOLERANCE:
         raise BadSignatureError(
-            f"the delivery is {age:.0f} s old; at most {TOLERANCE} s are allowed"
+            f"too old, or a clock is wrong: t differs by {difference:.0f} s, at most {TOLERANCE} s"
         )
     return json.loads(body)

@@ -1,4 +1,4 @@
-"""What an event costs on its way from the outbox to those who subscribed."""
+"""Benchmark of the AWS calls per event, from the outbox to the endpoint."""
 
 import pytest
 
@@ -16,13 +16,13 @@ DELIVERY_CALLS, DELIVERY_WRITES, RETRY_WRITES = 4, 2.0, 3.0
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Relay a batch of events, deliver them, and have one fail."""
+    """Measure a relay batch, its deliveries, and a failed attempt."""
     events = QUICK_EVENTS if quick else EVENTS
     table = Table(
         "Webhooks, from the outbox to the endpoint",
         ["step", "AWS calls", "read units", "write units", "USD per million, DynamoDB"],
-        f"A batch of {events} events for {SUBSCRIPTIONS} subscriptions each, of a tenant that the"
-        " environment knows. Calls of queues are counted, not priced.",
+        f"A batch of {events} events with {SUBSCRIPTIONS} subscriptions each. Tenant and secrets"
+        " are cached. SQS calls are counted, but not priced.",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = install(patch)
@@ -37,19 +37,19 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             table.rows.append(_row("relay, per event", reading, events, RELAY_CALLS, RELAY_WRITES))
             messages = webhooks.take()
             assert len(messages) == events * SUBSCRIPTIONS
-            delivered = _worked(webhooks, aws_faults, messages[1:])
+            delivered = _run_worker(webhooks, aws_faults, messages[1:])
             share = len(messages) - 1
             row = _row("delivery, accepted", delivered, share, DELIVERY_CALLS, DELIVERY_WRITES)
             table.rows.append(row)
             webhooks.endpoint = respond_500
-            failed = _worked(webhooks, aws_faults, messages[:1])
+            failed = _run_worker(webhooks, aws_faults, messages[:1])
             row = _row("attempt that fails", failed, 1, DELIVERY_CALLS + 1, RETRY_WRITES)
             table.rows.append(row)
     return [table]
 
 
 def _warm(webhooks: WebhookDesk) -> None:
-    """Let the environment know tenant, secrets and endpoints."""
+    """Fill the caches, and record the endpoints as fast."""
     webhooks.endpoint = respond_204
     for _ in range(SUBSCRIPTIONS):
         webhooks.subscribe("product.created")
@@ -57,7 +57,7 @@ def _warm(webhooks: WebhookDesk) -> None:
     webhooks.run_until_idle()
 
 
-def _worked(
+def _run_worker(
     webhooks: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]
 ) -> Reading:
     reading = Reading()
@@ -69,8 +69,8 @@ def _worked(
 
 
 def _row(name: str, reading: Reading, share: int, calls: float, writes: float) -> Row:
-    few, holds = at_most(reading.calls / share, calls, "{:.3g}")
-    cheap, frugal = at_most(reading.units.writes / share, writes, "{:.3g}")
+    calls_text, calls_hold = at_most(reading.calls / share, calls, "{:.3g}")
+    writes_text, writes_hold = at_most(reading.units.writes / share, writes, "{:.3g}")
     cells = [
         name,
         f"{reading.calls / share:.2f}",
@@ -78,4 +78,4 @@ def _row(name: str, reading: Reading, share: int, calls: float, writes: float) -
         f"{reading.units.writes / share:.2f}",
         f"{reading.units.usd_per_million / share:.2f}",
     ]
-    return Row(cells, f"calls {few}, write units {cheap}", holds and frugal)
+    return Row(cells, f"calls {calls_text}, write units {writes_text}", calls_hold and writes_hold)

@@ -1,4 +1,4 @@
-"""What end-to-end tests of webhooks do: subscribe, and read the log."""
+"""Helpers of the end-to-end tests of webhooks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +12,14 @@ from tests.e2e.answers import data
 from tests.e2e.import_calls import eventually
 
 NEVER_RAISED = "rfid_validation.completed"
-"""Nothing raises it: who asks for it alone is sent only what is meant for it."""
+"""A kind that nothing raises: its subscriptions receive only test events."""
 
 _FINAL = {"succeeded", "failed", "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription of a test, and what is said of it."""
+    """A subscription of a test."""
 
     client: httpx.Client
     id: int
@@ -27,22 +27,22 @@ class Subscription:
     path: str
 
     def get(self) -> dict[str, Any]:
-        """Read it."""
+        """Return the subscription."""
         shown: dict[str, Any] = data(self.client.get(self.path))
         return shown
 
     def send_test(self) -> str:
-        """Ask for a test event; return the id of its delivery."""
+        """Send a test event; return the id of its delivery."""
         delivery: dict[str, Any] = data(self.client.post(f"{self.path}/test"), 202)
         return str(delivery["id"])
 
     def delivery(self, event: str) -> dict[str, Any]:
-        """Read a delivery."""
+        """Return a delivery."""
         read: dict[str, Any] = data(self.client.get(f"{self.path}/deliveries/{event}"))
         return read
 
     def wait_until_final(self, event: str, *, attempts: int = 1) -> dict[str, Any]:
-        """Wait until a delivery has ended, after so many attempts or more."""
+        """Wait until a delivery has ended with at least this many attempts; return it."""
 
         def look() -> dict[str, Any] | None:
             read = self.delivery(event)
@@ -54,7 +54,7 @@ class Subscription:
 
 @contextmanager
 def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscription]:
-    """Subscribe, to nothing that happens unless events are named, as long as the block lasts."""
+    """Subscribe during the block; without `events` only to a kind that nothing raises."""
     answer = client.post("/webhooks", json={"url": url, "events": events or [NEVER_RAISED]})
     made = data(answer, 201)
     one = Subscription(client, made["id"], made["secret"], f"/webhooks/{made['id']}")
@@ -65,8 +65,8 @@ def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscri
 
 
 def send_test_event(
-    client: httpx.Client, *replies: CannedResponse
+    client: httpx.Client, *responses: CannedResponse
 ) -> tuple[dict[str, Any], list[ReceivedRequest]]:
-    """Send a test event to an endpoint with such replies; its delivery, and what arrived."""
-    with running_endpoint(*replies) as endpoint, subscribed(client, endpoint.url) as one:
+    """Send a test event to an endpoint; return its delivery and the received requests."""
+    with running_endpoint(*responses) as endpoint, subscribed(client, endpoint.url) as one:
         return one.wait_until_final(one.send_test()), endpoint.requests

@@ -1,4 +1,4 @@
-"""Where deliveries of tests go."""
+"""Fixtures that replace DNS, the internet and certificate authorities."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,13 @@ from tests.unit.webhooks.fake_resolver import FakeResolver
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
-    """The authority that the system trusts."""
+    """The only trusted certificate authority."""
     return CertificateAuthority("trusted", tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
-    """Names that lead where the test says."""
+    """A resolver whose addresses the test sets."""
     return FakeResolver.install(monkeypatch)
 
 
@@ -26,6 +26,6 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
 def internet(
     monkeypatch: pytest.MonkeyPatch, authority: CertificateAuthority
 ) -> Iterator[FakeInternet]:
-    """A public internet on loopback."""
+    """Public addresses that are served on loopback."""
     yield FakeInternet.install(monkeypatch, authority)
     http_client._tls_context.cache_clear()

@@ -1,4 +1,4 @@
-"""A public internet on loopback: names, addresses and who answers there."""
+"""A fake internet: connections to public addresses go to servers on loopback."""
 
 import socket
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ HOST = "hooks.example.com"
 URL = f"https://{HOST}/in?key=1"
 ADDRESS = "93.184.216.34"
 
-_dial = http_client._connect_to_address
+_connect_to_address = http_client._connect_to_address
 
 
 @dataclass
 class FakeInternet:
-    """What is dialled at a public address is answered by an endpoint of the test.
+    """Redirects connections to public addresses to test servers on loopback.
 
-    The addresses that names lead to are checked as ever; the one that trusts this internet's
-    authority is the system, by its usual variable.
+    The client checks the public addresses as usual. SSL_CERT_FILE makes the system trust the
+    authority of the test servers.
     """
 
     resolver: FakeResolver
@@ -38,7 +38,7 @@ class FakeInternet:
     def install(
         cls, monkeypatch: pytest.MonkeyPatch, authority: CertificateAuthority
     ) -> "FakeInternet":
-        """Take the place of the real one."""
+        """Replace DNS, connections and trusted authorities during the test."""
         internet = cls(FakeResolver.install(monkeypatch), authority)
         internet.resolver.set_addresses(HOST, ADDRESS)
         monkeypatch.setattr(http_client, "_connect_to_address", internet.connect)
@@ -48,24 +48,24 @@ class FakeInternet:
         return internet
 
     def connect(self, address: str, port: int, seconds: float) -> socket.socket:
-        """As sending._dial, but to where the address is on loopback."""
+        """Connect to the loopback port of an address instead of the address."""
         self.connections.append((address, port))
         if address not in self.ports:
             raise ConnectionRefusedError
-        return _dial("127.0.0.1", self.ports[address], seconds)
+        return _connect_to_address("127.0.0.1", self.ports[address], seconds)
 
     @contextmanager
     def endpoint(
-        self, behaviour: ConnectionHandler, *, certified: str = HOST
+        self, handler: ConnectionHandler, *, certified: str = HOST
     ) -> Iterator[LoopbackServer]:
-        """Have somebody at the public address, with a certificate for that name."""
-        with serving(behaviour, self.authority.server(certified)) as endpoint:
+        """Serve ADDRESS with a certificate for the name `certified`."""
+        with serving(handler, self.authority.server(certified)) as endpoint:
             self.ports[ADDRESS] = endpoint.port
             yield endpoint
 
-    def post(self, behaviour: ConnectionHandler, *, seconds: float = 5.0) -> AttemptResult:
-        """Send a small event to an endpoint that behaves so."""
-        with self.endpoint(behaviour):
+    def post(self, handler: ConnectionHandler, *, seconds: float = 5.0) -> AttemptResult:
+        """Post a small event to a server with this connection handler."""
+        with self.endpoint(handler):
             return post_event(
                 URL, b'{"id": "evt_1"}', {"Content-Type": "application/json"}, seconds=seconds
             )

@@ -1,4 +1,4 @@
-"""Names that lead where a test says, instead of the resolver of the system."""
+"""A fake DNS resolver."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-type _Found = tuple[int, int, int, str, tuple[str, int]]
+type _AddressInfo = tuple[int, int, int, str, tuple[str, int]]
 
 
 @dataclass
@@ -17,43 +17,43 @@ class FakeResolver:
 
     queries: list[tuple[str, int]] = field(default_factory=list)
     _answers: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
-    _talks: threading.Event = field(default_factory=threading.Event)
+    _running: threading.Event = field(default_factory=threading.Event)
 
     @classmethod
     def install(cls, monkeypatch: pytest.MonkeyPatch) -> "FakeResolver":
-        """Answer in place of the system's resolver."""
+        """Replace the system's resolver during the test."""
         resolver = cls()
-        resolver._talks.set()
+        resolver._running.set()
         monkeypatch.setattr(socket, "getaddrinfo", resolver.getaddrinfo)
         return resolver
 
     def set_addresses(self, name: str, *addresses: str) -> None:
-        """Let a name have these addresses from now on."""
+        """Set the addresses of a name."""
         self._answers[name] = [addresses]
 
     def set_address_sequence(self, name: str, *answers: str) -> None:
-        """Let a name have another single address each time it is asked for."""
+        """Set the address for each following query of a name; the last one repeats."""
         self._answers[name] = [(answer,) for answer in answers]
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Answer nothing meanwhile, and whatever was asked afterwards."""
-        self._talks.clear()
+        """Block queries during the block and answer them afterwards."""
+        self._running.clear()
         try:
             yield
         finally:
-            self._talks.set()
+            self._running.set()
 
     def wait_for_pending_queries(self) -> None:
-        """Wait for the threads that are still asking."""
+        """Wait for the threads with unfinished queries."""
         for thread in threading.enumerate():
             if thread.name == "resolve":
                 thread.join(5)
 
-    def getaddrinfo(self, host: str, port: int, *, type: socket.SocketKind) -> list[_Found]:  # noqa: A002
-        """As socket.getaddrinfo."""
+    def getaddrinfo(self, host: str, port: int, *, type: socket.SocketKind) -> list[_AddressInfo]:  # noqa: A002
+        """Replace socket.getaddrinfo."""
         self.queries.append((host, port))
-        assert self._talks.wait(30)
+        assert self._running.wait(30)
         answers = self._answers.get(host)
         if answers is None:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")

@@ -1,4 +1,4 @@
-"""Servers on loopback that behave as an endpoint may, well or badly."""
+"""Servers on loopback with correct and hostile behavior."""
 
 import socket
 import ssl
@@ -8,30 +8,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 type ConnectionHandler = Callable[[socket.socket], None]
-"""What an endpoint does with a connection, after TLS if it has any; then it closes it."""
+"""Handles a connection after the TLS handshake, if any; the server closes it afterwards."""
 
 _TRICKLE_SECONDS = 10
 _TIMEOUT_SECONDS = 30
-"""Seconds after which an endpoint gives up, far beyond any deadline of a test."""
+"""Seconds after which a server gives up; longer than any deadline of a test."""
 
 
 class LoopbackServer:
-    """One server; it serves each connection in a thread of its own."""
+    """A server with one thread per connection."""
 
-    def __init__(self, behaviour: ConnectionHandler, tls: ssl.SSLContext | None) -> None:
-        self._behaviour = behaviour
+    def __init__(self, handler: ConnectionHandler, tls: ssl.SSLContext | None) -> None:
+        self._handler = handler
         self._tls = tls
         self._stopping = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self.connections = 0
         self.sni_names: list[str | None] = []
-        """Names that callers asked for in the TLS handshake."""
+        """Server names from the TLS handshakes."""
         self._threads = [threading.Thread(target=self._listen, daemon=True)]
         self._threads[0].start()
 
     def close(self) -> None:
-        """Stop listening, and wait until the last connection is done with."""
+        """Stop listening and wait for all connections."""
         self._stopping.set()
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
@@ -53,30 +53,30 @@ class LoopbackServer:
 
     def _serve(self, connection: socket.socket) -> None:
         connection.settimeout(_TIMEOUT_SECONDS)
-        # A caller that goes away in the middle is what most tests are about.
+        # In most tests the client closes the connection early.
         with connection, suppress(OSError):
             if self._tls is None:
-                self._behaviour(connection)
+                self._handler(connection)
                 return
             self._tls.sni_callback = lambda _socket, name, _context: self.sni_names.append(name)
             with self._tls.wrap_socket(connection, server_side=True) as secure:
-                self._behaviour(secure)
+                self._handler(secure)
 
 
 @contextmanager
 def serving(
-    behaviour: ConnectionHandler, tls: ssl.SSLContext | None = None
+    handler: ConnectionHandler, tls: ssl.SSLContext | None = None
 ) -> Iterator[LoopbackServer]:
-    """Run an endpoint meanwhile."""
-    endpoint = LoopbackServer(behaviour, tls)
+    """Run a server during the block."""
+    server = LoopbackServer(handler, tls)
     try:
-        yield endpoint
+        yield server
     finally:
-        endpoint.close()
+        server.close()
 
 
 def read_request(connection: socket.socket) -> tuple[bytes, bytes]:
-    """Read a request with its body: (head, body)."""
+    """Read a request; return its head and its body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += _receive(connection)
@@ -95,51 +95,51 @@ def _receive(connection: socket.socket) -> bytes:
 
 
 def responding(answer: bytes) -> ConnectionHandler:
-    """Read the request, send this, close."""
+    """Return a handler that reads the request, sends a response and closes."""
 
-    def behave(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(answer)
 
-    return behave
+    return handle
 
 
 def hanging(answer: bytes = b"") -> ConnectionHandler:
-    """Read the request, send the beginning of an answer and nothing more."""
+    """Return a handler that reads the request and sends only the start of a response."""
 
-    def behave(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(answer)
         connection.recv(1)
 
-    return behave
+    return handle
 
 
-def trickle(connection: socket.socket, drop: bytes, seconds: float) -> None:
-    """Send a drop now and then, for much longer than anybody should wait."""
+def trickle(connection: socket.socket, chunk: bytes, seconds: float) -> None:
+    """Send a chunk at intervals, for longer than any deadline."""
     for _ in range(round(_TRICKLE_SECONDS / seconds)):
         time.sleep(seconds)
-        connection.sendall(drop)
+        connection.sendall(chunk)
 
 
-def trickling(beginning: bytes, drop: bytes, seconds: float = 0.01) -> ConnectionHandler:
-    """Read the request, send the beginning of an answer and then a drop now and then."""
+def trickling(beginning: bytes, chunk: bytes, seconds: float = 0.01) -> ConnectionHandler:
+    """Return a handler that sends the start of a response and then a chunk at intervals."""
 
-    def behave(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(beginning)
-        trickle(connection, drop, seconds)
+        trickle(connection, chunk, seconds)
 
-    return behave
+    return handle
 
 
-def flooding(beginning: bytes, flood: bytes) -> ConnectionHandler:
-    """Read the request and send without end, as fast as the caller takes it."""
+def flooding(beginning: bytes, chunk: bytes) -> ConnectionHandler:
+    """Return a handler that sends data without end, as fast as the client reads it."""
 
-    def behave(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         read_request(connection)
         connection.sendall(beginning)
         while True:
-            connection.sendall(flood)
+            connection.sendall(chunk)
 
-    return behave
+    return handle

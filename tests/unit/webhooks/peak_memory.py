@@ -1,7 +1,7 @@
-"""Runs in a process of its own: sends to hostile endpoints and tells what that took.
+"""A program that posts to hostile endpoints and prints its peak memory.
 
-Its arguments are ports on loopback. Writes the errors in one line and in the next by how much the
-most memory that the process has had grew, in kB.
+Its arguments are ports on loopback. It prints the errors in one line, and the growth of its peak
+memory in kB in the next line.
 """
 
 import sys
@@ -18,13 +18,13 @@ _STATUS = Path("/proc/self/status")
 
 
 def peak_kb() -> int:
-    """Most memory that this process has had, in kB."""
+    """Return the peak memory of this process in kB."""
     return int(_STATUS.read_text().partition("VmHWM:")[2].split()[0])
 
 
 def main() -> None:
-    """Send to each port, after an attempt that comes to nothing."""
-    dial = http_client._connect_to_address
+    """Post to each port, after an attempt that fails."""
+    connect = http_client._connect_to_address
     http_client._tls_context()
     ports = [1, *map(int, sys.argv[1:])]
     upcoming = iter(ports)
@@ -33,7 +33,7 @@ def main() -> None:
     with pytest.MonkeyPatch.context() as patch:
         FakeResolver.install(patch).set_addresses(HOST, ADDRESS)
         patch.setattr(
-            http_client, "_connect_to_address", lambda *_: dial("127.0.0.1", next(upcoming), 5.0)
+            http_client, "_connect_to_address", lambda *_: connect("127.0.0.1", next(upcoming), 5.0)
         )
         for _ in ports:
             errors.append(str(post_event(URL, b"{}", {}).error))

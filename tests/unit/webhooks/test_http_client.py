@@ -1,4 +1,4 @@
-"""One attempt to deliver: what arrives, what counts as success, and why it failed."""
+"""The HTTP client of deliveries: requests, success and errors."""
 
 import gzip
 import logging
@@ -26,15 +26,15 @@ def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
     return "\r\n".join(lines).encode() + body
 
 
-def test_an_event_arrives_as_it_was_sent(internet: FakeInternet) -> None:
+def test_post_sends_the_event_with_its_headers(internet: FakeInternet) -> None:
     requests = []
 
-    def receive(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         requests.append(read_request(connection))
         connection.sendall(answer("200 OK", body=b"thanks"))
 
-    with internet.endpoint(receive) as endpoint:
-        outcome = post_event(URL, b'{"id": "evt_1"}', {"X-Service-Signature": "t=1,v1=ab"})
+    with internet.endpoint(handle) as endpoint:
+        result = post_event(URL, b'{"id": "evt_1"}', {"X-Service-Signature": "t=1,v1=ab"})
 
     [(head, body)] = requests
     line, *headers = head.decode().split("\r\n")
@@ -51,67 +51,69 @@ def test_an_event_arrives_as_it_was_sent(internet: FakeInternet) -> None:
     assert endpoint.sni_names == [HOST]
     assert internet.connections == [(ADDRESS, 443)]
     assert internet.resolver.queries == [(HOST, 443)]
-    assert outcome == AttemptResult(outcome.milliseconds, status=200, response="thanks")
+    assert result == AttemptResult(result.milliseconds, status=200, response="thanks")
 
 
-def test_the_other_port_is_named_to_the_endpoint(internet: FakeInternet) -> None:
+def test_port_8443_is_used_and_sent_in_the_host_header(internet: FakeInternet) -> None:
     heads = []
 
-    def receive(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         heads.append(read_request(connection)[0])
         connection.sendall(answer("204 No Content"))
 
-    with internet.endpoint(receive):
-        outcome = post(f"https://{HOST}:8443")
+    with internet.endpoint(handle):
+        result = post(f"https://{HOST}:8443")
 
-    assert outcome.status == 204
-    assert outcome.error is None
+    assert result.status == 204
+    assert result.error is None
     assert internet.connections == [(ADDRESS, 8443)]
     assert heads[0].startswith(b"POST / HTTP/1.1\r\n")
     assert b"\r\nHost: hooks.example.com:8443\r\n" in heads[0]
 
 
-def test_the_local_run_delivers_to_this_machine() -> None:
+def test_localhost_is_allowed_in_the_local_run() -> None:
     with serving(responding(answer("200 OK", body=b"seen"))) as endpoint:
-        outcome = post(f"http://localhost:{endpoint.port}/in", localhost=True)
+        result = post(f"http://localhost:{endpoint.port}/in", localhost=True)
 
-    assert (outcome.status, outcome.error, outcome.response) == (200, None, "seen")
+    assert (result.status, result.error, result.response) == (200, None, "seen")
 
 
-def test_elsewhere_this_machine_is_refused() -> None:
+def test_localhost_is_rejected_by_default() -> None:
     with serving(responding(answer("200 OK"))) as endpoint:
-        outcome = post(f"http://localhost:{endpoint.port}/in")
+        result = post(f"http://localhost:{endpoint.port}/in")
 
-    assert outcome == AttemptResult(0, error="must start with https://")
+    assert result == AttemptResult(0, error="must start with https://")
     assert endpoint.connections == 0
 
 
 @pytest.mark.parametrize("status", ["200 OK", "201 Created", "202", "204 No Content", "299 Odd"])
-def test_every_status_that_says_yes_succeeds(internet: FakeInternet, status: str) -> None:
-    outcome = internet.post(responding(answer(status)))
+def test_every_2xx_status_is_a_success(internet: FakeInternet, status: str) -> None:
+    result = internet.post(responding(answer(status)))
 
-    assert (outcome.status, outcome.error) == (int(status[:3]), None)
+    assert (result.status, result.error) == (int(status[:3]), None)
 
 
 @pytest.mark.parametrize(
     "status", [101, 199, 400, 401, 404, 410, 413, 429, 500, 502, 503, 504, 599, 600, 999]
 )
-def test_every_other_status_fails_and_is_named(internet: FakeInternet, status: int) -> None:
-    outcome = internet.post(responding(answer(f"{status} Odd", body=b"reason")))
+def test_every_other_status_is_a_failure_with_the_status_in_the_error(
+    internet: FakeInternet, status: int
+) -> None:
+    result = internet.post(responding(answer(f"{status} Odd", body=b"reason")))
 
-    assert (outcome.status, outcome.error) == (status, f"responded with status {status}")
-    assert outcome.response == ("" if status < 200 else "reason")
+    assert (result.status, result.error) == (status, f"responded with status {status}")
+    assert result.response == ("" if status < 200 else "reason")
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
 @pytest.mark.parametrize("location", ["http://169.254.169.254/latest/meta-data/", URL, "/other"])
-def test_a_redirect_is_not_followed(internet: FakeInternet, status: int, location: str) -> None:
-    behaviour = responding(answer(f"{status} Over There", f"Location: {location}"))
+def test_redirects_are_not_followed(internet: FakeInternet, status: int, location: str) -> None:
+    handler = responding(answer(f"{status} Over There", f"Location: {location}"))
 
-    with internet.endpoint(behaviour) as endpoint:
-        outcome = post(URL)
+    with internet.endpoint(handler) as endpoint:
+        result = post(URL)
 
-    assert (outcome.status, outcome.error) == (status, f"responded with a redirect ({status})")
+    assert (result.status, result.error) == (status, f"responded with a redirect ({status})")
     assert endpoint.connections == 1
     assert internet.connections == [(ADDRESS, 443)]
     assert internet.resolver.queries == [(HOST, 443)]
@@ -128,22 +130,20 @@ def test_a_redirect_is_not_followed(internet: FakeInternet, status: int, locatio
         ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
     ],
 )  # fmt: skip
-def test_an_endpoint_may_ask_for_patience(
-    internet: FakeInternet, text: str, seconds: int | None
-) -> None:
+def test_retry_after_is_parsed(internet: FakeInternet, text: str, seconds: int | None) -> None:
     header = (
         b"HTTP/1.1 429 Slow\r\nContent-Length: 0\r\nRetry-After: " + text.encode() + b"\r\n\r\n"
     )
 
-    outcome = internet.post(responding(header))
+    result = internet.post(responding(header))
 
-    assert (outcome.error, outcome.retry_after) == ("responded with status 429", seconds)
+    assert (result.error, result.retry_after) == ("responded with status 429", seconds)
 
 
 @pytest.mark.parametrize(
     ("status", "counts"), [(429, True), (503, True), (200, False), (500, False)]
 )
-def test_patience_until_a_date_counts_from_now(
+def test_retry_after_with_a_date_is_relative_to_now(
     internet: FakeInternet,
     clock: Clock,
     status: int,
@@ -152,39 +152,43 @@ def test_patience_until_a_date_counts_from_now(
     clock.freeze()
     date = formatdate(clock.time() + 90, usegmt=True)
 
-    outcome = internet.post(responding(answer(f"{status} Odd", f"Retry-After: {date}")))
+    result = internet.post(responding(answer(f"{status} Odd", f"Retry-After: {date}")))
 
-    assert outcome.retry_after in ({89, 90} if counts else {None})
+    assert result.retry_after in ({89, 90} if counts else {None})
 
 
-def test_the_log_keeps_the_beginning_of_an_answer(internet: FakeInternet) -> None:
+def test_response_text_has_the_first_1024_bytes_without_control_characters(
+    internet: FakeInternet,
+) -> None:
     body = b"\xff\x00a\x1b[31m\r\n\tb\x7f\xc2\x85\xe2\x80\xae" + "\u00fc".encode() + b"." * 5000
 
-    outcome = internet.post(responding(answer("200 OK", body=body)))
+    result = internet.post(responding(answer("200 OK", body=body)))
 
-    assert outcome.response.startswith("\ufffda[31m\n\tb\u00fc....")
-    assert outcome.response.count(".") == 1024 - body.index(b".")
-    assert outcome.error is None
+    assert result.response.startswith("\ufffda[31m\n\tb\u00fc....")
+    assert result.response.count(".") == 1024 - body.index(b".")
+    assert result.error is None
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip", "GZIP", "x"])
-def test_an_encoded_answer_is_not_unpacked(internet: FakeInternet, encoding: str) -> None:
+def test_a_response_with_a_content_encoding_is_rejected_unread(
+    internet: FakeInternet, encoding: str
+) -> None:
     bomb = gzip.compress(bytes(10_000_000))
     coded = f"Content-Encoding: {encoding}"
 
-    outcome = internet.post(responding(answer("200 OK", coded, body=bomb)))
-    refusal = internet.post(responding(answer("500 Oh", coded, body=bomb)))
+    result = internet.post(responding(answer("200 OK", coded, body=bomb)))
+    rejected = internet.post(responding(answer("500 Oh", coded, body=bomb)))
 
-    assert outcome.error == "the response has an unsupported Content-Encoding"
-    assert refusal.error == "responded with status 500"
-    assert outcome.response == refusal.response == ""
+    assert result.error == "the response has an unsupported Content-Encoding"
+    assert rejected.error == "responded with status 500"
+    assert result.response == rejected.response == ""
 
 
 @pytest.mark.parametrize(
     ("size", "error"), [(65536, None), (65537, "the response is larger than 64 kB")]
 )
 @pytest.mark.parametrize("chunked", [False, True])
-def test_an_answer_has_at_most_64_kb(
+def test_a_response_may_have_at_most_64_kb(
     internet: FakeInternet,
     size: int,
     error: str | None,
@@ -197,10 +201,10 @@ def test_an_answer_has_at_most_64_kb(
         b"3;x=y\r\n...\r\n%x\r\n%b\r\n0\r\nTrailer: x\r\n\r\n" % (size - 3, body[3:])
     )
 
-    outcome = internet.post(responding(pieces if chunked else whole))
+    result = internet.post(responding(pieces if chunked else whole))
 
-    assert (outcome.status, outcome.error) == (200, error)
-    assert outcome.response == "." * 1024
+    assert (result.status, result.error) == (200, error)
+    assert result.response == "." * 1024
 
 
 def reset(connection: socket.socket) -> None:
@@ -209,7 +213,7 @@ def reset(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "handler",
     [
         lambda _: None,
         reset,
@@ -227,13 +231,13 @@ def reset(connection: socket.socket) -> None:
         responding(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n"),
     ],
 )
-def test_an_endpoint_that_closes_early_has_not_answered(
-    internet: FakeInternet, behaviour: ConnectionHandler
+def test_a_truncated_response_is_a_failure(
+    internet: FakeInternet, handler: ConnectionHandler
 ) -> None:
-    outcome = internet.post(behaviour)
+    result = internet.post(handler)
 
-    assert outcome.error == "the endpoint closed the connection early"
-    assert outcome.response in {"", "half"}
+    assert result.error == "the endpoint closed the connection early"
+    assert result.response in {"", "half"}
 
 
 @pytest.mark.parametrize(
@@ -252,10 +256,10 @@ def test_an_endpoint_that_closes_early_has_not_answered(
         b"HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\nab",
     ],
 )
-def test_what_is_no_http_is_no_answer(internet: FakeInternet, text: bytes) -> None:
-    outcome = internet.post(responding(text))
+def test_an_invalid_http_response_is_a_failure(internet: FakeInternet, text: bytes) -> None:
+    result = internet.post(responding(text))
 
-    assert (outcome.status, outcome.error) == (None, "the response is not valid HTTP")
+    assert (result.status, result.error) == (None, "the response is not valid HTTP")
 
 
 @pytest.mark.parametrize(
@@ -268,28 +272,28 @@ def test_what_is_no_http_is_no_answer(internet: FakeInternet, text: bytes) -> No
         (HOST, (1, 2), "the certificate is not valid yet"),
     ],
 )
-def test_a_certificate_must_be_that_of_the_name(
+def test_a_certificate_of_another_host_or_date_is_rejected(
     internet: FakeInternet, host: str, days: tuple[int, int], error: str
 ) -> None:
-    heard = []
+    received = []
 
-    def receive(connection: socket.socket) -> None:
-        heard.append(connection.recv(1))
+    def handle(connection: socket.socket) -> None:
+        received.append(connection.recv(1))
 
-    with serving(receive, internet.authority.server(host, days=days)) as endpoint:
+    with serving(handle, internet.authority.server(host, days=days)) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
-        outcome = post(URL)
+        result = post(URL)
 
-    assert (outcome.status, outcome.error) == (None, error)
-    assert b"".join(heard) == b""
+    assert (result.status, result.error) == (None, error)
+    assert b"".join(received) == b""
 
 
-def test_a_certificate_for_all_names_of_a_domain_is_good(internet: FakeInternet) -> None:
+def test_a_wildcard_certificate_is_accepted(internet: FakeInternet) -> None:
     with internet.endpoint(responding(answer("200 OK")), certified="*.example.com"):
         assert post(URL).error is None
 
 
-def test_a_certificate_must_come_from_a_known_authority(
+def test_a_certificate_of_an_untrusted_authority_is_rejected(
     internet: FakeInternet, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     unknown = CertificateAuthority("unknown", tmp_path_factory.mktemp("unknown"))
@@ -306,7 +310,7 @@ def test_a_certificate_must_come_from_a_known_authority(
 
 
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1:DeprecationWarning")
-def test_old_tls_is_refused(internet: FakeInternet) -> None:
+def test_tls_below_1_2_is_rejected(internet: FakeInternet) -> None:
     old = internet.authority.server(HOST)
     old.minimum_version = old.maximum_version = ssl.TLSVersion.TLSv1_1
     old.set_ciphers("ALL:@SECLEVEL=0")
@@ -316,17 +320,17 @@ def test_old_tls_is_refused(internet: FakeInternet) -> None:
         assert post(URL).error == "the TLS connection failed"
 
 
-def test_an_endpoint_without_tls_is_refused(internet: FakeInternet) -> None:
-    def receive(connection: socket.socket) -> None:
+def test_a_server_without_tls_is_rejected(internet: FakeInternet) -> None:
+    def handle(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(answer("400 Bad Request"))
 
-    with serving(receive) as endpoint:
+    with serving(handle) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
         assert post(URL).error == "the TLS connection failed"
 
 
-def test_nothing_an_endpoint_says_gets_into_the_log_of_the_service(
+def test_response_data_is_not_written_to_the_service_log(
     internet: FakeInternet, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = answer("200 OK", "Transfer-Encoding: chunked", "no header", ": x", body=b"0\r\n\r\n")
@@ -350,19 +354,19 @@ LINES = st.sampled_from(
 
 @settings(max_examples=300)
 @given(st.lists(LINES | st.binary(max_size=9), max_size=12).map(b"".join))
-def test_whatever_is_answered_nothing_is_raised(text: bytes) -> None:
+def test_no_response_raises_an_error(text: bytes) -> None:
     ours, theirs = socket.socketpair()
     with pytest.MonkeyPatch.context() as patch, theirs:
         patch.setattr(http_client, "_connect_to_address", lambda *_: ours)
         theirs.sendall(text)
         theirs.shutdown(socket.SHUT_WR)
-        outcome = post("http://localhost:1", localhost=True)
+        result = post("http://localhost:1", localhost=True)
 
-    assert outcome.error is None or outcome.error in {
+    assert result.error is None or result.error in {
         "the endpoint closed the connection early",
         "the response is not valid HTTP",
         "the response has an unsupported Content-Encoding",
         "responded with status 503",
-        f"responded with status {outcome.status}",
+        f"responded with status {result.status}",
     }
-    assert outcome.error or outcome.status == 200
+    assert result.error or result.status == 200

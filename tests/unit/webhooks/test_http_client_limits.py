@@ -1,4 +1,4 @@
-"""Endpoints and names that are hostile: an attempt stays within its time, memory and addresses."""
+"""Hostile endpoints and DNS: limits of time, memory and IP addresses."""
 
 import socket
 import subprocess
@@ -41,26 +41,26 @@ post = partial(post_event, body=b"{}", headers={}, seconds=SECONDS)
 
 
 def silent(connection: socket.socket) -> None:
-    """Take what comes, say nothing."""
+    """Read everything and send nothing."""
     while connection.recv(4096):
         pass
 
 
-def dripping_handshake(connection: socket.socket) -> None:
-    """Begin a long message of TLS and send it byte by byte."""
+def trickling_handshake(connection: socket.socket) -> None:
+    """Send a long TLS handshake message byte by byte."""
     connection.recv(4096)
     connection.sendall(b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb\x03\x03")
     trickle(connection, b"\0", 0.01)
 
 
-def deaf(connection: socket.socket) -> None:
-    """Never read the request."""
+def not_reading(connection: socket.socket) -> None:
+    """Do not read the request."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
     time.sleep(2 * SECONDS)
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "handler",
     [
         hanging(),
         hanging(b"HTTP/1.1 "),
@@ -73,14 +73,14 @@ def deaf(connection: socket.socket) -> None:
         trickling(CHUNKED + b"0\r\n", b"a: b\r\n"),
     ],
 )
-def test_an_answer_that_does_not_come_is_not_waited_for(
-    internet: FakeInternet, behaviour: ConnectionHandler
+def test_a_response_without_end_of_headers_times_out(
+    internet: FakeInternet, handler: ConnectionHandler
 ) -> None:
-    in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
+    in_time(lambda: internet.post(handler, seconds=SECONDS), TIMED_OUT)
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "beginning"),
+    ("handler", "beginning"),
     [
         (hanging(OK + b"Content-Length: 99\r\n\r\nhalf"), "half"),
         (trickling(OK + b"\r\n", b"."), "."),
@@ -88,69 +88,69 @@ def test_an_answer_that_does_not_come_is_not_waited_for(
         (trickling(CHUNKED, b"1\r\n.\r\n"), "."),
     ],
 )
-def test_a_body_that_does_not_end_is_not_waited_for(
-    internet: FakeInternet, behaviour: ConnectionHandler, beginning: str
+def test_a_body_without_end_times_out(
+    internet: FakeInternet, handler: ConnectionHandler, beginning: str
 ) -> None:
-    outcome = in_time(lambda: internet.post(behaviour, seconds=SECONDS), TIMED_OUT)
+    result = in_time(lambda: internet.post(handler, seconds=SECONDS), TIMED_OUT)
 
-    assert outcome.status == 200
-    assert outcome.response.startswith(beginning)
+    assert result.status == 200
+    assert result.response.startswith(beginning)
 
 
-def test_nor_is_it_on_this_machine() -> None:
+def test_a_body_without_end_from_localhost_times_out() -> None:
     with serving(trickling(OK + b"\r\n", b".")) as endpoint:
         url = f"http://localhost:{endpoint.port}"
         in_time(lambda: post(url, localhost=True), TIMED_OUT)
 
 
-def test_a_refusal_is_one_also_when_its_reasons_do_not_end(internet: FakeInternet) -> None:
-    refusal = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
+def test_an_error_status_is_reported_although_its_body_times_out(internet: FakeInternet) -> None:
+    response = b"HTTP/1.1 410 Gone\r\nContent-Length: 9999\r\n\r\n"
 
-    outcome = in_time(
-        lambda: internet.post(trickling(refusal, b"."), seconds=SECONDS),
+    result = in_time(
+        lambda: internet.post(trickling(response, b"."), seconds=SECONDS),
         "responded with status 410",
     )
 
-    assert outcome.status == 410
+    assert result.status == 410
 
 
-@pytest.mark.parametrize("behaviour", [silent, dripping_handshake])
-def test_a_handshake_that_does_not_end_is_not_waited_for(
-    internet: FakeInternet, behaviour: ConnectionHandler
+@pytest.mark.parametrize("handler", [silent, trickling_handshake])
+def test_a_tls_handshake_without_end_times_out(
+    internet: FakeInternet, handler: ConnectionHandler
 ) -> None:
-    with serving(behaviour) as endpoint:
+    with serving(handler) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
         in_time(lambda: post(URL), TIMED_OUT)
 
 
-def test_an_endpoint_that_does_not_read_is_not_waited_for(internet: FakeInternet) -> None:
-    with internet.endpoint(deaf):
+def test_an_endpoint_that_does_not_read_times_out(internet: FakeInternet) -> None:
+    with internet.endpoint(not_reading):
         in_time(lambda: post(URL, body=bytes(20_000_000)), TIMED_OUT)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(internet: FakeInternet) -> None:
+def test_an_unresponsive_resolver_times_out(internet: FakeInternet) -> None:
     with internet.resolver.paused():
         in_time(lambda: post(URL), f"host {HOST} does not resolve in time")
     internet.resolver.wait_for_pending_queries()
 
 
-def test_an_address_that_is_silent_is_not_waited_for(internet: FakeInternet) -> None:
+def test_an_unresponsive_address_times_out(internet: FakeInternet) -> None:
     with unreachable_port() as port:
         internet.ports[ADDRESS] = port
         in_time(lambda: post(URL), TIMED_OUT)
 
 
-def test_a_silent_address_leaves_time_for_the_next(internet: FakeInternet) -> None:
+def test_an_unresponsive_address_leaves_time_for_the_next(internet: FakeInternet) -> None:
     internet.resolver.set_addresses(HOST, SECOND_ADDRESS, ADDRESS)
     with unreachable_port() as port, internet.endpoint(responding(THANKS)):
         internet.ports[SECOND_ADDRESS] = port
-        outcome = post(URL, seconds=2.0)
+        result = post(URL, seconds=2.0)
 
-    assert outcome.error is None
+    assert result.error is None
     assert internet.connections == [(SECOND_ADDRESS, 443), (ADDRESS, 443)]
 
 
-def test_addresses_are_tried_until_one_connects(internet: FakeInternet) -> None:
+def test_addresses_are_tried_in_order_until_one_connects(internet: FakeInternet) -> None:
     internet.resolver.set_addresses(HOST, "2606:4700::1", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
 
     with internet.endpoint(responding(THANKS)):
@@ -160,7 +160,7 @@ def test_addresses_are_tried_until_one_connects(internet: FakeInternet) -> None:
     assert tried == ["2606:4700::1", SECOND_ADDRESS, ADDRESS]
 
 
-def test_nobody_listening_is_told(internet: FakeInternet) -> None:
+def test_a_refused_connection_is_reported(internet: FakeInternet) -> None:
     internet.resolver.set_addresses(HOST, ADDRESS, SECOND_ADDRESS)
 
     assert post(URL).error == "connection refused"
@@ -168,31 +168,31 @@ def test_nobody_listening_is_told(internet: FakeInternet) -> None:
 
 
 @pytest.mark.usefixtures("internet")
-def test_a_network_without_a_way_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dial(*_: object) -> socket.socket:
+def test_an_unreachable_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(*_: object) -> socket.socket:
         raise OSError(101, "Network is unreachable")
 
-    monkeypatch.setattr(http_client, "_connect_to_address", dial)
+    monkeypatch.setattr(http_client, "_connect_to_address", connect)
 
     assert post(URL).error == "the endpoint cannot be reached"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_an_address_is_dialled_without_asking_for_a_name(
+def test_connecting_to_an_address_makes_no_dns_query(
     internet: FakeInternet, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(socket, "getaddrinfo", internet.resolver.getaddrinfo)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.create_server((address, 0), family=family) as listening:
-        port = listening.getsockname()[1]
+    with socket.create_server((address, 0), family=family) as server:
+        port = server.getsockname()[1]
         with http_client._connect_to_address(address, port, 1.0) as dialled:
             assert dialled.getpeername()[:2] == (address, port)
 
     assert internet.resolver.queries == []
 
 
-def test_a_name_is_checked_at_each_attempt(internet: FakeInternet) -> None:
+def test_each_attempt_resolves_and_checks_the_host(internet: FakeInternet) -> None:
     internet.resolver.set_address_sequence(HOST, ADDRESS, "169.254.169.254")
 
     with internet.endpoint(responding(THANKS)) as endpoint:
@@ -214,7 +214,7 @@ def test_a_name_is_checked_at_each_attempt(internet: FakeInternet) -> None:
         ([], f"host {HOST} does not resolve"),
     ],
 )
-def test_a_name_that_leads_inside_is_not_dialled(
+def test_no_connection_is_made_to_a_non_public_address(
     internet: FakeInternet, addresses: list[str], error: str
 ) -> None:
     internet.resolver.set_addresses(HOST, *addresses)
@@ -223,16 +223,18 @@ def test_a_name_that_leads_inside_is_not_dialled(
     assert internet.connections == []
 
 
-def test_a_connection_that_is_closed_is_not_made_anew_by_name() -> None:
+def test_a_closed_connection_does_not_reconnect_by_host_name() -> None:
     ours, theirs = socket.socketpair()
-    with theirs, http_client._LimitedSocket(ours, Deadline(1000)) as aws_faults:
-        connection = http_client._http_connection(Target("http", "localhost", 1, "/"), aws_faults)
+    with theirs, http_client._LimitedSocket(ours, Deadline(1000)) as limited_socket:
+        connection = http_client._http_connection(
+            Target("http", "localhost", 1, "/"), limited_socket
+        )
         connection.close()
         with pytest.raises(NotConnected):
             connection.request("POST", "/")
 
 
-def test_proxies_of_the_environment_are_not_used(
+def test_proxy_environment_variables_are_ignored(
     internet: FakeInternet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(silent) as proxy, internet.endpoint(responding(THANKS)):
@@ -257,52 +259,52 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_is_cut_off(internet: FakeInternet, flood: str) -> None:
+def test_a_response_that_is_too_large_is_cut_off(internet: FakeInternet, flood: str) -> None:
     tracemalloc.start()
     try:
-        outcome = internet.post(FLOODS[flood], seconds=5.0)
+        result = internet.post(FLOODS[flood], seconds=5.0)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
-    assert outcome.error == "the response is larger than 64 kB"
-    # The piece that the endpoint holds is ours too, being a constant: it was there before.
+    assert result.error == "the response is larger than 64 kB"
+    # PIECE was allocated before the measurement.
     assert peak < 1_500_000
 
 
-def test_a_flood_from_this_machine_is_cut_off_too() -> None:
+def test_a_response_from_localhost_that_is_too_large_is_cut_off() -> None:
     with serving(FLOODS["trailers without end"]) as endpoint:
-        outcome = post(f"http://localhost:{endpoint.port}", localhost=True, seconds=5.0)
+        result = post(f"http://localhost:{endpoint.port}", localhost=True, seconds=5.0)
 
-    assert outcome.error == "the response is larger than 64 kB"
+    assert result.error == "the response is larger than 64 kB"
 
 
 @pytest.mark.parametrize("flood", [b"H", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 101, b"x\r\n"])
-def test_a_flood_that_is_no_http_is_cut_off(internet: FakeInternet, flood: bytes) -> None:
-    outcome = internet.post(flooding(b"", flood * (1 << 16)), seconds=5.0)
+def test_endless_data_that_is_not_http_is_cut_off(internet: FakeInternet, flood: bytes) -> None:
+    result = internet.post(flooding(b"", flood * (1 << 16)), seconds=5.0)
 
-    assert outcome.error == "the response is not valid HTTP"
+    assert result.error == "the response is not valid HTTP"
 
 
-def test_a_flood_of_tls_messages_is_cut_off(internet: FakeInternet) -> None:
-    """Tickets for later sessions come between the answer's bytes and are no part of them."""
+def test_endless_tls_messages_are_cut_off(internet: FakeInternet) -> None:
+    """TLS session tickets count as received bytes, although they are not part of the response."""
     tls = internet.authority.server(HOST)
     tls.num_tickets = 1 << 30
     with serving(responding(THANKS), tls) as endpoint:
         internet.ports[ADDRESS] = endpoint.port
-        outcome = post(URL, seconds=5.0)
+        result = post(URL, seconds=5.0)
 
-    assert outcome.error == "the response is larger than 64 kB"
+    assert result.error == "the response is larger than 64 kB"
 
 
-def test_nothing_is_left_open(internet: FakeInternet) -> None:
+def test_no_file_descriptors_and_threads_leak(internet: FakeInternet) -> None:
     def count() -> tuple[int, int]:
         return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
     half = OK + b"\r\nhalf"
     hostile = [hanging(), hanging(half), responding(b""), FLOODS["a gigabyte"]]
-    for behaviour in hostile:
-        internet.post(behaviour, seconds=0.05)
+    for handler in hostile:
+        internet.post(handler, seconds=0.05)
     before = count()
     errors = {internet.post(hostile[n % 4], seconds=0.03).error for n in range(50)}
 
@@ -310,8 +312,8 @@ def test_nothing_is_left_open(internet: FakeInternet) -> None:
     assert eventually(lambda: count() <= before)
 
 
-def test_the_process_stays_small(internet: FakeInternet) -> None:
-    """What OpenSSL takes is seen by nobody but the operating system."""
+def test_peak_memory_is_bounded(internet: FakeInternet) -> None:
+    """The test measures the process, because tracemalloc does not include the memory of OpenSSL."""
     tls = internet.authority.server(HOST)
     long_headers, gigabyte = FLOODS["long headers"], FLOODS["a gigabyte"]
     with serving(long_headers, tls) as first, serving(gigabyte, tls) as second:
@@ -331,15 +333,15 @@ def test_the_process_stays_small(internet: FakeInternet) -> None:
 
 
 def in_time(attempt: Callable[[], AttemptResult], error: str) -> AttemptResult:
-    """Make an attempt that fails so at its deadline, not much later."""
-    outcome = attempt()
-    assert outcome.error == error
-    assert SECONDS * 1000 <= outcome.milliseconds < SECONDS * 1000 + 1500
-    return outcome
+    """Assert that an attempt fails with this error at its deadline."""
+    result = attempt()
+    assert result.error == error
+    assert SECONDS * 1000 <= result.milliseconds < SECONDS * 1000 + 1500
+    return result
 
 
 def eventually(holds: Callable[[], bool]) -> bool:
-    """Wait a little for what comes true by itself."""
+    """Return whether a condition becomes true within two seconds."""
     for _ in range(100):
         if holds():
             return True
@@ -349,11 +351,11 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 @contextmanager
 def unreachable_port() -> Iterator[int]:
-    """A port whose queue of connections is full: whoever dials it gets no answer."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(0)
-        port = listening.getsockname()[1]
+    """Yield a port that does not respond, because its connection backlog is full."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        port = server.getsockname()[1]
         waiting = [socket.socket() for _ in range(3)]
         for dialling in waiting:
             dialling.setblocking(False)

@@ -1,4 +1,4 @@
-"""What a webhook's address may look like, and where its name may lead."""
+"""Validation of webhook URLs and of the addresses that their hosts resolve to."""
 
 import re
 import socket
@@ -40,7 +40,7 @@ A_LABEL = "a" * 63
         ("https://a.b/" + "x" * 1988, Target("https", "a.b", 443, "/" + "x" * 1988)),
     ],
 )
-def test_an_address_is_read(url: str, target: Target) -> None:
+def test_a_valid_url_is_parsed(url: str, target: Target) -> None:
     assert parse_target(url) == target
 
 
@@ -54,7 +54,7 @@ IP_LITERALS = [
 
 
 @pytest.mark.parametrize("host", IP_LITERALS)
-def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
+def test_ip_addresses_in_any_notation_are_rejected(host: str) -> None:
     with pytest.raises(InvalidTarget, match="not an IP address"):
         parse_target(f"https://{host}/")
 
@@ -119,7 +119,7 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
         ("https://a.b/" + "x" * 1989, "at most 2000 characters"),
     ],
 )
-def test_an_address_is_refused(url: str, message: str) -> None:
+def test_an_invalid_url_is_rejected(url: str, message: str) -> None:
     with pytest.raises(InvalidTarget, match=message):
         parse_target(url)
 
@@ -132,7 +132,7 @@ def test_an_address_is_refused(url: str, message: str) -> None:
         ("http://localhost:65535?x", 65535, "/?x"),
     ],
 )
-def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> None:
+def test_localhost_with_a_port_is_allowed_in_the_local_run(url: str, port: int, path: str) -> None:
     assert parse_target(url, localhost=True) == Target("http", "localhost", port, path)
 
 
@@ -148,12 +148,12 @@ def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> 
         "https://hooks.example.com:8000",
     ],
 )  # fmt: skip
-def test_the_local_run_may_name_nothing_else(url: str) -> None:
+def test_other_local_urls_are_rejected_in_the_local_run(url: str) -> None:
     with pytest.raises(InvalidTarget):
         parse_target(url, localhost=True)
 
 
-def test_the_local_run_may_go_to_the_internet_too() -> None:
+def test_public_urls_are_allowed_in_the_local_run() -> None:
     assert parse_target("https://hooks.example.com", localhost=True) == HOOKS
 
 
@@ -169,7 +169,7 @@ URLS = st.from_regex(
 @example("https://a.com:443?/@b.com:8443", False)
 @example("https://a.com//b.com", False)
 @example("https://a.com/[", False)
-def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: bool) -> None:  # noqa: FBT001
+def test_all_url_parsers_agree_on_an_accepted_url(url: str, localhost: bool) -> None:  # noqa: FBT001
     try:
         target = parse_target(url, localhost=localhost)
     except InvalidTarget:
@@ -186,7 +186,7 @@ def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: boo
     assert url.endswith(target.path.removeprefix("/"))
 
 
-def test_a_name_leads_to_its_addresses_in_their_order(resolver: FakeResolver) -> None:
+def test_a_host_resolves_to_its_distinct_addresses_in_order(resolver: FakeResolver) -> None:
     resolver.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
 
     addresses = resolve_addresses(HOOKS, seconds=1)
@@ -211,30 +211,30 @@ def test_a_name_leads_to_its_addresses_in_their_order(resolver: FakeResolver) ->
         ("64:ff9b::a00:1", "tunnel"),
     ],
 )
-@pytest.mark.parametrize("beside", [[], ["93.184.216.34", "2606:4700::1"]])
-def test_one_address_that_is_not_public_spoils_all(
-    resolver: FakeResolver, address: str, kind: str, beside: list[str]
+@pytest.mark.parametrize("other_addresses", [[], ["93.184.216.34", "2606:4700::1"]])
+def test_one_non_public_address_is_enough_to_reject_a_host(
+    resolver: FakeResolver, address: str, kind: str, other_addresses: list[str]
 ) -> None:
-    resolver.set_addresses("hooks.example.com", *beside, address)
+    resolver.set_addresses("hooks.example.com", *other_addresses, address)
 
     with pytest.raises(InvalidTarget, match=re.escape(f"resolves to a {kind} address")):
         resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_that_does_not_resolve_is_refused(resolver: FakeResolver) -> None:
+def test_a_host_that_does_not_resolve_is_rejected(resolver: FakeResolver) -> None:
     with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
     assert resolver.queries == [("hooks.example.com", 443)]
 
 
-def test_a_name_without_addresses_is_refused(resolver: FakeResolver) -> None:
+def test_a_host_without_addresses_is_rejected(resolver: FakeResolver) -> None:
     resolver.set_addresses("hooks.example.com")
 
     with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
         resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_cannot_be_encoded_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     def getaddrinfo(*_: object, **__: object) -> list[object]:
         raise UnicodeError
 
@@ -244,7 +244,7 @@ def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPa
         resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(resolver: FakeResolver) -> None:
+def test_an_unresponsive_resolver_times_out(resolver: FakeResolver) -> None:
     began = time.monotonic()
 
     with (
@@ -258,7 +258,7 @@ def test_a_resolver_that_is_silent_is_not_waited_for(resolver: FakeResolver) -> 
     assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
-def test_this_machine_is_at_loopback_addresses(resolver: FakeResolver) -> None:
+def test_localhost_resolves_to_loopback_addresses(resolver: FakeResolver) -> None:
     resolver.set_addresses("localhost", "::1", "127.0.0.1")
 
     assert resolve_addresses(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
@@ -267,7 +267,9 @@ def test_this_machine_is_at_loopback_addresses(resolver: FakeResolver) -> None:
 @pytest.mark.parametrize(
     ("address", "kind"), [("93.184.216.34", "public"), ("10.0.0.1", "private")]
 )
-def test_this_machine_is_nowhere_else(resolver: FakeResolver, address: str, kind: str) -> None:
+def test_localhost_that_resolves_elsewhere_is_rejected(
+    resolver: FakeResolver, address: str, kind: str
+) -> None:
     resolver.set_addresses("localhost", "127.0.0.1", address)
 
     with pytest.raises(InvalidTarget, match=f"resolves to a {kind} address"):
@@ -275,7 +277,7 @@ def test_this_machine_is_nowhere_else(resolver: FakeResolver, address: str, kind
 
 
 @pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "127.1", "\uff11\uff12\uff17.0.0.1"])
-def test_a_spelling_that_got_past_the_syntax_would_still_be_looked_at(literal: str) -> None:
-    """The resolver of the system reads them all as 127.0.0.1."""
+def test_ip_notations_are_also_rejected_by_their_resolved_address(literal: str) -> None:
+    """The system's resolver parses all of them as 127.0.0.1."""
     with pytest.raises(InvalidTarget, match="resolves to a loopback address"):
         resolve_addresses(Target("https", literal, 443, "/"), seconds=5)
