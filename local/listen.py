@@ -80,8 +80,8 @@ def find_tenant(stack: Path, slug: str) -> LocalTenant:
     tenants = json.loads(stack.read_text())["tenants"]
     if slug not in tenants:
         raise LocalRunFailed(f"Tenant {slug} does not exist. Tenants: {', '.join(tenants)}.")
-    known = {field.name for field in fields(LocalTenant)}
-    values = {name: value for name, value in tenants[slug].items() if name in known}
+    names = {field.name for field in fields(LocalTenant)}
+    values = {name: value for name, value in tenants[slug].items() if name in names}
     return LocalTenant(slug, **values)
 
 

@@ -21,8 +21,8 @@ def test_events_are_printed_as_they_arrive(beta: httpx.Client, run: str) -> None
     listening = ["-m", "local.listen", "--tenant", "beta", "--port", "0"]
     with python(*listening, PYTHONUNBUFFERED="1") as running:
         number = int(_wait_for_line(running, r"Subscription (\d+) sends every event")[1])
-        made = beta.post("/products", json={"item_code": f"LISTEN-{run}", "name": "Drum"}).json()
-        product = made["data"]["id"]
+        created = beta.post("/products", json={"item_code": f"LISTEN-{run}", "name": "Drum"}).json()
+        product = created["data"]["id"]
         _wait_for_line(running, rf"new +product\.created +product {product} ")
         assert beta.post(f"/webhooks/{number}/rotate-secret").status_code == httpx.codes.OK
         assert beta.post(f"/webhooks/{number}/test").status_code == httpx.codes.ACCEPTED

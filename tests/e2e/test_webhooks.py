@@ -52,15 +52,15 @@ def statuses(delivery: dict[str, Any]) -> list[int | None]:
 
 
 def test_a_subscription_is_created_changed_rotated_and_deleted(beta: httpx.Client) -> None:
-    wanted = {"url": "http://localhost:1", "events": [NEVER_RAISED]}
-    answer = beta.post("/webhooks", json=wanted, headers=key())
-    made = data(answer, 201)
-    path = f"/webhooks/{made['id']}"
+    body = {"url": "http://localhost:1", "events": [NEVER_RAISED]}
+    answer = beta.post("/webhooks", json=body, headers=key())
+    webhook = data(answer, 201)
+    path = f"/webhooks/{webhook['id']}"
     assert answer.headers["Location"].endswith(path)
-    secret = made.pop("secret")
+    secret = webhook.pop("secret")
     assert secret.startswith("whsec_")
-    shown = made | {"is_active": True, "failure_count": 0, "last_triggered_at": None}
-    assert (made, data(beta.get(path))) == (shown, shown)
+    shown = webhook | {"is_active": True, "failure_count": 0, "last_triggered_at": None}
+    assert (webhook, data(beta.get(path))) == (shown, shown)
     assert shown in walk(beta, "/webhooks", per_page=100)
 
     change = {"events": ["receipt.completed"], "is_active": False, "url": "http://localhost:2/new"}
@@ -196,12 +196,12 @@ def test_retry_after_delays_the_retry(beta: httpx.Client) -> None:
 
 @pytest.mark.parametrize("status", [302, 307])
 def test_redirects_are_not_followed(beta: httpx.Client, status: int) -> None:
-    with running_endpoint() as elsewhere:
-        there = CannedResponse(status, {"Location": elsewhere.url})
-        delivery, (_, received) = send_test_event(beta, there, OK)
+    with running_endpoint() as redirect_target:
+        redirect = CannedResponse(status, {"Location": redirect_target.url})
+        delivery, (_, received) = send_test_event(beta, redirect, OK)
     assert delivery["attempts"][0]["error"] == f"responded with a redirect ({status})"
     assert received.event["type"] == "webhook.test"
-    assert not elsewhere.requests
+    assert not redirect_target.requests
 
 
 def test_hanging_endpoints_do_not_delay_fast_ones(importer: httpx.Client, run: str) -> None:
@@ -265,8 +265,8 @@ def test_old_and_new_secret_sign_after_a_rotation(beta: httpx.Client) -> None:
 
 
 def test_the_smallest_plan_has_no_webhooks(mini: httpx.Client) -> None:
-    wanted = {"url": "https://hooks.example.com", "events": [NEVER_RAISED]}
-    for answer in (mini.get("/webhooks"), mini.post("/webhooks", json=wanted)):
+    body = {"url": "https://hooks.example.com", "events": [NEVER_RAISED]}
+    for answer in (mini.get("/webhooks"), mini.post("/webhooks", json=body)):
         envelope = refused(answer, 402, "feature_not_in_plan")
         assert envelope["error"]["feature"] == "webhooks.enabled"
 
@@ -291,7 +291,7 @@ def test_another_tenant_has_no_access_to_webhooks(
         )["id"]
         mine.wait_until_final(event)
         eventually(lambda: _requests_about(ours, product) or None, "the event")
-        other.wait_until_final(other.send_test())  # earlier events have received by then
+        other.wait_until_final(other.send_test())  # earlier events have arrived by then
         assert {one.event["tenant"] for one in theirs.requests} == {IMPORTER}
         for answer in (
             importer.get(mine.path),

@@ -44,20 +44,20 @@ class Subscription:
     def wait_until_final(self, event: str, *, attempts: int = 1) -> dict[str, Any]:
         """Wait until a delivery has ended with at least this many attempts; return it."""
 
-        def look() -> dict[str, Any] | None:
+        def final_delivery() -> dict[str, Any] | None:
             read = self.delivery(event)
             over = read["status"] in _FINAL and len(read["attempts"]) >= attempts
             return read if over else None
 
-        return eventually(look, f"the end of the delivery of {event}")
+        return eventually(final_delivery, f"the end of the delivery of {event}")
 
 
 @contextmanager
 def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscription]:
     """Subscribe during the block; without `events` only to a kind that nothing raises."""
     answer = client.post("/webhooks", json={"url": url, "events": events or [NEVER_RAISED]})
-    made = data(answer, 201)
-    one = Subscription(client, made["id"], made["secret"], f"/webhooks/{made['id']}")
+    webhook = data(answer, 201)
+    one = Subscription(client, webhook["id"], webhook["secret"], f"/webhooks/{webhook['id']}")
     try:
         yield one
     finally:

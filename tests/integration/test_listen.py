@@ -48,10 +48,10 @@ class FakeService(ThreadingHTTPServer):
         if call == "GET /webhooks":
             return 200, {"data": list(self.subscriptions.values()), "links": {"next": None}}
         if call == "POST /webhooks":
-            made = {"id": 7, "secret": "whsec_made_by_the_service", **body}
-            self.subscriptions[7] = made
-            self.created.append(made)
-            return 201, {"data": made}
+            webhook = {"id": 7, "secret": "whsec_made_by_the_service", **body}
+            self.subscriptions[7] = webhook
+            self.created.append(webhook)
+            return 201, {"data": webhook}
         if call == "DELETE /webhooks" and number in self.subscriptions:
             return 200, {"data": self.subscriptions.pop(number)}
         return 404, {"error": {"code": "not_found", "message": "not here"}, "errors": []}
@@ -127,13 +127,13 @@ def test_events_are_printed_until_a_signal_stops_the_program(
         assert "Subscription 7 sends every event to http://localhost:" in running.stdout.readline()
         while running.stdout.readline().strip():
             pass
-        made = service.subscriptions[7]
-        assert made["events"] == list(EVENT_KINDS)
+        webhook = service.subscriptions[7]
+        assert webhook["events"] == list(EVENT_KINDS)
         drum = event_body(1, 4, attributes={"name": "Drüm \x9b2J"})
-        assert deliver(made["url"], drum, made["secret"]) == 204
-        assert deliver(made["url"], drum, made["secret"]) == 204
-        assert deliver(made["url"], event_body(2, 3, status="\x1b[2J"), made["secret"]) == 204
-        assert deliver(made["url"], event_body(3), new_secret()) == 401
+        assert deliver(webhook["url"], drum, webhook["secret"]) == 204
+        assert deliver(webhook["url"], drum, webhook["secret"]) == 204
+        assert deliver(webhook["url"], event_body(2, 3, status="\x1b[2J"), webhook["secret"]) == 204
+        assert deliver(webhook["url"], event_body(3), new_secret()) == 401
         printed = [running.stdout.readline() for _ in range(5)]
         running.send_signal(end)
         rest, errors = running.communicate(timeout=20)

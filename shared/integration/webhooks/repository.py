@@ -203,7 +203,7 @@ def record_attempt(store: Store, number: int, now: Instant, *, fast: bool, succe
     values = {":now": encode(now), ":quick": encode(fast)}
     if succeeded:
         values[":none"] = encode(0)
-    with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted meanwhile
+    with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted
         _retry_transient_errors(
             store,
             lambda: store.client.update_item(

@@ -362,11 +362,11 @@ def fail_first_attempts(pipeline: EventPipeline, times: int, answer: EndpointStu
     def endpoint(sent: SentRequest) -> AttemptResult:
         state = pipeline.state(sent.event["tenant"])
         path, event = path_of(sent.url), sent.event["id"]
-        [known] = [
+        [logged] = [
             state.deliveries.get((number, event))
             for number, head in state.webhooks.items()
             if path_of(head.url) == path
         ]
-        return answer(sent) if (known.tries if known else 0) < times else respond_204(sent)
+        return answer(sent) if (logged.tries if logged else 0) < times else respond_204(sent)
 
     return endpoint

@@ -68,8 +68,8 @@ class StoredState:
 
 
 def _delivery_summary(delivery: StoredDelivery) -> tuple[object, ...]:
-    answers = tuple(attempt.status or 0 for attempt in delivery.attempts)
-    return delivery.status, delivery.reason or "", delivery.round, delivery.tries, answers
+    statuses = tuple(attempt.status or 0 for attempt in delivery.attempts)
+    return delivery.status, delivery.reason or "", delivery.round, delivery.tries, statuses
 
 
 def read_state(stack: Stack, slug: str = "acme") -> StoredState:

@@ -86,7 +86,7 @@ class ConcurrentRun:
         """Commit events; their first attempts are the next messages."""
         self.pipeline.commit_events(*products)
         self.pipeline.run_relay()
-        if not any(pulse.quick for pulse in self.pipeline.state().health.values()):
+        if not any(health.quick for health in self.pipeline.state().health.values()):
             self.pipeline.run(until=lambda: all(one.body["slow"] for one in self.pipeline.queue))
         assert len(self.pipeline.queue) == len(products)
 

@@ -41,7 +41,7 @@ EVENTS = int(os.environ.get("SOAK_EVENTS", "24"))
 _KINDS: tuple[AnyEventKind, ...] = ("product.created", "product.updated")
 _CLAIM_EXPIRY = 61
 _MAX_RECEIVES = 20
-"""Receives after which a message goes to the crashed-letter queue."""
+"""Receives after which a message goes to the dead-letter queue."""
 _CHECK_INTERVAL = 25
 """Actions between two checks of the invariants."""
 _BATCH = 10
@@ -248,14 +248,17 @@ def _assert_final_state(soak_run: SoakRun) -> None:
         state = pipeline.state(slug)
         webhook, failures = state.webhooks[number], state.health[number].failure_count
         log = [one for (webhook, _), one in state.deliveries.items() if webhook == number]
-        statuses, wanted = Counter(one.status for one in log), _count_events(slug, webhook.events)
+        statuses, event_count = (
+            Counter(one.status for one in log),
+            _count_events(slug, webhook.events),
+        )
         match name:
             case "healthy" | "slow" | "updates-only":
-                assert statuses == {"succeeded": wanted}
+                assert statuses == {"succeeded": event_count}
                 assert (webhook.is_active, failures) == (True, 0)
             case "broken":
                 # Entries relayed after the deactivation cause no delivery.
-                count = min(wanted, MAX_FAILURES)
+                count = min(event_count, MAX_FAILURES)
                 assert (statuses["failed"], failures) == (count, count)
                 assert webhook.is_active == (count < MAX_FAILURES)
                 assert set(statuses) <= {"failed", "cancelled"}

@@ -71,12 +71,12 @@ class DeliveryLog:
         rows = self.webhooks.erp.walk(self.path, per_page=7, **query)
         return [row["id"] for row in rows]
 
-    def expected(self, **wanted: str) -> list[str]:
+    def expected(self, **values: str) -> list[str]:
         """Return the ids of logged deliveries with these values, newest first."""
         return [
             one.id
             for one in reversed(self.logged)
-            if all(getattr(one, name) == value for name, value in wanted.items())
+            if all(getattr(one, name) == value for name, value in values.items())
         ]
 
 

@@ -1,5 +1,6 @@
 """Messages of the two queues: fast or slow, duplicate, lost, from the dead-letter queue."""
 
+import asyncio
 import threading
 
 import pytest
@@ -47,8 +48,8 @@ def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
     seen: list[bool] = []
 
     def is_fast() -> bool:
-        pulse = repository.read_health(store, webhook["id"])
-        return pulse is not None and pulse.quick
+        health = repository.read_health(store, webhook["id"])
+        return health is not None and health.quick
 
     def respond_slowly(_: SentRequest) -> AttemptResult:
         for _tick in range(500):
@@ -182,3 +183,21 @@ def test_a_batch_that_fails_as_a_whole_is_reported_message_by_message(
     webhooks: WebhookDesk,
 ) -> None:
     assert webhooks.work({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
+
+
+def test_invocations_in_lambda_share_an_event_loop(
+    webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With LAMBDA_TASK_ROOT, Powertools reuses the event loop of the execution environment."""
+    monkeypatch.setenv("LAMBDA_TASK_ROOT", "/var/task")
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    webhooks.subscribe()
+    try:
+        for number in range(2):
+            webhooks.happen(number)
+            webhooks.run_until_idle()
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+    assert len(webhooks.sent) == 2
