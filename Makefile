@@ -66,7 +66,7 @@ test: $(READY) ## Run the test suite: in-process, no network.
 sweep: $(READY) ## Let every fault strike at every AWS call of every write, import and delivery, not at a few.
 	@SWEEP=all pytest tests/integration/test_crashes.py \
 		tests/integration/imports/test_under_fire.py \
-		tests/integration/webhooks/test_under_fire.py $(ARGS)
+		tests/integration/webhooks/test_fault_injection.py $(ARGS)
 
 .PHONY: soak
 soak: $(READY) ## Work, import and deliver at random, for long (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
@@ -77,8 +77,8 @@ soak: $(READY) ## Work, import and deliver at random, for long (SEED=, STEPS=100
 		pytest --show-capture=no tests/integration/stock/test_stateful.py \
 		tests/integration/stock/test_interleavings.py tests/integration/imports/test_at_once.py \
 		tests/integration/imports/test_many_deaths.py \
-		tests/integration/webhooks/test_at_once.py \
-		tests/integration/webhooks/test_many_deaths.py $(ARGS)
+		tests/integration/webhooks/test_concurrency.py \
+		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 
 .PHONY: mutants
 mutants: $(READY) ## Take each guard and movement out of the stock engine: a test must fail.

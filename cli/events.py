@@ -6,7 +6,7 @@ import click
 
 from cli.operator import REFUSED, Operator, command
 from operations import provisioning
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_left_over
 
 _COLUMNS = ("tenant", "relayed", "failed")
 

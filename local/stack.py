@@ -23,7 +23,7 @@ from rich.console import Console
 from local import deployment, floor_sample, sample, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_left_over
 
 console = Console()
 

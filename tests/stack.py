@@ -22,7 +22,7 @@ from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
 from shared.identity.tenancy.settings import MOST_REQUESTS, TenantSettings
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.integration.webhooks import delivering
+from shared.integration.webhooks import delivery
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -70,7 +70,7 @@ def _forget_the_stack() -> None:
     directory.directory.forget()
     limiter.forget()
     bookmarks._remembered.clear()
-    delivering._unsealed.cache_clear()
+    delivery._unsealed.cache_clear()
     _Quota.refill()
 
 

@@ -36,7 +36,7 @@ from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, deployed, forget_what_was_asked
-from tests.webhook_desk import RELAY, WORKER, stream_of
+from tests.webhook_scenario import RELAY, WORKER, stream_of
 
 BOUND = 1.3
 _RUNS, _QUICK_RUNS = 11, 3

@@ -21,7 +21,7 @@ from tests.integration import write_routes
 from tests.integration.leaving.company import FILES as KEYS
 from tests.integration.leaving.company import Company
 from tests.integration.routes import doors
-from tests.webhook_desk import URL
+from tests.webhook_scenario import URL
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_desk import ImportDesk
 from tests.integration.leaving.company import Company
-from tests.webhook_desk import RELAY, WebhookDesk, failures, open_desk
+from tests.webhook_scenario import RELAY, WebhookDesk, failures, open_desk
 
 
 @pytest.fixture(autouse=True)

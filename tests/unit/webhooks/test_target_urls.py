@@ -1,4 +1,4 @@
-"""What a webhook's address may look like, and where its name may lead."""
+"""Validation of webhook URLs and of the addresses that their hosts resolve to."""
 
 import re
 import socket
@@ -11,8 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from urllib3.util import parse_url
 
-from shared.integration.webhooks.targets import BadTarget, Target, addresses_of, parse_target
-from tests.unit.webhooks.names import Names
+from shared.integration.webhooks.target_urls import (
+    InvalidTarget,
+    Target,
+    parse_target,
+    resolve_addresses,
+)
+from tests.unit.webhooks.fake_resolver import FakeResolver
 
 HOOKS = Target("https", "hooks.example.com", 443, "/")
 LOCAL = Target("http", "localhost", 8000, "/")
@@ -35,7 +40,7 @@ A_LABEL = "a" * 63
         ("https://a.b/" + "x" * 1988, Target("https", "a.b", 443, "/" + "x" * 1988)),
     ],
 )
-def test_an_address_is_read(url: str, target: Target) -> None:
+def test_a_valid_url_is_parsed(url: str, target: Target) -> None:
     assert parse_target(url) == target
 
 
@@ -49,24 +54,24 @@ IP_LITERALS = [
 
 
 @pytest.mark.parametrize("host", IP_LITERALS)
-def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
-    with pytest.raises(BadTarget, match="not an IP address"):
+def test_ip_addresses_in_any_notation_are_rejected(host: str) -> None:
+    with pytest.raises(InvalidTarget, match="not an IP address"):
         parse_target(f"https://{host}/")
 
 
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("", "must begin with https://"),
-        ("hooks.example.com", "must begin with https://"),
-        ("//hooks.example.com", "must begin with https://"),
-        ("https:hooks.example.com", "must begin with https://"),
-        ("https:/hooks.example.com", "must begin with https://"),
-        ("http://hooks.example.com", "must begin with https://"),
-        ("http://localhost:8000", "must begin with https://"),
-        ("ftp://hooks.example.com", "must begin with https://"),
-        ("file:///etc/passwd", "must begin with https://"),
-        ("gopher://hooks.example.com", "must begin with https://"),
+        ("", "must start with https://"),
+        ("hooks.example.com", "must start with https://"),
+        ("//hooks.example.com", "must start with https://"),
+        ("https:hooks.example.com", "must start with https://"),
+        ("https:/hooks.example.com", "must start with https://"),
+        ("http://hooks.example.com", "must start with https://"),
+        ("http://localhost:8000", "must start with https://"),
+        ("ftp://hooks.example.com", "must start with https://"),
+        ("file:///etc/passwd", "must start with https://"),
+        ("gopher://hooks.example.com", "must start with https://"),
         ("https://user:word@hooks.example.com", "user name"),
         ("https://user@hooks.example.com", "user name"),
         ("https://@hooks.example.com", "user name"),
@@ -75,23 +80,23 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
         ("https://hooks.example.com/#", "fragment"),
         ("https://hooks.example.com/?a#b", "fragment"),
         ("https://hooks.example.com#@x.example", "fragment"),
-        ("https://", "host of the public internet"),
-        ("https:///path", "host of the public internet"),
-        ("https://?", "host of the public internet"),
-        ("https://:443", "host of the public internet"),
-        ("https://localhost", "host of the public internet"),
-        ("https://hooks.example.com.", "host of the public internet"),
-        ("https://.example.com", "host of the public internet"),
-        ("https://hooks..example.com", "host of the public internet"),
-        ("https://-hooks.example.com", "host of the public internet"),
-        ("https://hooks-.example.com", "host of the public internet"),
-        ("https://my_hooks.example.com", "host of the public internet"),
-        ("https://hooks.example.4com", "host of the public internet"),
-        ("https://hooks%2eexample.com", "host of the public internet"),
-        ("https://%31%32%37.0.0.1.com", "host of the public internet"),
-        ("https://hooks.example.com;x.example", "host of the public internet"),
-        (f"https://{A_LABEL}a.com", "host of the public internet"),
-        (f"https://{'.'.join([A_LABEL] * 4)}.com", "host of the public internet"),
+        ("https://", "public host name"),
+        ("https:///path", "public host name"),
+        ("https://?", "public host name"),
+        ("https://:443", "public host name"),
+        ("https://localhost", "public host name"),
+        ("https://hooks.example.com.", "public host name"),
+        ("https://.example.com", "public host name"),
+        ("https://hooks..example.com", "public host name"),
+        ("https://-hooks.example.com", "public host name"),
+        ("https://hooks-.example.com", "public host name"),
+        ("https://my_hooks.example.com", "public host name"),
+        ("https://hooks.example.4com", "public host name"),
+        ("https://hooks%2eexample.com", "public host name"),
+        ("https://%31%32%37.0.0.1.com", "public host name"),
+        ("https://hooks.example.com;x.example", "public host name"),
+        (f"https://{A_LABEL}a.com", "public host name"),
+        (f"https://{'.'.join([A_LABEL] * 4)}.com", "public host name"),
         ("https://hooks.example.com:80", "port 443 or 8443"),
         ("https://hooks.example.com:", "port 443 or 8443"),
         ("https://hooks.example.com:0443", "port 443 or 8443"),
@@ -114,8 +119,8 @@ def test_no_spelling_of_an_ip_address_is_a_host(host: str) -> None:
         ("https://a.b/" + "x" * 1989, "at most 2000 characters"),
     ],
 )
-def test_an_address_is_refused(url: str, message: str) -> None:
-    with pytest.raises(BadTarget, match=message):
+def test_an_invalid_url_is_rejected(url: str, message: str) -> None:
+    with pytest.raises(InvalidTarget, match=message):
         parse_target(url)
 
 
@@ -127,7 +132,7 @@ def test_an_address_is_refused(url: str, message: str) -> None:
         ("http://localhost:65535?x", 65535, "/?x"),
     ],
 )
-def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> None:
+def test_localhost_with_a_port_is_allowed_in_the_local_run(url: str, port: int, path: str) -> None:
     assert parse_target(url, localhost=True) == Target("http", "localhost", port, path)
 
 
@@ -143,12 +148,12 @@ def test_the_local_run_may_name_this_machine(url: str, port: int, path: str) -> 
         "https://hooks.example.com:8000",
     ],
 )  # fmt: skip
-def test_the_local_run_may_name_nothing_else(url: str) -> None:
-    with pytest.raises(BadTarget):
+def test_other_local_urls_are_rejected_in_the_local_run(url: str) -> None:
+    with pytest.raises(InvalidTarget):
         parse_target(url, localhost=True)
 
 
-def test_the_local_run_may_go_to_the_internet_too() -> None:
+def test_public_urls_are_allowed_in_the_local_run() -> None:
     assert parse_target("https://hooks.example.com", localhost=True) == HOOKS
 
 
@@ -164,10 +169,10 @@ URLS = st.from_regex(
 @example("https://a.com:443?/@b.com:8443", False)
 @example("https://a.com//b.com", False)
 @example("https://a.com/[", False)
-def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: bool) -> None:  # noqa: FBT001
+def test_all_url_parsers_agree_on_an_accepted_url(url: str, localhost: bool) -> None:  # noqa: FBT001
     try:
         target = parse_target(url, localhost=localhost)
-    except BadTarget:
+    except InvalidTarget:
         return
 
     ours = (target.scheme, target.host, target.port)
@@ -181,13 +186,13 @@ def test_everybody_reads_the_same_from_what_is_admitted(url: str, localhost: boo
     assert url.endswith(target.path.removeprefix("/"))
 
 
-def test_a_name_leads_to_its_addresses_in_their_order(names: Names) -> None:
-    names.lead("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
+def test_a_host_resolves_to_its_distinct_addresses_in_order(resolver: FakeResolver) -> None:
+    resolver.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
 
-    addresses = addresses_of(HOOKS, seconds=1)
+    addresses = resolve_addresses(HOOKS, seconds=1)
 
     assert addresses == ["1.1.1.2", "1.1.1.1", "2606:4700::1"]
-    assert names.asked == [("hooks.example.com", 443)]
+    assert resolver.queries == [("hooks.example.com", 443)]
 
 
 @pytest.mark.parametrize(
@@ -206,68 +211,73 @@ def test_a_name_leads_to_its_addresses_in_their_order(names: Names) -> None:
         ("64:ff9b::a00:1", "tunnel"),
     ],
 )
-@pytest.mark.parametrize("beside", [[], ["93.184.216.34", "2606:4700::1"]])
-def test_one_address_that_is_not_public_spoils_all(
-    names: Names, address: str, kind: str, beside: list[str]
+@pytest.mark.parametrize("other_addresses", [[], ["93.184.216.34", "2606:4700::1"]])
+def test_one_non_public_address_is_enough_to_reject_a_host(
+    resolver: FakeResolver, address: str, kind: str, other_addresses: list[str]
 ) -> None:
-    names.lead("hooks.example.com", *beside, address)
+    resolver.set_addresses("hooks.example.com", *other_addresses, address)
 
-    with pytest.raises(BadTarget, match=re.escape(f"resolves to a {kind} address")):
-        addresses_of(HOOKS, seconds=1)
-
-
-def test_a_name_that_does_not_resolve_is_refused(names: Names) -> None:
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
-    assert names.asked == [("hooks.example.com", 443)]
+    with pytest.raises(InvalidTarget, match=re.escape(f"resolves to a {kind} address")):
+        resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_without_addresses_is_refused(names: Names) -> None:
-    names.lead("hooks.example.com")
+def test_a_host_that_does_not_resolve_is_rejected(resolver: FakeResolver) -> None:
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
+    assert resolver.queries == [("hooks.example.com", 443)]
 
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
+
+def test_a_host_without_addresses_is_rejected(resolver: FakeResolver) -> None:
+    resolver.set_addresses("hooks.example.com")
+
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_name_that_cannot_be_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_cannot_be_encoded_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     def getaddrinfo(*_: object, **__: object) -> list[object]:
         raise UnicodeError
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
-    with pytest.raises(BadTarget, match=r"^the name does not resolve$"):
-        addresses_of(HOOKS, seconds=1)
+    with pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve$"):
+        resolve_addresses(HOOKS, seconds=1)
 
 
-def test_a_resolver_that_is_silent_is_not_waited_for(names: Names) -> None:
+def test_an_unresponsive_resolver_times_out(resolver: FakeResolver) -> None:
     began = time.monotonic()
 
-    with names.silent(), pytest.raises(BadTarget, match=r"^the name does not resolve in time$"):
-        addresses_of(HOOKS, seconds=0.05)
+    with (
+        resolver.paused(),
+        pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve in time$"),
+    ):
+        resolve_addresses(HOOKS, seconds=0.05)
 
     assert time.monotonic() - began < 2
-    names.wait_for_quiet()
+    resolver.wait_for_pending_queries()
     assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
-def test_this_machine_is_at_loopback_addresses(names: Names) -> None:
-    names.lead("localhost", "::1", "127.0.0.1")
+def test_localhost_resolves_to_loopback_addresses(resolver: FakeResolver) -> None:
+    resolver.set_addresses("localhost", "::1", "127.0.0.1")
 
-    assert addresses_of(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
+    assert resolve_addresses(LOCAL, seconds=1) == ["::1", "127.0.0.1"]
 
 
 @pytest.mark.parametrize(
     ("address", "kind"), [("93.184.216.34", "public"), ("10.0.0.1", "private")]
 )
-def test_this_machine_is_nowhere_else(names: Names, address: str, kind: str) -> None:
-    names.lead("localhost", "127.0.0.1", address)
+def test_localhost_that_resolves_elsewhere_is_rejected(
+    resolver: FakeResolver, address: str, kind: str
+) -> None:
+    resolver.set_addresses("localhost", "127.0.0.1", address)
 
-    with pytest.raises(BadTarget, match=f"resolves to a {kind} address"):
-        addresses_of(LOCAL, seconds=1)
+    with pytest.raises(InvalidTarget, match=f"resolves to a {kind} address"):
+        resolve_addresses(LOCAL, seconds=1)
 
 
 @pytest.mark.parametrize("literal", ["2130706433", "0x7f.1", "127.1", "\uff11\uff12\uff17.0.0.1"])
-def test_a_spelling_that_got_past_the_syntax_would_still_be_looked_at(literal: str) -> None:
-    """The resolver of the system reads them all as 127.0.0.1."""
-    with pytest.raises(BadTarget, match="resolves to a loopback address"):
-        addresses_of(Target("https", literal, 443, "/"), seconds=5)
+def test_ip_notations_are_also_rejected_by_their_resolved_address(literal: str) -> None:
+    """The system's resolver parses all of them as 127.0.0.1."""
+    with pytest.raises(InvalidTarget, match="resolves to a loopback address"):
+        resolve_addresses(Target("https", literal, 443, "/"), seconds=5)

@@ -1,8 +1,9 @@
-"""Webhooks as the deployed stack runs them: the outbox's stream, the relay, the worker."""
+"""Webhooks in process: the outbox stream, the relay, the delivery queues and the worker."""
 
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 from moto.sqs.models import sqs_backends
 
-from shared.integration.webhooks import delivering
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks import delivery
+from shared.integration.webhooks.http_client import AttemptResult
 from shared.kernel.config import config
 from tests import gateway
 from tests.gateway import Erp, LambdaContext
@@ -24,8 +25,8 @@ WORKER_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """One request that was sent to an endpoint."""
+class SentRequest:
+    """A request that the worker sent to an endpoint."""
 
     url: str
     body: bytes
@@ -33,56 +34,58 @@ class Sent:
 
     @property
     def event(self) -> dict[str, Any]:
-        """The body, parsed."""
+        """The parsed body."""
         parsed: dict[str, Any] = json.loads(self.body)
         return parsed
 
 
-type Endpoint = Callable[[Sent], Outcome]
+type EndpointStub = Callable[[SentRequest], AttemptResult]
 
 
-def accept(_: Sent) -> Outcome:
-    """Answer as an endpoint that is well."""
-    return Outcome(milliseconds=12, status=204)
+def respond_204(_: SentRequest) -> AttemptResult:
+    """Respond as a healthy endpoint."""
+    return AttemptResult(milliseconds=12, status=204)
 
 
-def fail(_: Sent) -> Outcome:
-    """Answer as an endpoint that is broken."""
-    return Outcome(milliseconds=12, status=500, error="answered 500", response="oh no")
+def respond_500(_: SentRequest) -> AttemptResult:
+    """Respond as a failing endpoint."""
+    return AttemptResult(
+        milliseconds=12, status=500, error="responded with status 500", response="internal error"
+    )
 
 
 @dataclass(slots=True)
 class WebhookDesk:
-    """Subscribes for a tenant, lets events flow, and stands for the endpoints."""
+    """The webhooks of one tenant; `endpoint` responds for all URLs, `sent` has all requests."""
 
     stack: Stack
     slug: str = "acme"
-    endpoint: Endpoint = accept
-    sent: list[Sent] = field(default_factory=list)
+    endpoint: EndpointStub = respond_204
+    sent: list[SentRequest] = field(default_factory=list)
     _relayed: set[str] = field(default_factory=set)
 
     @property
     def erp(self) -> Erp:
-        """An ERP with every scope."""
+        """An API client with all scopes."""
         return self.stack.erp(self.slug)
 
     def subscribe(self, *events: str, url: str = URL, **more: Any) -> dict[str, Any]:
-        """Create a subscription; with its secret."""
+        """Create a subscription; return it with its secret."""
         body = {"url": url, "events": list(events) or ["product.created"], **more}
         answer = self.erp.post("/webhooks", body)
         assert answer.status == 201, answer.text
-        made: dict[str, Any] = answer.data
-        return made
+        webhook: dict[str, Any] = answer.data
+        return webhook
 
-    def show(self, number: int) -> dict[str, Any]:
-        """Read a subscription."""
+    def get(self, number: int) -> dict[str, Any]:
+        """Return a subscription."""
         answer = self.erp.get(f"/webhooks/{number}")
         assert answer.status == 200, answer.text
-        shown: dict[str, Any] = answer.data
-        return shown
+        webhook: dict[str, Any] = answer.data
+        return webhook
 
-    def log(self, number: int, **parameters: object) -> list[dict[str, Any]]:
-        """Read the log of a subscription, the newest first."""
+    def deliveries(self, number: int, **parameters: object) -> list[dict[str, Any]]:
+        """Return the deliveries of a subscription, newest first."""
         query = "&".join(f"{name}={value}" for name, value in parameters.items())
         answer = self.erp.get(f"/webhooks/{number}/deliveries?{query}")
         assert answer.status == 200, answer.text
@@ -90,37 +93,37 @@ class WebhookDesk:
         return rows
 
     def happen(self, number: int = 1) -> dict[str, Any]:
-        """Let something happen: a product is created."""
+        """Create a product, which raises an event."""
         answer = self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"})
         assert answer.status == 201, answer.text
         product: dict[str, Any] = answer.data
         return product
 
-    # The stream
+    # Stream
 
     def stream(self) -> dict[str, Any]:
-        """Return what the outbox's stream has brought since the last time."""
-        fresh = [
+        """Return a stream batch of the outbox entries since the last call."""
+        new = [
             event for event in self.stack.events(self.slug) if event["SK"]["S"] not in self._relayed
         ]
-        self._relayed |= {event["SK"]["S"] for event in fresh}
-        return stream_of(fresh)
+        self._relayed |= {event["SK"]["S"] for event in new}
+        return stream_of(new)
 
     def relay(self) -> list[str]:
-        """Let the relay work on what is new; the records that failed."""
+        """Invoke the relay with the new outbox entries; return the failed records."""
         batch = self.stream()
         if not batch["Records"]:
             return []
         return failures(gateway._function(RELAY)(batch, LambdaContext()))
 
-    # The queues
+    # Queues
 
     def messages(self) -> list[dict[str, Any]]:
-        """Every message that waits, delayed ones included, as it was sent."""
+        """Return the bodies of all queued messages, including delayed ones."""
         return [json.loads(message.body) for queue in self._queues() for message in queue._messages]
 
-    def delays(self) -> list[int]:
-        """Seconds for which the messages wait that wait."""
+    def message_delays(self) -> list[int]:
+        """Return the delays of the queued messages in seconds."""
         return [
             max(0, int(message.delayed_until - message.sent_timestamp) // 1000)
             for queue in self._queues()
@@ -128,14 +131,14 @@ class WebhookDesk:
         ]
 
     def take(self) -> list[dict[str, Any]]:
-        """Take every message out of the queues, whether its delay is over or not."""
+        """Remove all messages from the queues, including delayed ones; return their bodies."""
         bodies = self.messages()
         for queue in self._queues():
             queue._messages.clear()
         return bodies
 
     def work(self, *bodies: Mapping[str, Any], receives: int = 1) -> list[str]:
-        """Give the worker one batch; the messages that failed."""
+        """Invoke the worker with one batch; return the failed messages."""
         records = [
             {
                 "messageId": f"m{number}",
@@ -144,10 +147,11 @@ class WebhookDesk:
             }
             for number, body in enumerate(bodies)
         ]
-        return failures(gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS)))
+        answer = gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS))
+        return sorted(failures(answer))
 
-    def flow(self) -> None:
-        """Let relay and worker work until nothing is left to do, whatever its time."""
+    def run_until_idle(self) -> None:
+        """Invoke relay and worker until the queues are empty, without waiting for retry delays."""
         while True:
             assert self.relay() == []
             bodies = self.take()
@@ -163,7 +167,7 @@ class WebhookDesk:
 
 
 def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Write entries of the outbox as its stream brings them to a function."""
+    """Return a stream batch of new outbox entries."""
     return {
         "Records": [
             {
@@ -176,32 +180,47 @@ def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def relay_batch(batch: Mapping[str, Any]) -> list[str]:
-    """Give the relay one batch of the stream; the records that failed."""
+def run_relay(batch: Mapping[str, Any]) -> list[str]:
+    """Invoke the relay with a stream batch; return the failed records."""
     return failures(gateway._function(RELAY)(batch, LambdaContext()))
 
 
 def failures(answer: Mapping[str, Any]) -> list[str]:
-    """Read which records or messages of a batch have failed."""
+    """Return the failed records or messages of a batch response."""
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+class InlineExecutor(Executor):
+    """Runs each call in the caller's thread, so that the order of calls is deterministic."""
+
+    def submit[**P, R](
+        self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Future[R]:
+        """Run the call; return its result, or its exception, as a finished future."""
+        future = Future[R]()
+        try:
+            future.set_result(call(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - including Killed
+            future.set_exception(error)
+        return future
 
 
 @contextmanager
 def open_desk(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
-    """Open a desk whose names resolve to a public address, and whose endpoints it stands for."""
-    desk = WebhookDesk(stack)
+    """Replace DNS and HTTP: all host names resolve as `resolve` says, `endpoint` responds."""
+    webhooks = WebhookDesk(stack)
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
-    def send(url: str, body: bytes, headers: Mapping[str, str], **_: Any) -> Outcome:
-        sent = Sent(url, body, dict(headers))
-        desk.sent.append(sent)
-        return desk.endpoint(sent)
+    def post_event(url: str, body: bytes, headers: Mapping[str, str], **_: Any) -> AttemptResult:
+        sent = SentRequest(url, body, dict(headers))
+        webhooks.sent.append(sent)
+        return webhooks.endpoint(sent)
 
-    monkeypatch.setattr(delivering, "send", send)
-    yield desk
+    monkeypatch.setattr(delivery, "post_event", post_event)
+    yield webhooks
 
 
 def resolve(host: str, port: int, **_: Any) -> list[Any]:
-    """Resolve a name as the internet would: names that begin with `private` are not public."""
+    """Resolve host names that start with `private` to a private address, others to a public one."""
     address = "10.0.0.1" if host.startswith("private") else "93.184.216.34"
     return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]

@@ -1,4 +1,4 @@
-"""What is public, at the edges of every range."""
+"""Classification of IP addresses at the limits of every range."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.webhooks.addresses import kind_of
+from shared.integration.webhooks.ip_addresses import non_public_kind
 
 RANGES = [
     ("0.0.0.0/8", "reserved"),
@@ -67,16 +67,16 @@ PUBLIC_NEIGHBOURS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), RANGES)
-def test_a_range_is_refused_from_its_first_address_to_its_last(text: str, kind: str) -> None:
+def test_a_range_is_non_public_from_its_first_to_its_last_address(text: str, kind: str) -> None:
     network = ip_network(text)
 
     middle = network[network.num_addresses // 2]
-    assert {kind_of(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
+    assert {non_public_kind(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
 
 
 @pytest.mark.parametrize("address", PUBLIC_NEIGHBOURS)
-def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
-    assert kind_of(address) is None
+def test_addresses_next_to_a_non_public_range_are_public(address: str) -> None:
+    assert non_public_kind(address) is None
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
         ("fd00:ec2::254", "cloud metadata"),
         ("169.254.170.2", "link-local"),
         ("255.255.255.255", "reserved"),
-        # An IPv4 address in IPv6 clothes is what it is inside.
+        # IPv4-mapped IPv6 addresses have the kind of the IPv4 address.
         ("::ffff:127.0.0.1", "loopback"),
         ("::ffff:a9fe:a9fe", "cloud metadata"),
         ("::ffff:10.1.2.3", "private"),
         ("::ffff:93.184.216.34", None),
-        # Other clothes are refused, whatever is inside.
+        # Other IPv6 addresses that embed an IPv4 address are not public.
         ("::127.0.0.1", "reserved"),
         ("::93.184.216.34", "reserved"),
         ("::ffff:0:93.184.216.34", "reserved"),
@@ -110,8 +110,8 @@ def test_what_lies_beside_a_refused_range_is_public(address: str) -> None:
         ("8.8.8.8", None),
     ],
 )
-def test_an_address_is_of_a_kind(address: str, kind: str | None) -> None:
-    assert kind_of(address) == kind
+def test_kind_of_an_address(address: str, kind: str | None) -> None:
+    assert non_public_kind(address) == kind
 
 
 @pytest.mark.parametrize(
@@ -122,22 +122,22 @@ def test_an_address_is_of_a_kind(address: str, kind: str | None) -> None:
         "1.2.3.256", "\uff18.8.8.8", "\u0668.8.8.8", "2606:4700::1::2", "2606:4700:4700::1111%",
     ],
 )  # fmt: skip
-def test_what_is_no_address_is_not_public(text: str) -> None:
-    assert kind_of(text) == "unknown"
+def test_text_that_is_not_an_address_is_unknown(text: str) -> None:
+    assert non_public_kind(text) == "unknown"
 
 
 @given(st.ip_addresses(v=4))
-def test_clothes_change_nothing(ip: IPv4Address) -> None:
-    assert kind_of(f"::ffff:{ip}") == kind_of(str(ip))
+def test_an_ipv4_mapped_address_has_the_kind_of_the_ipv4_address(ip: IPv4Address) -> None:
+    assert non_public_kind(f"::ffff:{ip}") == non_public_kind(str(ip))
 
 
 @given(st.ip_addresses(v=6))
-def test_only_what_was_given_out_for_the_internet_is_public(ip: IPv6Address) -> None:
-    inside = ip.ipv4_mapped
-    if inside is None and ip not in IPv6Network("2000::/3"):
-        assert kind_of(str(ip)) is not None
+def test_ipv6_addresses_outside_global_unicast_are_not_public(ip: IPv6Address) -> None:
+    embedded = ip.ipv4_mapped
+    if embedded is None and ip not in IPv6Network("2000::/3"):
+        assert non_public_kind(str(ip)) is not None
 
 
 @given(st.text())
-def test_any_text_gets_an_answer(text: str) -> None:
-    assert kind_of(text) is None or kind_of(text)
+def test_no_text_raises_an_error(text: str) -> None:
+    assert non_public_kind(text) is None or non_public_kind(text)

@@ -1,4 +1,4 @@
-"""How signing secrets are kept: sealed, and bound to their subscription."""
+"""Encryption of signing secrets; each ciphertext is bound to its tenant and subscription."""
 
 from base64 import b64decode, b64encode
 
@@ -6,13 +6,13 @@ from shared.kernel.sealing import seal, unseal
 
 
 def seal_secret(tenant: str, webhook: int, secret: str) -> str:
-    """Seal a secret; the text is kept with the subscription."""
+    """Encrypt a secret; return the base64 text that is stored with the subscription."""
     sealed = seal(secret.encode(), "signing", tenant, _owner(webhook))
     return b64encode(sealed).decode()
 
 
 def unseal_secret(tenant: str, webhook: int, sealed: str) -> str:
-    """Undo `seal_secret`; nothing that was sealed for another subscription can be."""
+    """Decrypt the result of `seal_secret`; fails for another tenant or subscription."""
     return unseal(b64decode(sealed), "signing", tenant, _owner(webhook)).decode()
 
 
