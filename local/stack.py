@@ -23,7 +23,7 @@ from rich.console import Console
 from local import deployment, floor_sample, sample, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
-from shared.integration.webhooks.relay import relay_left_over
+from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
 
@@ -78,7 +78,7 @@ def _deploy_and_fill(running: Server) -> None:
     )
     with _step("Relaying events that the last run had not"):
         for slug in made:
-            deque(relay_left_over(slug, older_than=0), maxlen=0)
+            deque(relay_missed_entries(slug, older_than=0), maxlen=0)
     with _step("Loading the sample data of acme"):
         token = _token(made["acme"])
         sample.load(base_url, token)

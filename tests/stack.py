@@ -70,7 +70,7 @@ def _forget_the_stack() -> None:
     directory.directory.forget()
     limiter.forget()
     bookmarks._remembered.clear()
-    delivery._unsealed.cache_clear()
+    delivery._unseal.cache_clear()
     _Quota.refill()
 
 

@@ -55,13 +55,13 @@ def respond_500(_: SentRequest) -> AttemptResult:
 
 
 @dataclass(slots=True)
-class WebhookDesk:
+class WebhookScenario:
     """The webhooks of one tenant; `endpoint` responds for all URLs, `sent` has all requests."""
 
     stack: Stack
     slug: str = "acme"
     endpoint: EndpointStub = respond_204
-    sent: list[SentRequest] = field(default_factory=list)
+    requests: list[SentRequest] = field(default_factory=list)
     _relayed: set[str] = field(default_factory=set)
 
     @property
@@ -92,7 +92,7 @@ class WebhookDesk:
         rows: list[dict[str, Any]] = answer.data
         return rows
 
-    def happen(self, number: int = 1) -> dict[str, Any]:
+    def create_product(self, number: int = 1) -> dict[str, Any]:
         """Create a product, which raises an event."""
         answer = self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"})
         assert answer.status == 201, answer.text
@@ -101,20 +101,20 @@ class WebhookDesk:
 
     # Stream
 
-    def stream(self) -> dict[str, Any]:
+    def new_stream_batch(self) -> dict[str, Any]:
         """Return a stream batch of the outbox entries since the last call."""
         new = [
             event for event in self.stack.events(self.slug) if event["SK"]["S"] not in self._relayed
         ]
         self._relayed |= {event["SK"]["S"] for event in new}
-        return stream_of(new)
+        return stream_batch(new)
 
-    def relay(self) -> list[str]:
+    def run_relay(self) -> list[str]:
         """Invoke the relay with the new outbox entries; return the failed records."""
-        batch = self.stream()
+        batch = self.new_stream_batch()
         if not batch["Records"]:
             return []
-        return failures(gateway._function(RELAY)(batch, LambdaContext()))
+        return failed_items(gateway._function(RELAY)(batch, LambdaContext()))
 
     # Queues
 
@@ -130,14 +130,14 @@ class WebhookDesk:
             for message in queue._messages
         ]
 
-    def take(self) -> list[dict[str, Any]]:
+    def take_messages(self) -> list[dict[str, Any]]:
         """Remove all messages from the queues, including delayed ones; return their bodies."""
         bodies = self.messages()
         for queue in self._queues():
             queue._messages.clear()
         return bodies
 
-    def work(self, *bodies: Mapping[str, Any], receives: int = 1) -> list[str]:
+    def run_worker(self, *bodies: Mapping[str, Any], receives: int = 1) -> list[str]:
         """Invoke the worker with one batch; return the failed messages."""
         records = [
             {
@@ -148,17 +148,17 @@ class WebhookDesk:
             for number, body in enumerate(bodies)
         ]
         answer = gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS))
-        return sorted(failures(answer))
+        return sorted(failed_items(answer))
 
     def run_until_idle(self) -> None:
         """Invoke relay and worker until the queues are empty, without waiting for retry delays."""
         while True:
-            assert self.relay() == []
-            bodies = self.take()
+            assert self.run_relay() == []
+            bodies = self.take_messages()
             if not bodies:
                 return
             for body in bodies:
-                assert self.work({**body, "due": 0}) == []
+                assert self.run_worker({**body, "due": 0}) == []
 
     def _queues(self) -> list[Any]:
         queues = sqs_backends[ACCOUNT][REGION].queues
@@ -166,7 +166,7 @@ class WebhookDesk:
         return [queues[name.rpartition("/")[2]] for name in names]
 
 
-def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
+def stream_batch(events: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a stream batch of new outbox entries."""
     return {
         "Records": [
@@ -182,10 +182,10 @@ def stream_of(events: list[dict[str, Any]]) -> dict[str, Any]:
 
 def run_relay(batch: Mapping[str, Any]) -> list[str]:
     """Invoke the relay with a stream batch; return the failed records."""
-    return failures(gateway._function(RELAY)(batch, LambdaContext()))
+    return failed_items(gateway._function(RELAY)(batch, LambdaContext()))
 
 
-def failures(answer: Mapping[str, Any]) -> list[str]:
+def failed_items(answer: Mapping[str, Any]) -> list[str]:
     """Return the failed records or messages of a batch response."""
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
@@ -206,14 +206,16 @@ class InlineExecutor(Executor):
 
 
 @contextmanager
-def open_desk(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+def open_webhook_scenario(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
     """Replace DNS and HTTP: all host names resolve as `resolve` says, `endpoint` responds."""
-    webhooks = WebhookDesk(stack)
+    webhooks = WebhookScenario(stack)
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
     def post_event(url: str, body: bytes, headers: Mapping[str, str], **_: Any) -> AttemptResult:
         sent = SentRequest(url, body, dict(headers))
-        webhooks.sent.append(sent)
+        webhooks.requests.append(sent)
         return webhooks.endpoint(sent)
 
     monkeypatch.setattr(delivery, "post_event", post_event)

@@ -7,7 +7,7 @@ from tests.bench.report import Row, Table, at_most
 from tests.bench.request_cost import Reading
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
-from tests.webhook_scenario import WebhookDesk, open_desk, respond_204, respond_500
+from tests.webhook_scenario import WebhookScenario, open_webhook_scenario, respond_204, respond_500
 
 EVENTS, QUICK_EVENTS = 100, 20
 SUBSCRIPTIONS = 3
@@ -26,16 +26,16 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = install(patch)
-        with deployed(patch) as stack, open_desk(stack, patch) as webhooks:
+        with deployed(patch) as stack, open_webhook_scenario(stack, patch) as webhooks:
             _warm(webhooks)
             for number in range(events):
-                webhooks.happen(number)
+                webhooks.create_product(number)
             reading = Reading()
             with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                assert webhooks.relay() == []
+                assert webhooks.run_relay() == []
             reading.add(seen, units)
             table.rows.append(_row("relay, per event", reading, events, RELAY_CALLS, RELAY_WRITES))
-            messages = webhooks.take()
+            messages = webhooks.take_messages()
             assert len(messages) == events * SUBSCRIPTIONS
             delivered = _run_worker(webhooks, aws_faults, messages[1:])
             share = len(messages) - 1
@@ -48,22 +48,22 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     return [table]
 
 
-def _warm(webhooks: WebhookDesk) -> None:
+def _warm(webhooks: WebhookScenario) -> None:
     """Fill the caches, and record the endpoints as fast."""
     webhooks.endpoint = respond_204
     for _ in range(SUBSCRIPTIONS):
         webhooks.subscribe("product.created")
-    webhooks.happen(1_000_000)
+    webhooks.create_product(1_000_000)
     webhooks.run_until_idle()
 
 
 def _run_worker(
-    webhooks: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]
+    webhooks: WebhookScenario, aws_faults: AwsFaults, messages: list[dict[str, object]]
 ) -> Reading:
     reading = Reading()
     with aws_faults.recorded() as seen, metered(aws_faults) as units:
         for message in messages:
-            assert webhooks.work(message) == []
+            assert webhooks.run_worker(message) == []
     reading.add(seen, units)
     return reading
 

@@ -11,7 +11,14 @@ from tests.clock import Clock
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, is_about
 from tests.stack import Stack
-from tests.webhook_scenario import RELAY, WORKER, SentRequest, WebhookDesk, open_desk, respond_500
+from tests.webhook_scenario import (
+    RELAY,
+    WORKER,
+    SentRequest,
+    WebhookScenario,
+    open_webhook_scenario,
+    respond_500,
+)
 
 _ROLE = "WebhookDataRole"
 _TABLE = ARNS.table("stowage-tenant-acme")
@@ -19,10 +26,12 @@ _SLOW_MS = 4_000
 
 
 @pytest.fixture
-def webhooks(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+def webhooks(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
     """The webhooks of acme."""
     assert clock
-    with open_desk(stack, monkeypatch) as webhooks:
+    with open_webhook_scenario(stack, monkeypatch) as webhooks:
         yield webhooks
 
 
@@ -34,10 +43,10 @@ def _respond_410(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
 
 
-def _succeeding_deliveries(webhooks: WebhookDesk) -> None:
+def _succeeding_deliveries(webhooks: WebhookScenario) -> None:
     """Deliver an event, redeliver it, and deliver events to a slow endpoint."""
     number = webhooks.subscribe()["id"]
-    webhooks.happen(1)
+    webhooks.create_product(1)
     webhooks.run_until_idle()
     (delivery,) = webhooks.deliveries(number)
     assert delivery["status"] == "succeeded"
@@ -46,37 +55,37 @@ def _succeeding_deliveries(webhooks: WebhookDesk) -> None:
     webhooks.run_until_idle()
     webhooks.endpoint = _respond_slowly
     for product in (2, 3):
-        webhooks.happen(product)
+        webhooks.create_product(product)
         webhooks.run_until_idle()
-    assert len(webhooks.sent) == 4
+    assert len(webhooks.requests) == 4
 
 
-def _failing_deliveries(webhooks: WebhookDesk) -> None:
+def _failing_deliveries(webhooks: WebhookScenario) -> None:
     """Fail deliveries until their subscription is deactivated, and respond with 410."""
     webhooks.endpoint = respond_500
     number = webhooks.subscribe()["id"]
     for product in range(1, MAX_FAILURES + 1):
-        webhooks.happen(product)
+        webhooks.create_product(product)
         webhooks.run_until_idle()
     assert webhooks.get(number)["is_active"] is False
     webhooks.endpoint = _respond_410
     number = webhooks.subscribe()["id"]
-    webhooks.happen(0)
+    webhooks.create_product(0)
     webhooks.run_until_idle()
     assert webhooks.get(number)["is_active"] is False
 
 
-def _obsolete_deliveries(webhooks: WebhookDesk) -> None:
+def _obsolete_deliveries(webhooks: WebhookScenario) -> None:
     """Change subscriptions between event and delivery, and duplicate messages."""
     kept, inactive, deleted = (webhooks.subscribe()["id"] for _ in range(3))
-    webhooks.happen()
-    assert webhooks.relay() == []
+    webhooks.create_product()
+    assert webhooks.run_relay() == []
     assert webhooks.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
     assert webhooks.erp.delete(f"/webhooks/{deleted}").status == 200
-    bodies = webhooks.take()
-    assert webhooks.work(*bodies) == webhooks.work(*bodies, receives=2) == []
+    bodies = webhooks.take_messages()
+    assert webhooks.run_worker(*bodies) == webhooks.run_worker(*bodies, receives=2) == []
     webhooks.run_until_idle()
-    assert len(webhooks.sent) == 1
+    assert len(webhooks.requests) == 1
     assert webhooks.deliveries(kept)[0]["status"] == "succeeded"
     assert webhooks.deliveries(inactive)[0]["status"] == "cancelled"
 
@@ -85,7 +94,10 @@ def _obsolete_deliveries(webhooks: WebhookDesk) -> None:
     "scenario", [_succeeding_deliveries, _failing_deliveries, _obsolete_deliveries]
 )
 def test_every_call_is_allowed_and_none_on_another_tenant(
-    scenario: Callable[[WebhookDesk], None], webhooks: WebhookDesk, roles: Roles, watch: Watch
+    scenario: Callable[[WebhookScenario], None],
+    webhooks: WebhookScenario,
+    roles: Roles,
+    watch: Watch,
 ) -> None:
     scenario(webhooks)
 
@@ -145,7 +157,7 @@ _NEEDED = {
 
 @pytest.mark.parametrize("handler", _NEEDED)
 def test_a_removed_permission_is_detected(
-    handler: str, webhooks: WebhookDesk, stack: Stack, watch: Watch
+    handler: str, webhooks: WebhookScenario, stack: Stack, watch: Watch
 ) -> None:
     _failing_deliveries(webhooks)
 

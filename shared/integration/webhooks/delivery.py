@@ -238,13 +238,13 @@ def _active_secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:
     """Return the secrets that are valid now, newest first."""
     now = now_ms()
     return [
-        _unsealed(tenant, webhook.id, secret.sealed)
+        _unseal(tenant, webhook.id, secret.sealed)
         for secret in webhook.secrets
         if secret.until is None or secret.until > now
     ]
 
 
 @lru_cache(_SECRET_CACHE_SIZE)
-def _unsealed(tenant: str, webhook: int, sealed: str) -> str:
+def _unseal(tenant: str, webhook: int, sealed: str) -> str:
     """Decrypt a secret; the cache saves a KMS call per delivery."""
     return unseal_secret(tenant, webhook, sealed)

@@ -78,7 +78,7 @@ class Relay:
         return self._registers[tenant]
 
 
-def relay_left_over(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
+def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
     """Relay the entries of a tenant that the stream has not relayed.
 
     Args:

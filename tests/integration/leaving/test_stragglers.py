@@ -14,7 +14,7 @@ from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_desk import ImportDesk
 from tests.integration.leaving.company import Company
-from tests.webhook_scenario import RELAY, WebhookDesk, failures, open_desk
+from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,9 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 
 @pytest.fixture
-def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
     """Acme's webhooks."""
-    with open_desk(company.stack, monkeypatch) as desk:
+    with open_webhook_scenario(company.stack, monkeypatch) as desk:
         yield desk
 
 
@@ -50,32 +50,32 @@ def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
     assert company.left() == {}
 
 
-def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
-    webhooks.happen(7)
-    batch = webhooks.stream()
+    webhooks.create_product(7)
+    batch = webhooks.new_stream_batch()
     assert batch["Records"]
     _delete_behind_its_back(company)
     relay = gateway._function(RELAY)
     numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
-    assert failures(relay(batch, LambdaContext())) == numbers
+    assert failed_items(relay(batch, LambdaContext())) == numbers
     directory.forget()
-    assert failures(relay(batch, LambdaContext())) == []
+    assert failed_items(relay(batch, LambdaContext())) == []
     assert webhooks.messages() == []
     assert company.left() == {}
 
 
-def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
-    webhooks.happen(7)
-    webhooks.relay()
-    messages = webhooks.take()
+    webhooks.create_product(7)
+    webhooks.run_relay()
+    messages = webhooks.take_messages()
     assert messages
     _delete_behind_its_back(company)
-    assert len(webhooks.work(*messages)) == len(messages)
+    assert len(webhooks.run_worker(*messages)) == len(messages)
     directory.forget()
-    assert webhooks.work(*messages) == []
-    assert webhooks.sent == []
+    assert webhooks.run_worker(*messages) == []
+    assert webhooks.requests == []
     assert company.left() == {}
 
 

@@ -48,10 +48,10 @@ from tests.webhook_scenario import (
     WORKER_MS,
     EndpointStub,
     SentRequest,
-    WebhookDesk,
-    failures,
+    WebhookScenario,
+    failed_items,
     respond_204,
-    stream_of,
+    stream_batch,
 )
 
 _VISIBILITY_TIMEOUT = 360
@@ -85,7 +85,7 @@ class QueuedMessage:
 class EventPipeline:
     """Two tenants, their events and the queues to their endpoints."""
 
-    scenario: WebhookDesk
+    scenario: WebhookScenario
     clock: Clock
     log: io.StringIO
     queue: list[QueuedMessage] = field(default_factory=list)
@@ -140,7 +140,7 @@ class EventPipeline:
         except Killed:
             passed = 0
         else:
-            failed = [int(number) for number in failures(answer)]
+            failed = [int(number) for number in failed_items(answer)]
             passed = min(failed) - 1 if failed else len(batch)
         self._collect_messages()
         self._relayed |= {one.entry.id for one in batch[:passed]}
@@ -157,7 +157,7 @@ class EventPipeline:
         except Killed:
             pass  # all messages return
         else:
-            failed = failures(answer)
+            failed = failed_items(answer)
             done = [one for number, one in enumerate(messages) if f"m{number}" not in failed]
             self.queue = [one for one in self.queue if not any(one is it for it in done)]
         self._collect_messages()
@@ -194,17 +194,17 @@ class EventPipeline:
         tables = self.stack.keep()
         messages = [(dict(one.body), one.visible_at - self.clock.time()) for one in self.queue]
         passed, marked = set(self._relayed), set(self._marked)
-        sent, requests = set(self._sent), list(self.scenario.sent)
+        sent, requests = set(self._sent), list(self.scenario.requests)
 
         def restore() -> None:
             tables()
-            self.scenario.take()
+            self.scenario.take_messages()
             now = self.clock.time()
             self.queue = [QueuedMessage(dict(body), now + delay) for body, delay in messages]
             self._relayed, self._marked = set(passed), set(marked)
-            self._sent, self.scenario.sent[:] = set(sent), requests
+            self._sent, self.scenario.requests[:] = set(sent), requests
             directory.directory.forget()
-            delivery._unsealed.cache_clear()
+            delivery._unseal.cache_clear()
 
         return restore
 
@@ -219,7 +219,7 @@ class EventPipeline:
 
     def requests_per_event(self) -> Counter[tuple[str, str]]:
         """Return the number of requests by URL path and event."""
-        return Counter((path_of(sent.url), sent.event["id"]) for sent in self.scenario.sent)
+        return Counter((path_of(sent.url), sent.event["id"]) for sent in self.scenario.requests)
 
     def assert_invariants(self) -> None:
         """Assert what must hold whenever no function is running."""
@@ -269,7 +269,7 @@ class EventPipeline:
         now = self.clock.time()
         delays = self.scenario.message_delays()
         slow = [at > 0 for at, queue in enumerate(self.scenario._queues()) for _ in queue._messages]
-        for body, delay, is_slow in zip(self.scenario.take(), delays, slow, strict=True):
+        for body, delay, is_slow in zip(self.scenario.take_messages(), delays, slow, strict=True):
             assert body["slow"] == is_slow
             self._message_texts.append(json.dumps(body))
             self._sent.add((body["tenant"], body["webhook"], body["event"], body["round"]))
@@ -315,7 +315,9 @@ def _continues(message: QueuedMessage, key: DeliveryKey, tries: int) -> bool:
 
 
 def _records(batch: Sequence[StoredEntry]) -> dict[str, Any]:
-    return stream_of([{k: v for k, v in one.image.items() if k != "expires_at"} for one in batch])
+    return stream_batch(
+        [{k: v for k, v in one.image.items() if k != "expires_at"} for one in batch]
+    )
 
 
 def _messages(messages: Sequence[QueuedMessage]) -> dict[str, Any]:
@@ -340,7 +342,7 @@ def _own_threads() -> Iterator[None]:
 
 
 @contextmanager
-def open_pipeline(webhooks: WebhookDesk, clock: Clock) -> Iterator[EventPipeline]:
+def open_pipeline(webhooks: WebhookScenario, clock: Clock) -> Iterator[EventPipeline]:
     """Create a pipeline that records the log."""
     log = io.StringIO()
     handler = logging.StreamHandler(log)

@@ -34,7 +34,7 @@ from tests.webhook_scenario import (
     EndpointStub,
     InlineExecutor,
     SentRequest,
-    open_desk,
+    open_webhook_scenario,
     respond_204,
     respond_500,
 )
@@ -138,7 +138,7 @@ def concurrent_run(
     monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0,5,1000")
     config.cache_clear()
     with (
-        open_desk(stack, monkeypatch) as webhooks,
+        open_webhook_scenario(stack, monkeypatch) as webhooks,
         open_pipeline(webhooks, scheduler._clock) as pipeline,
     ):
         concurrent_run = ConcurrentRun(pipeline, scheduler)
@@ -209,7 +209,7 @@ def test_rotation_during_a_delivery_uses_a_valid_set_of_secrets(
     for seed in concurrent_run.seeds():
         rotate = concurrent_run.send("POST", path, {"overlap_hours": overlap})
         answer, _ = concurrent_run.run_concurrently(rotate, concurrent_run.worker(), seed=seed)
-        [sent] = concurrent_run.pipeline.scenario.sent
+        [sent] = concurrent_run.pipeline.scenario.requests
         signed = _signed(sent, old), _signed(sent, answer.data["secret"])
         assert signed in {(True, False), after}
 
@@ -440,4 +440,4 @@ def test_change_during_the_relay_prevents_the_delivery(
             delivery.status for delivery in concurrent_run.pipeline.state().deliveries.values()
         ]
         assert statuses in ([], ["cancelled"])
-        assert not concurrent_run.pipeline.scenario.sent
+        assert not concurrent_run.pipeline.scenario.requests

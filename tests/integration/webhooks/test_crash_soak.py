@@ -28,7 +28,7 @@ from tests.integration.webhooks.stored_state import path_of, read_outbox
 from tests.webhook_scenario import (
     InlineExecutor,
     SentRequest,
-    WebhookDesk,
+    WebhookScenario,
     respond_204,
     respond_500,
 )
@@ -215,7 +215,7 @@ class SoakRun:
 
 @pytest.fixture
 def soak_run(
-    webhooks: WebhookDesk, aws_faults: AwsFaults, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookScenario, aws_faults: AwsFaults, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[SoakRun]:
     clock.freeze()
     random.seed(SEED)

@@ -34,7 +34,7 @@ from tests.faults import (
 from tests.gateway import Response
 from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
 from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase, fail_then_succeed
-from tests.webhook_scenario import WebhookDesk
+from tests.webhook_scenario import WebhookScenario
 
 _CLAIM_EXPIRY = 61
 """Seconds after which the claim of a crashed process has expired."""
@@ -45,7 +45,7 @@ _MAX_REPEATS = 5
 
 @pytest.fixture
 def pipeline(
-    webhooks: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EventPipeline]:
     # Sequential calls: a call number always means the same call.
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)

@@ -19,7 +19,7 @@ from tests.clock import Clock
 from tests.gateway import Response
 from tests.lists.description import NO_MOMENT
 from tests.stack import ADDRESS
-from tests.webhook_scenario import WebhookDesk, respond_500
+from tests.webhook_scenario import WebhookScenario, respond_500
 
 _STATUSES: Sequence[DeliveryStatus] = ("pending", "retrying", "succeeded", "failed", "cancelled")
 _KINDS: Sequence[AnyEventKind] = ("product.created", "product.updated", "webhook.test")
@@ -31,7 +31,9 @@ def _event(number: int) -> str:
     return f"evt_{number:032x}"
 
 
-def _log_deliveries(webhooks: WebhookDesk, webhook: int, numbers: range) -> list[StoredDelivery]:
+def _log_deliveries(
+    webhooks: WebhookScenario, webhook: int, numbers: range
+) -> list[StoredDelivery]:
     """DeliveryLog deliveries of events at intervals of one second, oldest first."""
     now = now_ms()
     logged = [
@@ -53,7 +55,7 @@ def _log_deliveries(webhooks: WebhookDesk, webhook: int, numbers: range) -> list
 class DeliveryLog:
     """A subscription with 26 logged deliveries; another subscription has three."""
 
-    def __init__(self, webhooks: WebhookDesk) -> None:
+    def __init__(self, webhooks: WebhookScenario) -> None:
         self.webhooks = webhooks
         self.webhook: int = webhooks.subscribe()["id"]
         self.path = f"/webhooks/{self.webhook}/deliveries"
@@ -81,7 +83,7 @@ class DeliveryLog:
 
 
 @pytest.fixture
-def log(webhooks: WebhookDesk) -> DeliveryLog:
+def log(webhooks: WebhookScenario) -> DeliveryLog:
     return DeliveryLog(webhooks)
 
 
@@ -120,7 +122,7 @@ def test_the_response_has_the_envelope_of_all_lists(log: DeliveryLog) -> None:
     assert (buttons[0]["url"], buttons[-1]["url"]) == (body["links"]["prev"], body["links"]["next"])
 
 
-def test_an_empty_log_is_one_empty_page(webhooks: WebhookDesk) -> None:
+def test_an_empty_log_is_one_empty_page(webhooks: WebhookScenario) -> None:
     body = webhooks.erp.get(f"/webhooks/{webhooks.subscribe()['id']}/deliveries").json()
     assert body["data"] == []
     assert body["links"]["prev"] is body["links"]["next"] is None
@@ -254,7 +256,7 @@ def test_an_invalid_cursor_is_ignored(log: DeliveryLog, cursor: str) -> None:
     assert [row["id"] for row in answer.data] == log.expected()[10:20]
 
 
-def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookDesk) -> None:
+def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe()["id"]
     logged = _log_deliveries(webhooks, webhook, range(1, MAX_LISTED + 4))
     oldest_failed = next(one.id for one in logged if one.status == "failed")
@@ -268,14 +270,16 @@ def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookDesk)
     assert oldest_failed == _event(3) == failed[-1]["id"]
 
 
-def test_a_failed_attempt_is_listed_until_its_expiry(webhooks: WebhookDesk, clock: Clock) -> None:
+def test_a_failed_attempt_is_listed_until_its_expiry(
+    webhooks: WebhookScenario, clock: Clock
+) -> None:
     webhooks.endpoint = respond_500
     webhook = webhooks.subscribe()["id"]
-    webhooks.happen()
-    assert webhooks.relay() == []
-    (body,) = webhooks.take()
+    webhooks.create_product()
+    assert webhooks.run_relay() == []
+    (body,) = webhooks.take_messages()
 
-    assert webhooks.work({**body, "slow": True}) == []
+    assert webhooks.run_worker({**body, "slow": True}) == []
 
     (row,) = webhooks.deliveries(webhook, status="retrying")
     assert row == webhooks.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").data

@@ -8,40 +8,40 @@ import pytest
 from shared.integration.webhooks import repository, rules
 from shared.integration.webhooks.http_client import AttemptResult
 from tests.clock import Clock
-from tests.webhook_scenario import SentRequest, WebhookDesk, respond_204, respond_500
+from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, respond_500
 
 
 def slow(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=10_000, error="timed out after 10 s")
 
 
-def test_messages_to_new_and_slow_endpoints_use_the_slow_queue(webhooks: WebhookDesk) -> None:
+def test_messages_to_new_and_slow_endpoints_use_the_slow_queue(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
-    webhooks.happen(1)
-    webhooks.relay()
-    (first,) = webhooks.take()
+    webhooks.create_product(1)
+    webhooks.run_relay()
+    (first,) = webhooks.take_messages()
     assert not first["slow"]
-    assert webhooks.work(first) == []
-    (moved,) = webhooks.take()
-    assert (moved["slow"], webhooks.sent) == (True, []), "a new endpoint is not fast yet"
-    assert webhooks.work(moved) == []
-    assert len(webhooks.sent) == 1
+    assert webhooks.run_worker(first) == []
+    (moved,) = webhooks.take_messages()
+    assert (moved["slow"], webhooks.requests) == (True, []), "a new endpoint is not fast yet"
+    assert webhooks.run_worker(moved) == []
+    assert len(webhooks.requests) == 1
 
-    webhooks.happen(2)
-    webhooks.relay()
+    webhooks.create_product(2)
+    webhooks.run_relay()
     webhooks.endpoint = slow
-    (second,) = webhooks.take()
-    assert webhooks.work(second) == []
-    assert len(webhooks.sent) == 2, "its last response was fast"
-    (retry,) = webhooks.take()
+    (second,) = webhooks.take_messages()
+    assert webhooks.run_worker(second) == []
+    assert len(webhooks.requests) == 2, "its last response was fast"
+    (retry,) = webhooks.take_messages()
     assert retry["slow"], "its last response was slow"
 
 
 def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
-    webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = webhooks.subscribe()
-    webhooks.happen(1)
+    webhooks.create_product(1)
     webhooks.run_until_idle()
     monkeypatch.setattr(rules, "SLOW_AFTER_SECONDS", 0.01)
     store = webhooks.stack.store()
@@ -60,95 +60,95 @@ def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
         return AttemptResult(milliseconds=1, status=200)
 
     webhooks.endpoint = respond_slowly
-    webhooks.happen(2)
+    webhooks.create_product(2)
     webhooks.run_until_idle()
     assert seen == [False]
 
 
-def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: WebhookDesk) -> None:
+def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
     """The first worker crashes before it sends the next task; the message of the other returns."""
     webhooks.subscribe()
-    webhooks.happen()
-    webhooks.relay()
-    (message,) = webhooks.take()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
     copies = iter([message])
 
     def answer(sent: SentRequest) -> AttemptResult:
         for copy in copies:
-            assert webhooks.work(copy) == []
-            assert len(webhooks.take()) == 1  # lost in a crash
+            assert webhooks.run_worker(copy) == []
+            assert len(webhooks.take_messages()) == 1  # lost in a crash
         return respond_500(sent)
 
     webhooks.endpoint = answer
-    assert webhooks.work(message) == ["m0"]
-    assert webhooks.work(message, receives=2) == []
+    assert webhooks.run_worker(message) == ["m0"]
+    assert webhooks.run_worker(message, receives=2) == []
 
-    (following,) = webhooks.take()
+    (following,) = webhooks.take_messages()
     assert following["attempt"] == 2
 
 
-def test_duplicate_messages_cause_one_attempt(webhooks: WebhookDesk) -> None:
+def test_duplicate_messages_cause_one_attempt(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe()
-    webhooks.happen()
-    webhooks.relay()
-    (message,) = webhooks.take()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert webhooks.work(message) == []
-    assert webhooks.work(message) == []
-    assert webhooks.work(message, receives=2) == []
-    assert len(webhooks.sent) == 1
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message, receives=2) == []
+    assert len(webhooks.requests) == 1
     assert len(webhooks.deliveries(webhook["id"])[0]["attempts"]) == 1
 
 
-def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookDesk) -> None:
+def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
-    webhooks.happen()
-    webhooks.relay()
-    (message,) = webhooks.take()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert webhooks.work(message) == []
-    (following,) = webhooks.take()  # lost in a crash
+    assert webhooks.run_worker(message) == []
+    (following,) = webhooks.take_messages()  # lost in a crash
 
-    assert webhooks.work(message, receives=2) == []
+    assert webhooks.run_worker(message, receives=2) == []
 
-    (sent_again,) = webhooks.take()
+    (sent_again,) = webhooks.take_messages()
     assert sent_again["attempt"] == following["attempt"] == 2
     assert sent_again["due"] == following["due"]
 
 
 def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
-    webhooks: WebhookDesk, clock: Clock
+    webhooks: WebhookScenario, clock: Clock
 ) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
-    webhooks.happen()
-    webhooks.relay()
-    (message,) = webhooks.take()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert webhooks.work(message) == []
-    webhooks.take()  # lost
-    assert webhooks.work(message) == []
+    assert webhooks.run_worker(message) == []
+    webhooks.take_messages()  # lost
+    assert webhooks.run_worker(message) == []
     assert webhooks.messages() == [], "the next task is not overdue yet"
 
     clock.advance(3600)
-    assert webhooks.work(message) == []
+    assert webhooks.run_worker(message) == []
 
-    (following,) = webhooks.take()
+    (following,) = webhooks.take_messages()
     assert following["attempt"] == 2
 
 
-def test_an_invalid_message_is_reported_as_failed(webhooks: WebhookDesk) -> None:
-    assert webhooks.work({"no": "task"}) == ["m0"]
+def test_an_invalid_message_is_reported_as_failed(webhooks: WebhookScenario) -> None:
+    assert webhooks.run_worker({"no": "task"}) == ["m0"]
 
 
-def test_a_batch_of_ten_is_delivered_concurrently(webhooks: WebhookDesk) -> None:
+def test_a_batch_of_ten_is_delivered_concurrently(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
     for number in range(10):
-        webhooks.happen(number)
-    webhooks.relay()
-    messages = webhooks.take()
+        webhooks.create_product(number)
+    webhooks.run_relay()
+    messages = webhooks.take_messages()
     all_arrived = threading.Barrier(10, timeout=30)
 
     def wait_for_the_others(sent: SentRequest) -> AttemptResult:
@@ -156,16 +156,16 @@ def test_a_batch_of_ten_is_delivered_concurrently(webhooks: WebhookDesk) -> None
         return respond_204(sent)
 
     webhooks.endpoint = wait_for_the_others
-    assert webhooks.work(*({**message, "slow": True} for message in messages)) == []
-    assert len(webhooks.sent) == 10
+    assert webhooks.run_worker(*({**message, "slow": True} for message in messages)) == []
+    assert len(webhooks.requests) == 10
 
 
-def test_only_the_failed_messages_of_a_batch_are_reported(webhooks: WebhookDesk) -> None:
+def test_only_the_failed_messages_of_a_batch_are_reported(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
     for number in range(3):
-        webhooks.happen(number)
-    webhooks.relay()
-    messages = [{**message, "slow": True} for message in webhooks.take()]
+        webhooks.create_product(number)
+    webhooks.run_relay()
+    messages = [{**message, "slow": True} for message in webhooks.take_messages()]
     crashing = messages[1]["event"]
 
     def crash_once(sent: SentRequest) -> AttemptResult:
@@ -174,19 +174,19 @@ def test_only_the_failed_messages_of_a_batch_are_reported(webhooks: WebhookDesk)
         return respond_204(sent)
 
     webhooks.endpoint = crash_once
-    failed = webhooks.work(*messages, {"not": "a task"})
+    failed = webhooks.run_worker(*messages, {"not": "a task"})
     assert failed == ["m1", "m3"]
-    assert len(webhooks.sent) == 3
+    assert len(webhooks.requests) == 3
 
 
 def test_a_batch_that_fails_as_a_whole_is_reported_message_by_message(
-    webhooks: WebhookDesk,
+    webhooks: WebhookScenario,
 ) -> None:
-    assert webhooks.work({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
+    assert webhooks.run_worker({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
 
 
 def test_invocations_in_lambda_share_an_event_loop(
-    webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With LAMBDA_TASK_ROOT, Powertools reuses the event loop of the execution environment."""
     monkeypatch.setenv("LAMBDA_TASK_ROOT", "/var/task")
@@ -195,9 +195,9 @@ def test_invocations_in_lambda_share_an_event_loop(
     webhooks.subscribe()
     try:
         for number in range(2):
-            webhooks.happen(number)
+            webhooks.create_product(number)
             webhooks.run_until_idle()
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-    assert len(webhooks.sent) == 2
+    assert len(webhooks.requests) == 2

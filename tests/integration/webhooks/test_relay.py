@@ -15,12 +15,12 @@ from shared.kernel.events.outbox import Event, StoredEvent, parse_entry, raise_e
 from shared.kernel.queue import Queue
 from tests.integration.cli.test_cli import deploy_stack
 from tests.stack import Stack
-from tests.webhook_scenario import WebhookDesk, run_relay, stream_of
+from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
 DAYS_31 = 31 * 86_400
 
 
-def raise_wave_event(webhooks: WebhookDesk, **more: Any) -> None:
+def raise_wave_event(webhooks: WebhookScenario, **more: Any) -> None:
     """Raise an event without a warehouse operation."""
     facts = {"object": "wave", "id": 1, "version": 1, "href": "/waves/1", "attributes": {}, **more}
     run_transaction(
@@ -28,18 +28,18 @@ def raise_wave_event(webhooks: WebhookDesk, **more: Any) -> None:
     )
 
 
-def expiries(webhooks: WebhookDesk) -> list[int | None]:
+def expiries(webhooks: WebhookScenario) -> list[int | None]:
     """Return the expiry of each outbox entry, oldest first; None if it was not relayed."""
     events = webhooks.stack.events(webhooks.slug)
     return [int(event["expires_at"]["N"]) if "expires_at" in event else None for event in events]
 
 
-def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookDesk) -> None:
+def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
     assert expiries(webhooks) == [None]
 
-    assert webhooks.relay() == []
+    assert webhooks.run_relay() == []
 
     (expiry,) = expiries(webhooks)
     assert expiry is not None
@@ -47,36 +47,36 @@ def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookDesk) 
     assert len(webhooks.messages()) == 1
 
 
-def test_an_event_without_subscriptions_is_marked_as_relayed(webhooks: WebhookDesk) -> None:
+def test_an_event_without_subscriptions_is_marked_as_relayed(webhooks: WebhookScenario) -> None:
     raise_wave_event(webhooks)
-    assert webhooks.relay() == []
+    assert webhooks.run_relay() == []
     assert None not in expiries(webhooks)
     assert webhooks.messages() == []
 
 
-def test_each_event_is_sent_to_each_of_twenty_subscriptions(webhooks: WebhookDesk) -> None:
+def test_each_event_is_sent_to_each_of_twenty_subscriptions(webhooks: WebhookScenario) -> None:
     for _ in range(20):
         webhooks.subscribe("wave.planned")
     for number in range(1, 8):
         raise_wave_event(webhooks, id=number)
 
-    assert webhooks.relay() == []
+    assert webhooks.run_relay() == []
 
     pairs = {(message["webhook"], message["event"]) for message in webhooks.messages()}
     assert len(pairs) == len(webhooks.messages()) == 140
 
 
-def test_each_subscription_has_its_own_message_group(webhooks: WebhookDesk) -> None:
+def test_each_subscription_has_its_own_message_group(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
-    webhooks.relay()
+    webhooks.run_relay()
     groups = {message.group_id for queue in webhooks._queues() for message in queue._messages}
     assert groups == {"acme.1", "acme.2"}
 
 
 def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
-    webhooks: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhooks.subscribe("wave.planned")
     for number in range(1, 4):
@@ -87,7 +87,7 @@ def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
         send(queue, [message for message in messages if message is not messages[1]])
         return [messages[1]]
 
-    batch = webhooks.stream()
+    batch = webhooks.new_stream_batch()
     with monkeypatch.context() as patch:
         patch.setattr(Queue, "send_many", reject_second)
         assert run_relay(batch) == ["2"]
@@ -96,74 +96,74 @@ def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
     again = {"Records": batch["Records"][1:]}
     assert run_relay(again) == []
     webhooks.run_until_idle()
-    assert sorted(sent.event["data"]["id"] for sent in webhooks.sent) == [1, 2, 3]
+    assert sorted(sent.event["data"]["id"] for sent in webhooks.requests) == [1, 2, 3]
 
 
-def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookDesk) -> None:
+def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
-    batch = stream_of([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
+    batch = stream_batch([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
 
     assert run_relay(batch) == ["1"]
     assert len(webhooks.messages()) == 1
 
 
-def test_changed_and_removed_entries_are_ignored(webhooks: WebhookDesk) -> None:
+def test_changed_and_removed_entries_are_ignored(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
-    batch = webhooks.stream()
+    batch = webhooks.new_stream_batch()
     for name in ("MODIFY", "REMOVE"):
         batch["Records"][0]["eventName"] = name
         assert run_relay(batch) == []
     assert webhooks.messages() == []
 
 
-def test_marking_an_expired_entry_does_not_recreate_it(webhooks: WebhookDesk) -> None:
+def test_marking_an_expired_entry_does_not_recreate_it(webhooks: WebhookScenario) -> None:
     raise_wave_event(webhooks)
-    batch = webhooks.stream()
+    batch = webhooks.new_stream_batch()
     webhooks.stack.empty()
     assert run_relay(batch) == []
     assert webhooks.stack.events() == []
 
 
-def test_an_unknown_tenant_receives_nothing(webhooks: WebhookDesk) -> None:
+def test_an_unknown_tenant_receives_nothing(webhooks: WebhookScenario) -> None:
     raise_wave_event(webhooks)
-    batch = webhooks.stream()
+    batch = webhooks.new_stream_batch()
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
     assert run_relay(batch) == []
     assert webhooks.messages() == []
 
 
-def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookDesk) -> None:
+def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScenario) -> None:
     """Relay and worker still have the tenant with its old plan in their cache."""
     webhook = webhooks.subscribe("wave.planned")
     provisioning.set_plan("acme", "essentials")
     directory.forget()
     raise_wave_event(webhooks, id=1)
-    assert webhooks.relay() == []
+    assert webhooks.run_relay() == []
     assert webhooks.messages() == []
 
     provisioning.set_plan("acme", "professional")
     raise_wave_event(webhooks, id=2)
-    assert webhooks.relay() == []
-    (message,) = webhooks.take()
+    assert webhooks.run_relay() == []
+    (message,) = webhooks.take_messages()
     provisioning.set_plan("acme", "essentials")
     directory.forget()
     assert directory.tenant("acme") is not None
     provisioning.set_plan("acme", "professional")
-    assert webhooks.work({**message, "slow": True}) == []
+    assert webhooks.run_worker({**message, "slow": True}) == []
 
-    assert [sent.event["data"]["id"] for sent in webhooks.sent] == [2]
+    assert [sent.event["data"]["id"] for sent in webhooks.requests] == [2]
     assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])
-def test_a_body_has_at_most_20_kb(webhooks: WebhookDesk, size: int) -> None:
+def test_a_body_has_at_most_20_kb(webhooks: WebhookScenario, size: int) -> None:
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks, attributes={"note": "é" * (size // 2)})
     webhooks.run_until_idle()
 
-    (sent,) = webhooks.sent
+    (sent,) = webhooks.requests
     assert len(sent.body) <= 20_000
     fits = size < 18_000
     assert (sent.event["data"]["attributes"] is not None) == fits
@@ -184,13 +184,13 @@ def test_the_size_limit_includes_the_base_url() -> None:
 
 
 def test_an_operator_relays_entries_discarded_by_the_stream(
-    webhooks: WebhookDesk, stack: Stack
+    webhooks: WebhookScenario, stack: Stack
 ) -> None:
     del stack
     deploy_stack()
     webhook = webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks, id=1)
-    webhooks.stream()  # discarded after the last retry
+    webhooks.new_stream_batch()  # discarded after the last retry
     runner = CliRunner(mix_stderr=False)
 
     young = runner.invoke(main, ["--json", "events", "relay"])
@@ -207,7 +207,7 @@ def test_an_operator_relays_entries_discarded_by_the_stream(
     assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
-def test_two_events_of_one_version_are_rejected(webhooks: WebhookDesk) -> None:
+def test_two_events_of_one_version_are_rejected(webhooks: WebhookScenario) -> None:
     facts: dict[str, Any] = {"object": "wave", "id": 1, "href": "/waves/1", "attributes": {}}
 
     def twice(tx: Transaction) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.webhook_scenario import SentRequest, WebhookDesk, respond_204, respond_500
+from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, respond_500
 
 DELAYS = (0, 5, 300, 1800, 7200, 18000, 36000)
 
@@ -14,16 +14,16 @@ def gone(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=5, status=410, error="responded with status 410")
 
 
-def test_retries_follow_the_configured_delays(webhooks: WebhookDesk, clock: Clock) -> None:
+def test_retries_follow_the_configured_delays(webhooks: WebhookScenario, clock: Clock) -> None:
     assert config().webhook_delays == DELAYS
     webhook = webhooks.subscribe()
     webhooks.endpoint = respond_500
-    webhooks.happen()
-    webhooks.relay()
+    webhooks.create_product()
+    webhooks.run_relay()
 
     for number, delay in enumerate(DELAYS[1:], 1):
-        while len(webhooks.sent) < number:
-            assert webhooks.work(*webhooks.take()) == []
+        while len(webhooks.requests) < number:
+            assert webhooks.run_worker(*webhooks.take_messages()) == []
         (row,) = webhooks.deliveries(webhook["id"])
         assert (row["status"], len(row["attempts"])) == ("retrying", number)
         due = datetime.fromisoformat(row["next_attempt_at"])
@@ -35,27 +35,27 @@ def test_retries_follow_the_configured_delays(webhooks: WebhookDesk, clock: Cloc
         assert message_delay <= 900
         if delay > 1000:  # exceeds the maximum delay of SQS: the message goes back to the queue
             clock.advance(900)
-            assert webhooks.work(*webhooks.take()) == []
-            assert (len(webhooks.sent), webhooks.messages()) == (number, [message])
+            assert webhooks.run_worker(*webhooks.take_messages()) == []
+            assert (len(webhooks.requests), webhooks.messages()) == (number, [message])
         clock.advance(1.1 * delay + 1)
-    assert webhooks.work(*webhooks.take()) == []
+    assert webhooks.run_worker(*webhooks.take_messages()) == []
     (row,) = webhooks.deliveries(webhook["id"])
     assert (row["status"], len(row["attempts"]), row["next_attempt_at"]) == ("failed", 7, None)
     assert row["attempts"][0]["response"] == "internal error"
     assert webhooks.messages() == []
     assert webhooks.get(webhook["id"])["failure_count"] == 1
-    assert len({sent.body for sent in webhooks.sent}) == 1
+    assert len({sent.body for sent in webhooks.requests}) == 1
 
 
-def test_retry_after_delays_the_next_attempt(webhooks: WebhookDesk) -> None:
+def test_retry_after_delays_the_next_attempt(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = lambda _: AttemptResult(
         milliseconds=5, status=429, error="responded with status 429", retry_after=77
     )
-    webhooks.happen()
-    webhooks.relay()
+    webhooks.create_product()
+    webhooks.run_relay()
     for _ in range(2):  # twice, because a new endpoint moves to the slow queue
-        assert webhooks.work(*webhooks.take()) == []
+        assert webhooks.run_worker(*webhooks.take_messages()) == []
 
     (row,) = webhooks.deliveries(webhook["id"])
     due = datetime.fromisoformat(row["next_attempt_at"])
@@ -63,44 +63,44 @@ def test_retry_after_delays_the_next_attempt(webhooks: WebhookDesk) -> None:
 
 
 def test_ten_consecutive_failures_deactivate_and_a_success_resets_the_count(
-    webhooks: WebhookDesk,
+    webhooks: WebhookScenario,
 ) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = respond_500
     for number in range(9):
-        webhooks.happen(number)
+        webhooks.create_product(number)
         webhooks.run_until_idle()
     assert webhooks.get(webhook["id"])["failure_count"] == 9
     webhooks.endpoint = respond_204
-    webhooks.happen(9)
+    webhooks.create_product(9)
     webhooks.run_until_idle()
     assert webhooks.get(webhook["id"])["failure_count"] == 0
 
     webhooks.endpoint = respond_500
     for number in range(10, 20):
         assert webhooks.get(webhook["id"])["is_active"]
-        webhooks.happen(number)
+        webhooks.create_product(number)
         webhooks.run_until_idle()
     shown = webhooks.get(webhook["id"])
     assert (shown["is_active"], shown["failure_count"]) == (False, 10)
 
-    sent = len(webhooks.sent)
-    webhooks.happen(20)
+    sent = len(webhooks.requests)
+    webhooks.create_product(20)
     webhooks.run_until_idle()
-    assert len(webhooks.sent) == sent, "events are not sent while the subscription is inactive"
+    assert len(webhooks.requests) == sent, "events are not sent while the subscription is inactive"
 
     again = webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"is_active": True}).data
     assert (again["is_active"], again["failure_count"]) == (True, 0)
     webhooks.endpoint = respond_204
-    webhooks.happen(21)
+    webhooks.create_product(21)
     webhooks.run_until_idle()
-    assert len(webhooks.sent) == sent + 1
+    assert len(webhooks.requests) == sent + 1
 
 
-def test_410_deactivates_the_subscription_at_once(webhooks: WebhookDesk) -> None:
+def test_410_deactivates_the_subscription_at_once(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe()
     webhooks.endpoint = gone
-    webhooks.happen()
+    webhooks.create_product()
     webhooks.run_until_idle()
 
     shown = webhooks.get(webhook["id"])

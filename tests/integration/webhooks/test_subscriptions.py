@@ -15,7 +15,7 @@ from shared.kernel.sealing import unseal
 from tests import quick_moto
 from tests.gateway import Response
 from tests.stack import ACCOUNT, REGION, Stack
-from tests.webhook_scenario import URL, WebhookDesk
+from tests.webhook_scenario import URL, WebhookScenario
 
 FIELDS = {
     "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_at",
@@ -41,7 +41,7 @@ def stored_texts() -> str:
 
 
 def test_only_the_response_to_the_creation_has_the_secret(
-    webhooks: WebhookDesk,
+    webhooks: WebhookScenario,
 ) -> None:
     answer = webhooks.erp.post(
         "/webhooks", {"url": URL, "events": ["stock.updated", "wave.planned"]}
@@ -68,7 +68,7 @@ def test_only_the_response_to_the_creation_has_the_secret(
     assert webhooks.erp.get("/webhooks").data == [shown]
 
 
-def test_no_table_contains_a_secret_in_plain_text(webhooks: WebhookDesk) -> None:
+def test_no_table_contains_a_secret_in_plain_text(webhooks: WebhookScenario) -> None:
     key = {"key": "9f5a"}
     created = webhooks.erp.post("/webhooks", {"url": URL, "events": ["stock.updated"]}, **key).data
     chosen = "a-secret-of-our-chosen"
@@ -79,7 +79,7 @@ def test_no_table_contains_a_secret_in_plain_text(webhooks: WebhookDesk) -> None
     assert chosen not in stored
 
 
-def test_a_repeated_create_request_returns_the_same_secret(webhooks: WebhookDesk) -> None:
+def test_a_repeated_create_request_returns_the_same_secret(webhooks: WebhookScenario) -> None:
     body = {"url": URL, "events": ["stock.updated"]}
     first = webhooks.erp.post("/webhooks", body, key="a")
     second = webhooks.erp.post("/webhooks", body, key="a")
@@ -89,7 +89,7 @@ def test_a_repeated_create_request_returns_the_same_secret(webhooks: WebhookDesk
     assert len(webhooks.erp.get("/webhooks").data) == 1
 
 
-def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookDesk) -> None:
+def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookScenario) -> None:
     assert webhooks.subscribe(*EVENT_KINDS)["events"] == list(EVENT_KINDS)
 
 
@@ -112,7 +112,7 @@ def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookDesk) -
         ("", ""),
     ],
 )
-def test_invalid_url_is_rejected(webhooks: WebhookDesk, url: str, message: str) -> None:
+def test_invalid_url_is_rejected(webhooks: WebhookScenario, url: str, message: str) -> None:
     found = problems(webhooks.erp.post("/webhooks", {"url": url, "events": ["stock.updated"]}))
 
     assert found.keys() == {"url"}
@@ -148,19 +148,19 @@ def test_invalid_url_is_rejected(webhooks: WebhookDesk, url: str, message: str) 
     ],
 )
 def test_all_problems_are_reported_together(
-    webhooks: WebhookDesk, body: dict[str, Any], fields: set[str]
+    webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
 ) -> None:
     assert problems(webhooks.erp.post("/webhooks", body)).keys() == fields
     assert webhooks.erp.get("/webhooks").data == []
 
 
-def test_a_chosen_secret_is_used_and_null_generates_one(webhooks: WebhookDesk) -> None:
+def test_a_chosen_secret_is_used_and_null_generates_one(webhooks: WebhookScenario) -> None:
     chosen = "x" * 16
     assert webhooks.subscribe(secret=chosen)["secret"] == chosen
     assert webhooks.subscribe(secret=None)["secret"].startswith("whsec_")
 
 
-def test_the_21st_subscription_is_rejected_with_limit_reached(webhooks: WebhookDesk) -> None:
+def test_the_21st_subscription_is_rejected_with_limit_reached(webhooks: WebhookScenario) -> None:
     created = [webhooks.subscribe() for _ in range(20)]
     body = {"url": URL, "events": ["stock.updated"]}
 
@@ -179,7 +179,7 @@ def test_the_21st_subscription_is_rejected_with_limit_reached(webhooks: WebhookD
     assert webhooks.erp.post("/webhooks", body).status == 201
 
 
-def test_patch_changes_only_the_fields_sent(webhooks: WebhookDesk) -> None:
+def test_patch_changes_only_the_fields_sent(webhooks: WebhookScenario) -> None:
     created = webhooks.subscribe("stock.updated", "wave.planned")
     path = f"/webhooks/{created['id']}"
 
@@ -207,7 +207,7 @@ def test_patch_changes_only_the_fields_sent(webhooks: WebhookDesk) -> None:
     ],
 )  # fmt: skip
 def test_an_invalid_change_changes_nothing(
-    webhooks: WebhookDesk, body: dict[str, Any], fields: set[str]
+    webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
 ) -> None:
     created = webhooks.subscribe()
     before = webhooks.get(created["id"])
@@ -216,7 +216,7 @@ def test_an_invalid_change_changes_nothing(
     assert webhooks.get(created["id"]) == before
 
 
-def test_a_change_with_a_stale_etag_is_refused(webhooks: WebhookDesk) -> None:
+def test_a_change_with_a_stale_etag_is_refused(webhooks: WebhookScenario) -> None:
     path = f"/webhooks/{webhooks.subscribe()['id']}"
     seen = webhooks.erp.get(path).headers["ETag"]
     webhooks.erp.patch(path, {"is_active": False})
@@ -226,10 +226,10 @@ def test_a_change_with_a_stale_etag_is_refused(webhooks: WebhookDesk) -> None:
     assert (refused.status, refused.code) == (409, "stale_state")
 
 
-def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookDesk) -> None:
+def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookScenario) -> None:
     path = f"/webhooks/{webhooks.subscribe()['id']}"
     first = webhooks.erp.get(path).headers["ETag"]
-    webhooks.happen()
+    webhooks.create_product()
     webhooks.run_until_idle()
 
     answer = webhooks.erp.get(path, headers={"If-None-Match": first})
@@ -244,7 +244,7 @@ def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookDesk
 
 
 def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
-    webhooks: WebhookDesk,
+    webhooks: WebhookScenario,
 ) -> None:
     body = {"url": URL, "events": ["wave.planned"], "secret": "CorrectHorse2026"}
     assert webhooks.erp.post("/webhooks", body, key="k").status == 201
@@ -258,7 +258,7 @@ def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
     assert len(records[0]["fingerprint"]["S"]) == len(plain)
 
 
-def test_a_deleted_subscription_is_gone(webhooks: WebhookDesk) -> None:
+def test_a_deleted_subscription_is_gone(webhooks: WebhookScenario) -> None:
     created = webhooks.subscribe()
     path = f"/webhooks/{created['id']}"
 
@@ -273,7 +273,7 @@ def test_a_deleted_subscription_is_gone(webhooks: WebhookDesk) -> None:
     assert webhooks.erp.get("/webhooks").data == []
 
 
-def test_unknown_ids_are_not_found(webhooks: WebhookDesk) -> None:
+def test_unknown_ids_are_not_found(webhooks: WebhookScenario) -> None:
     created = webhooks.subscribe()
     paths = [
         "/webhooks/77",
@@ -288,7 +288,9 @@ def test_unknown_ids_are_not_found(webhooks: WebhookDesk) -> None:
     assert webhooks.erp.post(again).status == 404
 
 
-def test_another_tenant_cannot_access_a_subscription(webhooks: WebhookDesk, stack: Stack) -> None:
+def test_another_tenant_cannot_access_a_subscription(
+    webhooks: WebhookScenario, stack: Stack
+) -> None:
     created = webhooks.subscribe()
     beta = stack.erp("beta")
 
@@ -297,7 +299,7 @@ def test_another_tenant_cannot_access_a_subscription(webhooks: WebhookDesk, stac
     assert beta.delete(f"/webhooks/{created['id']}").status == 404
 
 
-def test_a_plan_without_webhooks_is_refused(webhooks: WebhookDesk) -> None:
+def test_a_plan_without_webhooks_is_refused(webhooks: WebhookScenario) -> None:
     provisioning.set_plan("acme", "essentials")
 
     for answer in (webhooks.erp.get("/webhooks"), webhooks.erp.post("/webhooks", {"url": "no"})):
@@ -305,13 +307,13 @@ def test_a_plan_without_webhooks_is_refused(webhooks: WebhookDesk) -> None:
         assert answer.json()["error"]["feature"] == "webhooks.enabled"
 
 
-def test_a_client_without_the_scope_is_refused(webhooks: WebhookDesk, stack: Stack) -> None:
+def test_a_client_without_the_scope_is_refused(webhooks: WebhookScenario, stack: Stack) -> None:
     reader = stack.erp(scopes=["products:read"])
     assert reader.get("/webhooks").json()["error"]["scope"] == "webhooks:manage"
     assert webhooks.subscribe()["id"] == 1
 
 
-def test_the_list_is_filtered_by_state_and_event(webhooks: WebhookDesk) -> None:
+def test_the_list_is_filtered_by_state_and_event(webhooks: WebhookScenario) -> None:
     first = webhooks.subscribe("stock.updated", "wave.planned")["id"]
     second = webhooks.subscribe("wave.planned")["id"]
     webhooks.erp.patch(f"/webhooks/{second}", {"is_active": False})
@@ -327,7 +329,7 @@ def test_the_list_is_filtered_by_state_and_event(webhooks: WebhookDesk) -> None:
     assert webhooks.erp.get("/webhooks?event=wave").status == 422
 
 
-def test_a_sealed_secret_is_bound_to_tenant_and_subscription(webhooks: WebhookDesk) -> None:
+def test_a_sealed_secret_is_bound_to_tenant_and_subscription(webhooks: WebhookScenario) -> None:
     created = webhooks.subscribe()
     (stored,) = WEBHOOKS.get(webhooks.stack.store(), created["id"]).entity.secrets
     sealed = b64decode(stored.sealed)
