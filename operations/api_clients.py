@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from shared.identity.auth import client_changes
+from shared.identity.auth import client_service
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
 from shared.identity.auth.clients import Client, ClientKind, client_key, client_of, slug_of
 from shared.identity.auth.scopes import SCOPES
@@ -44,7 +44,7 @@ def _create(
     draft, problems = check(ApiClientDraft, raw)
     wanted = draft or what_is_valid(ApiClientDraft, raw)
     return run_transaction(
-        store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
+        store_for(tenant), lambda tx: client_service.create_client(tx, wanted, problems)
     )
 
 
@@ -55,7 +55,7 @@ def list_clients(tenant: str) -> list[Client]:
 
 def show_client(client_id: str) -> Client:
     """Read a client; NotFound, Gone."""
-    return client_changes.get_client(store_for(_slug(client_id)), client_id)
+    return client_service.get_client(store_for(_slug(client_id)), client_id)
 
 
 def change_client(
@@ -68,14 +68,14 @@ def change_client(
     change, problems = check(ApiClientChange, raw)
     if change is None:
         raise ValidationFailed(problems)
-    return _perform(client_id, lambda tx: client_changes.change_client(tx, client_id, change))
+    return _perform(client_id, lambda tx: client_service.change_client(tx, client_id, change))
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
     """Give a client a new secret; raises as `client_changes.rotate_secret` does."""
 
     def rotate(tx: Transaction) -> Credentials:
-        _, secret = client_changes.rotate_secret(tx, client_id, keep_previous=keep_previous)
+        _, secret = client_service.rotate_secret(tx, client_id, keep_previous=keep_previous)
         return Credentials(client_id, secret)
 
     return _perform(client_id, rotate)
@@ -84,7 +84,7 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
 def revoke_client(client_id: str) -> None:
     """Revoke a client for good; one that is revoked already stays so. Raises NotFound."""
     with suppress(Gone):
-        _perform(client_id, lambda tx: client_changes.revoke_client(tx, client_id))
+        _perform(client_id, lambda tx: client_service.revoke_client(tx, client_id))
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:

@@ -21,9 +21,9 @@ from functions.oauth.request import (
     read_form,
 )
 from shared.http.envelope import error_body
-from shared.identity.auth import grants, signing, tokens
-from shared.identity.auth.grants import Granted, OAuthError
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth import client_grants, signing, tokens
+from shared.identity.auth.client_grants import Granted, OAuthError
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
@@ -47,24 +47,24 @@ type _Grant = Callable[[Mapping[str, Any], _Form], Granted]
 
 def _client_credentials(event: Mapping[str, Any], form: _Form) -> Granted:
     presented = read_credentials(event, form)
-    return grants.client_credentials(presented, form.get("scope", ""), origin_of(event))
+    return client_grants.client_credentials(presented, form.get("scope", ""), origin_of(event))
 
 
 def _password(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import user_grants  # noqa: PLC0415  100 ms that clients need not wait for
 
     _ensure_sent(form, "username", "password")
     _ensure_no_scope(form)
-    credentials = signing_in.Credentials(form["username"], form["password"], form.get("otp"))
-    return signing_in.sign_in(credentials, read_client(event, form), origin_of(event))
+    credentials = user_grants.Credentials(form["username"], form["password"], form.get("otp"))
+    return user_grants.sign_in(credentials, read_client(event, form), origin_of(event))
 
 
 def _refresh_token(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import user_grants  # noqa: PLC0415  100 ms that clients need not wait for
 
     _ensure_sent(form, "refresh_token")
     _ensure_no_scope(form)
-    return signing_in.renew(form["refresh_token"], read_client(event, form), origin_of(event))
+    return user_grants.renew(form["refresh_token"], read_client(event, form), origin_of(event))
 
 
 _GRANTS: Mapping[str, _Grant] = {
@@ -105,7 +105,7 @@ def _refresh_token_of(granted: Granted) -> dict[str, str]:
 
 
 def _revoke(event: Mapping[str, Any]) -> _Reply:
-    from shared.identity.users import sessions, signing_out  # noqa: PLC0415  100 ms, and no token waits
+    from shared.identity.users import sessions, token_revocation  # noqa: PLC0415  100 ms, and no token waits
 
     form = read_form(event)
     presented = read_client(event, form)
@@ -113,9 +113,9 @@ def _revoke(event: Mapping[str, Any]) -> _Reply:
     token = form["token"]
     # no refresh token is an integration client's
     if presented and presented.secret and not sessions.parse(token):
-        grants.revoke_token(presented, token, origin_of(event))
+        client_grants.revoke_token(presented, token, origin_of(event))
     else:
-        signing_out.sign_out(token, presented, origin_of(event))
+        token_revocation.sign_out(token, presented, origin_of(event))
     return _Reply(None)
 
 

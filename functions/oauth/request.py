@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from shared.identity.auth.grants import OAuthError, Origin, Presented
+from shared.identity.auth.client_grants import OAuthError, Origin, Presented
 from shared.identity.tenancy.directory import host_name
 
 MAX_BODY = 16_384

@@ -2,7 +2,7 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, ResourceResponse, Routes
-from shared.identity.auth import client_changes, client_views
+from shared.identity.auth import client_service, client_views
 from shared.identity.auth.client_models import (
     ApiClient,
     ApiClientChange,
@@ -32,7 +32,7 @@ _ONE = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 )
 def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     """Page through the clients."""
-    page = client_changes.list_clients(store, request.parameters)
+    page = client_service.list_clients(store, request.parameters)
     return ListResponse(page, lambda record: client_views.client(record.entity))
 
 
@@ -53,7 +53,7 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
 )
 def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Create an integration client or a mobile application."""
-    made, secret = client_changes.create_client(tx, request.body, request.problems)
+    made, secret = client_service.create_client(tx, request.body, request.problems)
     return ResourceResponse(
         client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
     )
@@ -62,7 +62,7 @@ def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
 @routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
 def get_api_client(store: Store, request: Request) -> ResourceResponse:
     """Read one client."""
-    return ResourceResponse(client_views.client(client_changes.get_client(store, _id(request))))
+    return ResourceResponse(client_views.client(client_service.get_client(store, _id(request))))
 
 
 @routes.declare(
@@ -77,7 +77,7 @@ def get_api_client(store: Store, request: Request) -> ResourceResponse:
 )
 def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Change the name or the scopes of a client."""
-    changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
+    changed = client_service.change_client(tx, _id(request), request.body, request.problems)
     return ResourceResponse(client_views.client(changed))
 
 
@@ -90,7 +90,7 @@ def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Revoke a client; answers it as it was."""
-    return ResourceResponse(client_views.client(client_changes.revoke_client(tx, _id(request))))
+    return ResourceResponse(client_views.client(client_service.revoke_client(tx, _id(request))))
 
 
 @routes.declare(
@@ -109,7 +109,7 @@ def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
 def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a client a new secret."""
     keep = request.body.keep_previous
-    changed, secret = client_changes.rotate_secret(tx, _id(request), keep_previous=keep)
+    changed, secret = client_service.rotate_secret(tx, _id(request), keep_previous=keep)
     return ResourceResponse(client_views.new_client(changed, secret))
 
 
@@ -123,7 +123,7 @@ def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
 def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """End the secret that a rotation kept."""
     return ResourceResponse(
-        client_views.client(client_changes.end_previous_secret(tx, _id(request)))
+        client_views.client(client_service.end_previous_secret(tx, _id(request)))
     )
 
 

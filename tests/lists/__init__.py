@@ -49,7 +49,7 @@ LISTS: Mapping[str, Listed] = {
 
 WINDOWS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
-    "/api-clients": "tests/integration/settings/test_list_of_clients.py",
+    "/api-clients": "tests/integration/settings/test_api_client_list.py",
 }
 """Path of a list that is short, or shows the newest of something instead of all of it, so that it
 has neither totals to keep nor rows to index → the tests of its pages, orders and filters."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.auth import signing
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
-from shared.identity.users import attempts, logins, passwords, second_factor, totp
+from shared.identity.users import logins, password_check_limit, passwords, second_factor, totp
 from shared.identity.users.models import PasswordChange, TotpConfirmation, TotpEnrolment, User
 from shared.identity.users.repository import USERS
 from shared.identity.users.service import bad_password, end_tokens, opened
@@ -33,7 +33,7 @@ def change_password(
     ]
     current: str | None = change.current_password  # None where the body's is not valid
     if current is not None:
-        attempts.ensure_allowed(tx.store, number, tx.now_ms / 1000)
+        password_check_limit.ensure_allowed(tx.store, number, tx.now_ms / 1000)
         if not passwords.verify(current, login.password):
             found.append(Problem("current_password", "is not the current password"))
     if found:

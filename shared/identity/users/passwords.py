@@ -6,7 +6,7 @@ Memory and passes are those that OWASP names for argon2id: about 50 ms of one pr
 import os
 import unicodedata
 
-from shared.identity.users.readable import random_text
+from shared.identity.users.readable_codes import random_text
 
 SHORTEST = 12
 LONGEST = 256

@@ -7,7 +7,7 @@ is with passwords. The salt makes the hashes of one user worth nothing against t
 import hmac
 import os
 
-from shared.identity.users.readable import as_made, random_text
+from shared.identity.users.readable_codes import as_made, random_text
 
 COUNT = 10
 _SALT_BYTES = 16

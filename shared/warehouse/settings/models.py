@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from shared.identity.tenancy.settings import MOST, number_problem, timezone_problem
+from shared.identity.tenancy.rules import MOST, number_problem, timezone_problem
 from shared.identity.tenancy.tenant import PlanName, Substitution
 from shared.kernel.fields import ONE_LINE, Input, Measure, Number, Stored, Timestamp
 

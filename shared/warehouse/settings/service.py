@@ -4,8 +4,8 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import RuleBlocked
 from shared.warehouse.settings import rules
-from shared.warehouse.settings.configuration import Configuration, configure, read_configuration
 from shared.warehouse.settings.models import SettingsChange
+from shared.warehouse.settings.tenant_settings import Configuration, configure, read_configuration
 from shared.warehouse.warehouses import service as warehouses
 
 

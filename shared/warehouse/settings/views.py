@@ -1,8 +1,8 @@
 """Settings as the interface shows them."""
 
 from shared.identity.tenancy.tenant import MODULES, PLANS
-from shared.warehouse.settings.configuration import Configuration
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
+from shared.warehouse.settings.tenant_settings import Configuration
 
 
 def settings(found: Configuration) -> CompanySettings:

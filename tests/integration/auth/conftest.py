@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import pytest
 
 from operations.provisioning import Credentials, create_client, create_tenant, share_address
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 

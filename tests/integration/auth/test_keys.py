@@ -11,7 +11,7 @@ from operations import signing_keys
 from operations.provisioning import Credentials
 from operations.signing_keys import KnownKey, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
-from shared.identity.auth.keys import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
+from shared.identity.auth.key_ring import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
 from shared.identity.auth.tokens import LIFETIME
 from shared.kernel.aws import client
 from shared.kernel.config import config

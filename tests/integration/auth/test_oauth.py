@@ -18,8 +18,8 @@ from operations.provisioning import (
     rotate_client,
     set_state,
 )
-from shared.identity.auth import failures
-from shared.identity.auth.failures import PER_CLIENT
+from shared.identity.auth import attempt_limits
+from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from tests.integration.control_plane import ADDRESS, Wire, forget_everything
@@ -218,7 +218,7 @@ def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faul
 def test_failures_are_limited_per_address(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "PER_ADDRESS", 5)
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 5)
     guesses = [acme._replace(client_id=f"stw_{number}") for number in range(6)]
     answers = [
         ask(grant(guess), address=f"2001:db8:1:2::{number}")[0]
@@ -230,10 +230,10 @@ def test_failures_are_limited_per_address(
 
 
 def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "PER_CLIENT", 1)
+    monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
     ask(grant(acme._replace(client_secret="sws_no")))
     assert ask(grant(acme))[0] == 429
-    later = time.time() + failures.WINDOW
+    later = time.time() + attempt_limits.WINDOW
     monkeypatch.setattr(time, "time", lambda: later)
     assert ask(grant(acme))[0] == 200
 

@@ -8,7 +8,7 @@ import pytest
 from operations.provisioning import set_plan
 from shared.identity.auth.scopes import SCOPES
 from tests.gateway import Erp
-from tests.integration.settings.desk import (
+from tests.integration.settings.api_client_requests import (
     ask,
     counted,
     created,
@@ -193,7 +193,7 @@ def test_no_secret_is_in_a_log_line(
     def careless(client_id: str, secret: str) -> bytes:
         raise RuntimeError(f"cannot hash {secret} of {client_id}")
 
-    monkeypatch.setattr("shared.identity.auth.client_changes.secret_hash", careless)
+    monkeypatch.setattr("shared.identity.auth.client_service.secret_hash", careless)
     assert erp.post(path).status == 500
 
     lines = log.getvalue()

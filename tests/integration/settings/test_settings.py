@@ -9,7 +9,7 @@ import pytest
 from operations.provisioning import set_plan, set_settings, show_tenant
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.settings.desk import problems, ten_seconds_later
+from tests.integration.settings.api_client_requests import problems, ten_seconds_later
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from shared.identity.users import attempts, passwords
+from shared.identity.users import password_check_limit, passwords
 from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.signing_in.desk import Person, hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import Person, hire, is_good, renew
+from tests.integration.users.user_requests import AT_ONCE, as_user, at_once, log_of, new_user
 from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
 
@@ -134,9 +134,10 @@ def test_the_current_password_cannot_be_tried_for_long(
     maria, ana = new_user(erp), new_user(erp, "ana")
     she, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
     statuses = [
-        she.post("/users/me/password", wrong).status for _ in range(attempts.PER_MINUTE + 5)
+        she.post("/users/me/password", wrong).status
+        for _ in range(password_check_limit.PER_MINUTE + 5)
     ]
-    assert Counter(statuses) == {422: attempts.PER_MINUTE, 429: 5}
+    assert Counter(statuses) == {422: password_check_limit.PER_MINUTE, 429: 5}
 
     refused = she.post("/users/me/password", _CHANGE)
 
@@ -153,7 +154,7 @@ def test_of_twenty_changes_at_once_one_is_the_first(
     user = new_user(erp)
     she = as_user(stack, user)
     aws_faults.latency = 0.01
-    attempts_left = attempts.PER_MINUTE
+    attempts_left = password_check_limit.PER_MINUTE
     chosen = [f"{number} green bottles hanging" for number in range(AT_ONCE)]
 
     answers = at_once(

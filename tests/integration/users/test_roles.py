@@ -7,8 +7,8 @@ from shared.identity.users.repository import role_count
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
-from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
-from tests.integration.users.office import (
+from tests.integration.user_grants.oauth_requests import caller_of, hire, is_good, renew
+from tests.integration.users.user_requests import (
     AT_ONCE,
     at_once,
     at_the_last_moment,

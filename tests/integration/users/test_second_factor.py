@@ -17,8 +17,8 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.signing_in.desk import Person, enrol, hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import Person, enrol, hire, is_good, renew
+from tests.integration.users.user_requests import AT_ONCE, as_user, at_once, log_of, new_user
 from tests.stack import Stack
 
 

@@ -20,7 +20,7 @@ from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.roles import Roles
-from tests.integration.signing_in.desk import (
+from tests.integration.user_grants.oauth_requests import (
     PASSWORD,
     Person,
     ask,

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.integration.signing_in.desk import Person, enrol, hire
+from tests.integration.user_grants.oauth_requests import Person, enrol, hire
 from tests.stack import Stack
 
 

@@ -10,14 +10,14 @@ from shared.identity.users import passwords
 from tests import faults
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
-from tests.integration.signing_in.desk import (
+from tests.integration.user_grants.oauth_requests import (
     Person,
     caller_of,
     give_back,
     is_good,
     renew,
 )
-from tests.integration.signing_in.test_refresh import WRONG, marks, reuses
+from tests.integration.user_grants.test_refresh_grant import WRONG, marks, reuses
 
 CALLS = range(14)
 """More than the calls of any grant; the last ones disturb nothing."""

@@ -17,7 +17,7 @@ from shared.kernel import aws
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.faults import Answer as AwsAnswer
 from tests.faults import AwsFaults, Call, Forward
-from tests.integration.signing_in.desk import (
+from tests.integration.user_grants.oauth_requests import (
     Answer,
     Person,
     ask,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from operations.api_clients import create_client
-from shared.identity.auth import failures
+from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from tests.integration.auth.test_oauth import FORM, TOKEN, ask, send
 from tests.integration.control_plane import Wire
@@ -152,7 +152,7 @@ FORMS = st.fixed_dictionaries(
 def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of guesses are judged, and at less cost than real ones."""
     for limit in ("PER_ADDRESS", "PER_CLIENT", "PER_USER", "PER_USER_LONG", "PER_USER_EVERYWHERE"):
-        monkeypatch.setattr(failures, limit, sys.maxsize)
+        monkeypatch.setattr(attempt_limits, limit, sys.maxsize)
     cheap = f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}"
     monkeypatch.setattr(passwords, "_NOBODYS", cheap)
 

@@ -10,7 +10,7 @@ from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.signing_in.desk import Person, give_back, renew
+from tests.integration.user_grants.oauth_requests import Person, give_back, renew
 from tests.stack import Stack
 
 ELSEWHERE = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]

@@ -8,7 +8,7 @@ import pytest
 from operations.provisioning import set_plan
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.settings.desk import counted, created, works
+from tests.integration.settings.api_client_requests import counted, created, works
 from tests.integration.write_settings import ERP
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack

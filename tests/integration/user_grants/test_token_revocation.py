@@ -7,8 +7,15 @@ from operations.provisioning import set_address, set_state
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.directory import directory
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import Person, ask, give_back, is_good, renew, send
-from tests.integration.signing_in.test_refresh import WRONG, marks, reuses
+from tests.integration.user_grants.oauth_requests import (
+    Person,
+    ask,
+    give_back,
+    is_good,
+    renew,
+    send,
+)
+from tests.integration.user_grants.test_refresh_grant import WRONG, marks, reuses
 from tests.stack import Stack
 
 

@@ -3,9 +3,15 @@
 from shared.identity.audit.models import Actor
 from shared.identity.audit.service import record as audit
 from shared.identity.auth import tokens
+from shared.identity.auth.attempt_limits import Attempts
+from shared.identity.auth.client_grants import (
+    OAuthError,
+    Origin,
+    Presented,
+    ensure_public,
+    read_for_user,
+)
 from shared.identity.auth.clients import Client
-from shared.identity.auth.failures import Attempts
-from shared.identity.auth.grants import OAuthError, Origin, Presented, ensure_public, read_for_user
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory

@@ -11,7 +11,7 @@ from typing import Any
 
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import read, tenant_key, tenant_of
-from shared.identity.tenancy.settings import check_configuration
+from shared.identity.tenancy.rules import check_configuration
 from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
 from shared.kernel.clock import Instant
 from shared.kernel.config import config

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shared.identity.auth import client_secrets, tokens
+from shared.identity.auth.attempt_limits import Attempts
 from shared.identity.auth.clients import Client, client_key, client_of, slug_of
-from shared.identity.auth.failures import Attempts
-from shared.identity.auth.keys import KEYS, key_ring
+from shared.identity.auth.key_ring import KEYS, key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.directory import directory, read, read_many, tenant_key, tenant_of

@@ -11,9 +11,8 @@ from functools import partial
 from botocore.exceptions import ClientError
 
 from shared.identity.auth import tokens
-from shared.identity.auth.clients import Client
-from shared.identity.auth.failures import Attempts
-from shared.identity.auth.grants import (
+from shared.identity.auth.attempt_limits import Attempts
+from shared.identity.auth.client_grants import (
     Granted,
     OAuthError,
     Origin,
@@ -21,6 +20,7 @@ from shared.identity.auth.grants import (
     ensure_public,
     read_for_user,
 )
+from shared.identity.auth.clients import Client
 from shared.identity.auth.tokens import UserGrant
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
@@ -30,7 +30,7 @@ from shared.identity.users.logins import Login
 from shared.identity.users.models import folded_username
 from shared.identity.users.repository import Account, bind, find_by_name, rights_of
 from shared.identity.users.sessions import RefreshToken, Session
-from shared.identity.users.signing_out import end_session, read_session
+from shared.identity.users.token_revocation import end_session, read_session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store

@@ -18,7 +18,14 @@ from shared.identity.users.sessions import LIFETIME, session_key, session_of
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import Person, caller_of, enrol, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    Person,
+    caller_of,
+    enrol,
+    hire,
+    is_good,
+    renew,
+)
 from tests.stack import Stack
 
 WRONG = (400, "invalid_grant")

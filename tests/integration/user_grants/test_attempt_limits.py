@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shared.identity.auth import failures
-from shared.identity.auth.failures import (
+from shared.identity.auth import attempt_limits
+from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
     PER_ADDRESS,
     PER_USER,
@@ -14,12 +14,12 @@ from shared.identity.auth.failures import (
     WINDOW,
     Attempts,
 )
-from shared.identity.users import passwords, signing_in
+from shared.identity.users import passwords, user_grants
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import ADDRESS, Person, ask, hire, renew
-from tests.integration.signing_in.test_refresh import NO_TOKENS
+from tests.integration.user_grants.oauth_requests import ADDRESS, Person, ask, hire, renew
+from tests.integration.user_grants.test_refresh_grant import NO_TOKENS
 from tests.stack import Stack
 
 TOO_MANY = (429, "rate_limited")
@@ -108,7 +108,7 @@ def test_an_address_tries_a_hundred_times_a_minute(
 ) -> None:
     clock.freeze()
     assert PER_ADDRESS == 100
-    monkeypatch.setattr(failures, "PER_ADDRESS", 8)
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 8)
     names = [f"user{number}@acme" for number in range(9)]
     outcomes = [guess(anna, f"2001:db8:1:2::{n}", username=name) for n, name in enumerate(names)]
     assert outcomes == [WRONG] * 8 + [TOO_MANY]
@@ -121,7 +121,7 @@ def test_refresh_tokens_are_limited_by_address(
 ) -> None:
     assert stack
     clock.freeze()
-    monkeypatch.setattr(failures, "PER_ADDRESS", 3)
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     token = NO_TOKENS["no session"]
     assert [renew(token).outcome for _ in range(4)] == [WRONG] * 3 + [TOO_MANY]
 
@@ -162,7 +162,7 @@ def test_twenty_at_once_judge_no_more_than_the_limit(
 
 def _in_flight(anna: Person, monkeypatch: pytest.MonkeyPatch) -> Attempts:
     """As many attempts as may be judged at once; whoever waits for them does so for no time."""
-    monkeypatch.setattr(failures, "_PAUSES", (0, 0))
+    monkeypatch.setattr(attempt_limits, "_PAUSES", (0, 0))
     attempts = Attempts.of_user("acme", anna.username, ADDRESS, now_ms() / 1000)
     for _ in range(PER_USER):
         attempts.begin(now_ms() / 1000)
@@ -197,7 +197,7 @@ def test_what_could_not_be_judged_is_no_failure(
 ) -> None:
     clock.freeze()
     with monkeypatch.context() as patch:
-        patch.setattr(signing_in, "_proven", _fails)
+        patch.setattr(user_grants, "_proven", _fails)
         answers = {guess(anna) for _ in range(PER_USER + 2)}
     assert answers == {(500, "internal_error")}
     assert anna.sign_in().status == 200

@@ -8,7 +8,7 @@ import pytest
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp, Response
-from tests.integration.settings.desk import counted, created, works
+from tests.integration.settings.api_client_requests import counted, created, works
 from tests.integration.write_settings import ERP
 from tests.stack import Stack
 
