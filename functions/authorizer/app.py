@@ -12,7 +12,7 @@ from shared.identity.tenancy.directory import FRESH, directory, host_name
 from shared.kernel.caller import Caller
 from shared.kernel.observability import logger
 
-_KEEP = 300.0
+_ADDRESS_CACHE_SECONDS = 300.0
 """Seconds that addresses are kept here; they change once in a company's life."""
 
 
@@ -52,15 +52,17 @@ def _caller(authorization: str, host: str) -> Caller:
     if scheme.lower() != "bearer":
         raise InvalidToken("scheme")
     caller, issuer = verify(token)
-    if issuer != _address(caller.tenant, _KEEP) and issuer != _address(caller.tenant, FRESH):
+    if issuer != _base_url(caller.tenant, _ADDRESS_CACHE_SECONDS) and issuer != _base_url(
+        caller.tenant, FRESH
+    ):
         raise InvalidToken("issuer")
-    owner = directory.tenant_for_host(host_name(host), _KEEP)
+    owner = directory.tenant_for_host(host_name(host), _ADDRESS_CACHE_SECONDS)
     if owner not in (None, caller.tenant):
         raise InvalidToken("address of another tenant")
     return caller
 
 
-def _address(slug: str, max_age: float) -> str | None:
+def _base_url(slug: str, max_age: float) -> str | None:
     tenant = directory.tenant(slug, max_age)
     return tenant.base_url if tenant else None
 

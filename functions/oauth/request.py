@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from shared.identity.auth.client_grants import OAuthError, Origin, Presented
+from shared.identity.auth.client_grants import ClientAuthentication, OAuthError, RequestOrigin
 from shared.identity.tenancy.directory import host_name
 
-MAX_BODY = 16_384
+MAX_BODY_BYTES = 16_384
 """Bytes; a token request is a few hundred."""
 
 _MAX_FIELDS = 20
@@ -24,7 +24,7 @@ def read_form(event: Mapping[str, Any]) -> dict[str, str]:
         OAuthError: invalid_request.
     """
     content_type = header(event, "content-type").partition(";")[0].strip().lower()
-    text = _text(event)
+    text = _body_text(event)
     if content_type == "application/x-www-form-urlencoded":
         pairs = _form_pairs(text)
     elif content_type == "application/json":
@@ -39,7 +39,9 @@ def read_form(event: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in form.items() if value}
 
 
-def read_credentials(event: Mapping[str, Any], form: Mapping[str, str]) -> Presented:
+def read_client_credentials(
+    event: Mapping[str, Any], form: Mapping[str, str]
+) -> ClientAuthentication:
     """Find client id and secret, in HTTP Basic or in the form, not in both.
 
     Raises:
@@ -52,7 +54,7 @@ def read_credentials(event: Mapping[str, Any], form: Mapping[str, str]) -> Prese
     return presented
 
 
-def read_client(event: Mapping[str, Any], form: Mapping[str, str]) -> Presented | None:
+def read_client(event: Mapping[str, Any], form: Mapping[str, str]) -> ClientAuthentication | None:
     """Find which client is used, where it may be a public one, or none at all.
 
     Raises:
@@ -61,7 +63,7 @@ def read_client(event: Mapping[str, Any], form: Mapping[str, str]) -> Presented 
     authorization = header(event, "authorization")
     if not authorization:
         if "client_id" in form:
-            return Presented(form["client_id"], form.get("client_secret", ""))
+            return ClientAuthentication(form["client_id"], form.get("client_secret", ""))
         if "client_secret" in form:
             raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
         return None
@@ -84,17 +86,19 @@ def host_of(event: Mapping[str, Any]) -> str:
     return host_name(header(event, "host"))
 
 
-def origin_of(event: Mapping[str, Any]) -> Origin:
+def origin_of(event: Mapping[str, Any]) -> RequestOrigin:
     """Where the request came from, as the gateway saw it."""
-    return Origin(host_of(event), event["requestContext"]["identity"]["sourceIp"])
+    return RequestOrigin(host_of(event), event["requestContext"]["identity"]["sourceIp"])
 
 
-def _text(event: Mapping[str, Any]) -> str:
+def _body_text(event: Mapping[str, Any]) -> str:
     body = event.get("body") or ""
     try:
         raw = base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
-        if len(raw) > MAX_BODY:
-            raise OAuthError("invalid_request", f"At most {MAX_BODY} bytes are accepted.", 413)
+        if len(raw) > MAX_BODY_BYTES:
+            raise OAuthError(
+                "invalid_request", f"At most {MAX_BODY_BYTES} bytes are accepted.", 413
+            )
         return raw.decode()
     except ValueError as error:
         raise OAuthError("invalid_request", "The body is not UTF-8.") from error
@@ -123,7 +127,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
-def _basic(authorization: str) -> Presented:
+def _basic(authorization: str) -> ClientAuthentication:
     scheme, _, encoded = authorization.partition(" ")
     try:
         if scheme.lower() != "basic":
@@ -132,6 +136,8 @@ def _basic(authorization: str) -> Presented:
         name, colon, secret = text.partition(":")
         if not colon:
             raise OAuthError("invalid_request", "The Basic credentials cannot be read.")
-        return Presented(unquote_plus(name, errors="strict"), unquote_plus(secret, errors="strict"))
+        return ClientAuthentication(
+            unquote_plus(name, errors="strict"), unquote_plus(secret, errors="strict")
+        )
     except ValueError as error:
         raise OAuthError("invalid_request", "The Basic credentials cannot be read.") from error

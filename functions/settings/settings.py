@@ -15,7 +15,7 @@ _ALL = {"scope": "settings:manage", "permission": "users.manage", "response": Co
 @routes.declare("GET", "/settings", "Get the settings", **_ALL)
 def get_settings(store: Store, _request: Request) -> ResourceResponse:
     """Read how the company works."""
-    return ResourceResponse(views.settings(service.get_settings(store)))
+    return ResourceResponse(views.company_settings(service.get_settings(store)))
 
 
 @routes.declare(
@@ -30,4 +30,4 @@ def get_settings(store: Store, _request: Request) -> ResourceResponse:
 )
 def change_settings(tx: Transaction, request: Request) -> ResourceResponse:
     """Change how the company works."""
-    return ResourceResponse(views.settings(service.change_settings(tx, request.body)))
+    return ResourceResponse(views.company_settings(service.change_settings(tx, request.body)))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-type Kind = Literal["client", "user", "mobile"]
+type CallerKind = Literal["client", "user", "mobile"]
 
 _NO_EXPIRY = sys.maxsize
 
@@ -17,7 +17,7 @@ class Caller:
     tenant: str
     subject: str
     """Id of the integration client or of the user."""
-    kind: Kind
+    kind: CallerKind
     client_id: str | None
     """Client that obtained the token; for users the application, None when none did."""
     scopes: frozenset[str]
@@ -50,7 +50,7 @@ class Caller:
         return cls(
             tenant=flat["tenant"],
             subject=flat["subject"],
-            kind=cast("Kind", flat["kind"]),
+            kind=cast("CallerKind", flat["kind"]),
             client_id=flat.get("client") or None,
             scopes=frozenset(flat.get("scopes", "").split()),
             permissions=frozenset(flat.get("permissions", "").split()),

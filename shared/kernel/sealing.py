@@ -14,27 +14,27 @@ type Purpose = Literal["signing", "replay", "totp"]
 repeated under its Idempotency-Key; `totp`: a user's second factor, to compare codes with."""
 
 
-def seal(content: bytes, purpose: Purpose, tenant: str, what: str) -> bytes:
+def seal(content: bytes, purpose: Purpose, tenant: str, owner: str) -> bytes:
     """Encrypt up to 4096 bytes, the most that KMS takes; `what` names what they belong to."""
     answer = client("kms").encrypt(
         KeyId=config().sealing_key,
         Plaintext=content,
-        EncryptionContext=_context(purpose, tenant, what),
+        EncryptionContext=_context(purpose, tenant, owner),
     )
     sealed: bytes = answer["CiphertextBlob"]
     return sealed
 
 
-def unseal(sealed: bytes, purpose: Purpose, tenant: str, what: str) -> bytes:
+def unseal(sealed: bytes, purpose: Purpose, tenant: str, owner: str) -> bytes:
     """Decrypt what was sealed for the very same."""
     answer = client("kms").decrypt(
         KeyId=config().sealing_key,
         CiphertextBlob=sealed,
-        EncryptionContext=_context(purpose, tenant, what),
+        EncryptionContext=_context(purpose, tenant, owner),
     )
     content: bytes = answer["Plaintext"]
     return content
 
 
-def _context(purpose: Purpose, tenant: str, what: str) -> dict[str, str]:
-    return {"purpose": purpose, "tenant": tenant, "what": what}
+def _context(purpose: Purpose, tenant: str, owner: str) -> dict[str, str]:
+    return {"purpose": purpose, "tenant": tenant, "what": owner}

@@ -28,7 +28,7 @@ def boss(stack: Deployed) -> Iterator[httpx.Client]:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ExampleUser:
     """Somebody of acme, who may pick."""
 
     tenant: Tenant
@@ -43,13 +43,13 @@ class Person:
 
 
 @pytest.fixture
-def ana(stack: Deployed, boss: httpx.Client, run: str) -> Iterator[Person]:
+def ana(stack: Deployed, boss: httpx.Client, run: str) -> Iterator[ExampleUser]:
     """A picker for one test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
     role = data(boss.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}
     user = data(boss.post("/users", json=wanted), 201)
-    yield Person(stack.tenants["acme"], user["id"], user["username"], user["password"])
+    yield ExampleUser(stack.tenants["acme"], user["id"], user["username"], user["password"])
     assert boss.delete(f"/users/{user['id']}").status_code in {200, 410}
     data(boss.delete(f"/roles/{role['id']}"))
 
@@ -61,11 +61,11 @@ def _token(answer: httpx.Response) -> str:
     return token
 
 
-def _no_grant(answer: httpx.Response) -> None:
+def _assert_invalid_grant(answer: httpx.Response) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant"), answer.text
 
 
-def _soon(look: Callable[[], bool]) -> None:
+def _wait_until(look: Callable[[], bool]) -> None:
     """Wait for what takes effect within ten seconds."""
     deadline = time.monotonic() + _TAKES_EFFECT + _MARGIN
     while not look():
@@ -94,7 +94,7 @@ def test_users_of_a_tenant_that_is_not_served_are_told_why(
     stack: Deployed, slug: str, status: int, code: str
 ) -> None:
     refused(stack.tenants[slug].sign_in(), status, code)
-    _no_grant(stack.tenants[slug].sign_in(password="not the password"))
+    _assert_invalid_grant(stack.tenants[slug].sign_in(password="not the password"))
 
 
 def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> None:
@@ -107,7 +107,7 @@ def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> N
         refused(scanner.post("/products", json={}), 403, "client_not_allowed")
 
 
-def test_a_user_does_what_the_roles_allow(ana: Person, boss: httpx.Client) -> None:
+def test_a_user_does_what_the_roles_allow(ana: ExampleUser, boss: httpx.Client) -> None:
     with ana.tenant.client(_token(ana.sign_in())) as picker:
         assert picker.get("/pickings").status_code == 200
         assert "exits.manage" not in picker.get("/products").text
@@ -119,14 +119,14 @@ def test_a_user_does_what_the_roles_allow(ana: Person, boss: httpx.Client) -> No
 
         data(boss.patch(f"/users/{ana.id}", json={"is_active": False}))
 
-        _no_grant(ana.sign_in())
-        _soon(lambda: picker.get("/pickings").status_code == 401)
+        _assert_invalid_grant(ana.sign_in())
+        _wait_until(lambda: picker.get("/pickings").status_code == 401)
     data(boss.patch(f"/users/{ana.id}", json={"is_active": True}))
     with ana.tenant.client(_token(ana.sign_in())) as picker:
         assert picker.get("/pickings").status_code == 200
 
 
-def test_wrong_passwords_and_unknown_users_get_one_answer(ana: Person, run: str) -> None:
+def test_wrong_passwords_and_unknown_users_get_one_answer(ana: ExampleUser, run: str) -> None:
     wrong = ana.sign_in()
     assert wrong.status_code == 200
     answers = [
@@ -134,11 +134,11 @@ def test_wrong_passwords_and_unknown_users_get_one_answer(ana: Person, run: str)
         for name in (f"{ana.username}@acme", f"nobody-{run.lower()}@acme", f"{ana.username}@beta")
     ]
     for answer in answers:
-        _no_grant(answer)
+        _assert_invalid_grant(answer)
     assert len({answer.text for answer in answers}) == 1
 
 
-def test_two_steps(ana: Person) -> None:
+def test_two_steps(ana: ExampleUser) -> None:
     with ana.tenant.client(_token(ana.sign_in())) as client:
         enrolled = data(client.post("/users/me/totp"))
         secret = base64.b32decode(enrolled["secret"])
@@ -150,15 +150,15 @@ def test_two_steps(ana: Person) -> None:
         assert halfway.get("/products").status_code == 200
         refused(halfway.get("/pickings"), 403, "client_not_allowed")
         refused(halfway.delete("/users/me/totp"), 403, "client_not_allowed")
-    _no_grant(ana.sign_in(otp=code))
-    _no_grant(ana.sign_in(otp="123456"))
+    _assert_invalid_grant(ana.sign_in(otp=code))
+    _assert_invalid_grant(ana.sign_in(otp="123456"))
     spare = enrolled["recovery_codes"][0]
     with ana.tenant.client(_token(ana.sign_in(otp=spare))) as client:
         assert client.get("/pickings").status_code == 200
-    _no_grant(ana.sign_in(otp=spare))
+    _assert_invalid_grant(ana.sign_in(otp=spare))
 
 
-def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(ana: Person) -> None:
+def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(ana: ExampleUser) -> None:
     def refresh(token: str) -> httpx.Response:
         return httpx.post(
             f"{ana.tenant.base_url}/oauth/token",
@@ -170,9 +170,9 @@ def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(ana: Per
     answer = refresh(first)
     with ana.tenant.client(_token(answer)) as client:
         assert client.get("/pickings").status_code == 200
-        _no_grant(refresh(first))
-        _no_grant(refresh(answer.json()["refresh_token"]))
-        _soon(lambda: client.get("/pickings").status_code == 401)
+        _assert_invalid_grant(refresh(first))
+        _assert_invalid_grant(refresh(answer.json()["refresh_token"]))
+        _wait_until(lambda: client.get("/pickings").status_code == 401)
 
 
 def test_an_api_client_lives_and_ends(stack: Deployed, boss: httpx.Client, run: str) -> None:
@@ -198,7 +198,7 @@ def test_an_api_client_lives_and_ends(stack: Deployed, boss: httpx.Client, run: 
         data(boss.delete(path))
         refused(boss.get(path), 410, "gone")
         assert ask(rotated).status_code == 401
-        _soon(lambda: shop.get("/products").status_code == 401)
+        _wait_until(lambda: shop.get("/products").status_code == 401)
 
 
 def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
@@ -227,12 +227,12 @@ def test_settings_take_effect(stack: Deployed, boss: httpx.Client) -> None:
     with beta.client(_token(beta.sign_in())) as admin:
         assert admin.get("/waves").status_code == 200
         data(admin.patch("/settings", json={"modules": {"waves": False}}))
-        _soon(lambda: admin.get("/waves").status_code == 404)
+        _wait_until(lambda: admin.get("/waves").status_code == 404)
         data(admin.patch("/settings", json={"modules": {"waves": True}}))
-        _soon(lambda: admin.get("/waves").status_code == 200)
+        _wait_until(lambda: admin.get("/waves").status_code == 200)
 
 
-def test_the_audit_log_tells_who_did_what(ana: Person, boss: httpx.Client) -> None:
+def test_the_audit_log_tells_who_did_what(ana: ExampleUser, boss: httpx.Client) -> None:
     about = [
         entry
         for entry in walk(boss, "/audit-log", action="user.created")

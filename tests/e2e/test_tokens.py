@@ -34,7 +34,7 @@ def shop(operator: None) -> Iterator[Credentials]:
     provisioning.revoke_client(credentials.client_id)
 
 
-def _ask(stack: Deployed, **request: Any) -> httpx.Response:
+def _request_token(stack: Deployed, **request: Any) -> httpx.Response:
     return httpx.post(f"{stack.base_url}/oauth/token", timeout=TIMEOUT, **request)
 
 
@@ -43,8 +43,8 @@ def test_a_token_is_got_with_credentials_in_basic_or_in_the_body(stack: Deployed
     in_body = {"client_id": acme.client_id, "client_secret": acme.client_secret}
     for answer in (
         acme.ask_token(),
-        _ask(stack, data=_GRANT | in_body),
-        _ask(stack, json=_GRANT | in_body),
+        _request_token(stack, data=_GRANT | in_body),
+        _request_token(stack, json=_GRANT | in_body),
     ):
         assert answer.status_code == 200, answer.text
         assert answer.headers["Cache-Control"] == "no-store"
@@ -71,7 +71,7 @@ def test_a_token_reaches_only_what_its_scope_says(stack: Deployed) -> None:
 def test_a_scope_that_the_client_was_not_given_is_refused(
     stack: Deployed, shop: Credentials
 ) -> None:
-    answer = _ask(
+    answer = _request_token(
         stack, data=_GRANT | {"scope": "products:write"}, auth=(shop.client_id, shop.client_secret)
     )
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
@@ -80,8 +80,8 @@ def test_a_scope_that_the_client_was_not_given_is_refused(
 def test_a_wrong_secret_and_an_unknown_client_get_one_answer(
     stack: Deployed, shop: Credentials, run: str
 ) -> None:
-    wrong = _ask(stack, data=_GRANT, auth=(shop.client_id, "sws_wrong"))
-    unknown = _ask(stack, data=_GRANT, auth=(f"stw_{run.lower()}", "sws_wrong"))
+    wrong = _request_token(stack, data=_GRANT, auth=(shop.client_id, "sws_wrong"))
+    unknown = _request_token(stack, data=_GRANT, auth=(f"stw_{run.lower()}", "sws_wrong"))
     for answer in (wrong, unknown):
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
         assert answer.headers["WWW-Authenticate"].startswith("Basic")
@@ -114,7 +114,7 @@ def _decoded(part: str) -> bytes:
 
 
 def test_a_revoked_client_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
-    token = _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
+    token = _request_token(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
         "access_token"
     ]
     with stack.tenants["acme"].client(token) as caller:
@@ -123,13 +123,16 @@ def test_a_revoked_client_is_out_within_ten_seconds(stack: Deployed, shop: Crede
         provisioning.revoke_client(shop.client_id)
 
         assert (
-            _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).status_code == 401
+            _request_token(
+                stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)
+            ).status_code
+            == 401
         )
-        _ends_in_time(caller)
+        _assert_revoked_in_time(caller)
 
 
 def test_a_revoked_token_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
-    token = _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
+    token = _request_token(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
         "access_token"
     ]
     with stack.tenants["acme"].client(token) as caller:
@@ -143,10 +146,10 @@ def test_a_revoked_token_is_out_within_ten_seconds(stack: Deployed, shop: Creden
         )
 
         assert answer.status_code == 200, answer.text
-        _ends_in_time(caller)
+        _assert_revoked_in_time(caller)
 
 
-def _ends_in_time(caller: httpx.Client) -> None:
+def _assert_revoked_in_time(caller: httpx.Client) -> None:
     revoked_at = time.monotonic()
     while time.monotonic() - revoked_at < _TAKES_EFFECT:
         asked_at = time.monotonic()
@@ -169,7 +172,7 @@ def _with_header(header: Mapping[str, Any], claims: Mapping[str, Any], signature
 
 
 def _kid() -> str:
-    return key_ring.signer().kid
+    return key_ring.signing_key().kid
 
 
 def _without_signature(claims: Mapping[str, Any]) -> str:
@@ -188,7 +191,7 @@ def _with_other_claims(**changed: Any) -> _Forge:
     return lambda claims: tokens.sign_claims({**claims, **changed})
 
 
-_NO_GOOD: Mapping[str, _Forge] = {
+_INVALID_TOKENS: Mapping[str, _Forge] = {
     "not a token": lambda _: "x",
     "alg none": _without_signature,
     "signed with a foreign key": _with_a_foreign_key,
@@ -203,7 +206,7 @@ _NO_GOOD: Mapping[str, _Forge] = {
 
 
 @pytest.mark.usefixtures("operator")
-@pytest.mark.parametrize("fault", _NO_GOOD)
+@pytest.mark.parametrize("fault", _INVALID_TOKENS)
 def test_a_token_that_is_no_good_is_401_in_the_envelope(stack: Deployed, fault: str) -> None:
     acme = stack.tenants["acme"]
     claims = json.loads(_decoded(acme.token.split(".")[1]))
@@ -212,7 +215,7 @@ def test_a_token_that_is_no_good_is_401_in_the_envelope(stack: Deployed, fault: 
         headers={"Authorization": f"Bearer {tokens.sign_claims(claims)}"},
         timeout=TIMEOUT,
     ).is_success
-    with acme.client(_NO_GOOD[fault](claims)) as caller:
+    with acme.client(_INVALID_TOKENS[fault](claims)) as caller:
         refused(caller.get("/products/1"), 401, "unauthenticated")
         refused(caller.post("/products", json={}), 401, "unauthenticated")
 

@@ -22,7 +22,7 @@ MARIA = {
     "email": "maria@talleres.example",
     "roles": [1],
 }
-_MOVED = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
+_USER_CHANGE = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
 _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
 
 
@@ -76,7 +76,7 @@ def user_examples() -> Mapping[str, Example]:
             200, prepare=_role, grows={"role": -1, **audited}, afterwards=410
         ),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
-        "PATCH /users/{id}": Example(200, body=_MOVED, prepare=_user, grows=audited),
+        "PATCH /users/{id}": Example(200, body=_USER_CHANGE, prepare=_user, grows=audited),
         "DELETE /users/{id}": Example(
             200, prepare=_user, grows={"user": -1, **audited}, afterwards=410
         ),

@@ -33,12 +33,12 @@ AUDIT = Collection(
 )
 
 
-def reserve(tx: Transaction) -> None:
+def reserve_entry_id(tx: Transaction) -> None:
     """Draw the id of one entry."""
     tx.reserve_ids(AUDIT.kind, 1)
 
 
-def add(tx: Transaction, entry: StoredEntry) -> None:
+def insert(tx: Transaction, entry: StoredEntry) -> None:
     """Stage an entry under the next id."""
     AUDIT.insert(tx, tx.next_id(AUDIT.kind), entry)
 

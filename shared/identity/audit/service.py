@@ -64,12 +64,12 @@ def record(  # noqa: PLR0913  what an entry tells
         request_id=request_id(),
         created_at=tx.now,
     )
-    repository.add(tx, entry)
+    repository.insert(tx, entry)
 
 
 def prepare(tx: Transaction) -> None:
     """Draw the id of one entry: for use cases that have other calls to make at the same time."""
-    repository.reserve(tx)
+    repository.reserve_entry_id(tx)
 
 
 def _plain(value: Any) -> Any:

@@ -34,15 +34,15 @@ PER_USER = 10
 PER_ADDRESS = 100
 """Failed attempts per window: with a client id or a user name at an address, and there in all."""
 
-PER_USER_LONG = 20
-PER_USER_EVERYWHERE = 50
+PER_USER_LONG_WINDOW = 20
+PER_USER_ALL_ADDRESSES = 50
 """Failed attempts per long window with a user name, at an address and from all together."""
 
-_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
+_RETRY_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds at most between looks for whether attempts in flight have ended."""
 
 
-class _Counts(NamedTuple):
+class _AttemptCounts(NamedTuple):
     """What a counter holds."""
 
     failed: int
@@ -51,23 +51,23 @@ class _Counts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class AttemptCounter:
     """Failed attempts of one kind in one window: an item of the control table."""
 
     key: str
     limit: int
-    ends: int
+    ends_at: int
     """Seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempts:
+class AttemptCounters:
     """The counters that an attempt belongs to."""
 
-    counters: tuple[Counter, ...]
+    counters: tuple[AttemptCounter, ...]
 
     @classmethod
-    def of_client(cls, client_id: str, address: str, now: float) -> "Attempts":
+    def for_client(cls, client_id: str, address: str, now: float) -> "AttemptCounters":
         """Find the counters of an attempt with a client's secret.
 
         Args:
@@ -79,13 +79,13 @@ class Attempts:
         network = _network(address)
         return cls(
             (
-                _counter("client", _digest(client_id, network), PER_CLIENT, WINDOW, now),
-                _counter("address", network, PER_ADDRESS, WINDOW, now),
+                _make_counter("client", _digest(client_id, network), PER_CLIENT, WINDOW, now),
+                _make_counter("address", network, PER_ADDRESS, WINDOW, now),
             )
         )
 
     @classmethod
-    def of_user(cls, tenant: str, username: str, address: str, now: float) -> "Attempts":
+    def for_user(cls, tenant: str, username: str, address: str, now: float) -> "AttemptCounters":
         """Find the counters of an attempt with a user's password or code.
 
         Args:
@@ -97,17 +97,19 @@ class Attempts:
         network, who = _network(address), _digest(tenant, username)
         return cls(
             (
-                _counter("user", _digest(who, network), PER_USER, WINDOW, now),
-                _counter("name-here", _digest(who, network), PER_USER_LONG, LONG_WINDOW, now),
-                _counter("name", who, PER_USER_EVERYWHERE, LONG_WINDOW, now),
-                _counter("address", network, PER_ADDRESS, WINDOW, now),
+                _make_counter("user", _digest(who, network), PER_USER, WINDOW, now),
+                _make_counter(
+                    "name-here", _digest(who, network), PER_USER_LONG_WINDOW, LONG_WINDOW, now
+                ),
+                _make_counter("name", who, PER_USER_ALL_ADDRESSES, LONG_WINDOW, now),
+                _make_counter("address", network, PER_ADDRESS, WINDOW, now),
             )
         )
 
     @classmethod
-    def of_address(cls, address: str, now: float) -> "Attempts":
+    def for_address(cls, address: str, now: float) -> "AttemptCounters":
         """Find the counter of attempts with what cannot be guessed, by network address."""
-        return cls((_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
+        return cls((_make_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
 
     @property
     def keys(self) -> list[str]:
@@ -124,18 +126,19 @@ class Attempts:
         Raises:
             ServiceError: rate_limited, with Retry-After.
         """
-        _ensure_none(
+        _refuse_if_any(
             [
                 counter
                 for counter in self.counters
-                if counter.key in items and _counts(items[counter.key]).failed >= counter.limit
+                if counter.key in items
+                and _counts_of_item(items[counter.key]).failed >= counter.limit
             ],
             now,
         )
 
     def record_failure(self) -> None:
         """Count one more failure."""
-        map_concurrently(partial(_add, failed=1), list(self.counters))
+        map_concurrently(partial(_add_to_counter, failed=1), list(self.counters))
 
     def begin(self, now: float) -> None:
         """Count the attempt before it is judged; `fail` or `withdraw` ends it.
@@ -145,8 +148,8 @@ class Attempts:
         Raises:
             ServiceError: rate_limited, with Retry-After; the attempt must not be judged.
         """
-        for pause in (*_PAUSES, 0):
-            counts = map_concurrently(partial(_add, in_flight=1), list(self.counters))
+        for pause in (*_RETRY_DELAYS, 0):
+            counts = map_concurrently(partial(_add_to_counter, in_flight=1), list(self.counters))
             over = [
                 (counter, count)
                 for counter, count in zip(self.counters, counts, strict=True)
@@ -154,40 +157,44 @@ class Attempts:
             ]
             if not over:
                 return
-            self.withdraw()  # what is not judged is no failure
-            _ensure_none([counter for counter, count in over if count.failed >= counter.limit], now)
+            self.cancel()  # what is not judged is no failure
+            _refuse_if_any(
+                [counter for counter, count in over if count.failed >= counter.limit], now
+            )
             time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
-        raise _too_many("Too many attempts at this moment; try again.", 1)
+        raise _rate_limited("Too many attempts at this moment; try again.", 1)
 
     def fail(self) -> None:
         """End an attempt that was begun and turned out to be wrong."""
-        map_concurrently(partial(_add, failed=1, in_flight=-1), list(self.counters))
+        map_concurrently(partial(_add_to_counter, failed=1, in_flight=-1), list(self.counters))
 
-    def withdraw(self) -> None:
+    def cancel(self) -> None:
         """Take an attempt back that was begun."""
-        map_concurrently(partial(_add, in_flight=-1), list(self.counters))
+        map_concurrently(partial(_add_to_counter, in_flight=-1), list(self.counters))
 
 
-def _counter(kind: str, whose: str, limit: int, window: int, now: float) -> Counter:
+def _make_counter(kind: str, whose: str, limit: int, window: int, now: float) -> AttemptCounter:
     number = int(now) // window
-    return Counter(f"FAILURES#{number}#{kind}#{whose}", limit, (number + 1) * window)
+    return AttemptCounter(f"FAILURES#{number}#{kind}#{whose}", limit, (number + 1) * window)
 
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
 
 
-def _ensure_none(over: list[Counter], now: float) -> None:
+def _refuse_if_any(over: list[AttemptCounter], now: float) -> None:
     if over:
-        wait = max(counter.ends for counter in over) - int(now)
-        raise _too_many("Too many failed attempts; wait the seconds in Retry-After.", wait)
+        wait = max(counter.ends_at for counter in over) - int(now)
+        raise _rate_limited("Too many failed attempts; wait the seconds in Retry-After.", wait)
 
 
-def _too_many(message: str, wait: int) -> ServiceError:
+def _rate_limited(message: str, wait: int) -> ServiceError:
     return ServiceError(message, "rate_limited", headers={"Retry-After": str(max(1, wait))})
 
 
-def _add(counter: Counter, *, failed: int = 0, in_flight: int = 0) -> _Counts:
+def _add_to_counter(
+    counter: AttemptCounter, *, failed: int = 0, in_flight: int = 0
+) -> _AttemptCounts:
     answer = client("dynamodb").update_item(
         TableName=config().control_table,
         Key={"pk": {"S": counter.key}},
@@ -195,15 +202,15 @@ def _add(counter: Counter, *, failed: int = 0, in_flight: int = 0) -> _Counts:
         ExpressionAttributeValues={
             ":failed": {"N": str(failed)},
             ":in_flight": {"N": str(in_flight)},
-            ":ends": {"N": str(counter.ends)},
+            ":ends": {"N": str(counter.ends_at)},
         },
         ReturnValues="ALL_NEW",
     )
-    return _counts(answer["Attributes"])
+    return _counts_of_item(answer["Attributes"])
 
 
-def _counts(item: Mapping[str, Any]) -> _Counts:
-    return _Counts(int(item["failures"]["N"]), int(item["in_flight"]["N"]))
+def _counts_of_item(item: Mapping[str, Any]) -> _AttemptCounts:
+    return _AttemptCounts(int(item["failures"]["N"]), int(item["in_flight"]["N"]))
 
 
 def _network(address: str) -> str:

@@ -38,7 +38,7 @@ def secret_hash(client_id: str, secret: str) -> bytes:
     return mac
 
 
-def matches(presented: bytes, stored: Iterable[bytes]) -> bool:
+def matches_any(presented: bytes, stored: Iterable[bytes]) -> bool:
     """Compare a hash with each stored one, in a time that tells nothing about them."""
     found = False
     for each in stored:

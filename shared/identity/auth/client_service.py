@@ -13,17 +13,17 @@ from shared.identity.audit import service as audit
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
 from shared.identity.auth.client_secrets import new_secret, secret_hash
 from shared.identity.auth.clients import (
-    PREFIXES,
+    ID_PREFIXES,
     Client,
-    Secret,
+    ClientSecret,
     client_key,
     client_of,
-    item_of,
+    client_to_item,
     slug_of,
 )
 from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy.directory import tenant_key, tenant_of
-from shared.identity.tenancy.tenant import Limit, limit_reached
+from shared.identity.tenancy.tenant import LimitName, limit_reached
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import fold
@@ -32,7 +32,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import ErrorFactory, StaleRead, Transaction
 from shared.kernel.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
 
-_COUNTED: dict[str, tuple[str, Limit]] = {
+_COUNTERS: dict[str, tuple[str, LimitName]] = {
     "integration": ("clients", "integration_clients"),
     "mobile": ("mobile_clients", "mobile_clients"),
 }
@@ -41,13 +41,13 @@ _COUNTED: dict[str, tuple[str, Limit]] = {
 
 def get_client(store: Store, client_id: str) -> Client:
     """Read a client; NotFound when the tenant never had it, Gone when it is revoked."""
-    known = _find(store, client_id)
+    known = _find_client(store, client_id)
     if not known.active:
         raise Gone(f"The client {client_id}", "revoked")
     return known
 
 
-def _find(store: Store, client_id: str) -> Client:
+def _find_client(store: Store, client_id: str) -> Client:
     item = None
     if slug_of(client_id) == store.slug:
         key = client_key(client_id)
@@ -60,9 +60,9 @@ def _find(store: Store, client_id: str) -> Client:
     return client_of(item)
 
 
-def _working(store: Store) -> list[Client]:
+def _active_clients(store: Store) -> list[Client]:
     """Read the clients that work; an index may lag for moments."""
-    items = directory.read_held(store.slug, client_key(""), store.client)
+    items = directory.query_by_holder(store.slug, client_key(""), store.client)
     return [client_of(item) for item in items]
 
 
@@ -72,18 +72,18 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
     by_name = parameters.sort.removeprefix("-") == "name"
     backwards = parameters.sort.startswith("-")
 
-    def turn(one: Client) -> tuple[str, str]:
+    def sort_key(one: Client) -> tuple[str, str]:
         return (fold(one.name) if by_name else one.created_at, one.client_id)
 
-    known = sorted(_working(store), key=turn, reverse=backwards)
+    known = sorted(_active_clients(store), key=sort_key, reverse=backwards)
     wanted = [
         one for one in known if parameters.kind in {None, one.kind} and one.updated_at >= since
     ]
     first = (parameters.page - 1) * parameters.per_page
-    last = _shown_last(store, parameters.cursor, known)
+    last = _last_shown(store, parameters.cursor, known)
     if last:  # what came or went meanwhile moves no walk
         behind = operator.lt if backwards else operator.gt
-        first = sum(not behind(turn(one), turn(last)) for one in wanted)
+        first = sum(not behind(sort_key(one), sort_key(last)) for one in wanted)
     shown = wanted[first : first + parameters.per_page]
     more = first + len(shown) < len(wanted)
     return Page(
@@ -95,13 +95,13 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
     )
 
 
-def _shown_last(store: Store, cursor: str | None, known: Sequence[Client]) -> Client | None:
+def _last_shown(store: Store, cursor: str | None, known: Sequence[Client]) -> Client | None:
     """Return the client that the page before ended with, also when it is revoked by now."""
     for one in known:
         if one.client_id == cursor:
             return one
     try:
-        return _find(store, cursor or "")
+        return _find_client(store, cursor or "")
     except NotFound:
         return None
 
@@ -122,8 +122,8 @@ def create_client(
     found = [*problems, *_scope_problems(draft, problems)]
     if found:
         raise ValidationFailed(found)
-    _count_one_more(tx, draft.kind)
-    client_id = f"{PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
+    _increment_client_count(tx, draft.kind)
+    client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
     made = Client(
         client_id=client_id,
@@ -132,13 +132,13 @@ def create_client(
         name=draft.name,
         scopes=frozenset(draft.scopes),
         active=True,
-        secrets=(Secret(secret_hash(client_id, secret), tx.now),) if secret else (),
+        secrets=(ClientSecret(secret_hash(client_id, secret), tx.now),) if secret else (),
         created_at=tx.now,
         updated_at=tx.now,
     )
     body = {
         "TableName": config().control_table,
-        "Item": item_of(made),
+        "Item": client_to_item(made),
         "ConditionExpression": "attribute_not_exists(pk)",
     }
     tx.add_action("Put", body)
@@ -158,13 +158,13 @@ def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Pro
 _NO_SCOPES = Problem("scopes", "a mobile application has none: its users have permissions")
 
 
-def _count_one_more(tx: Transaction, kind: str) -> None:
+def _increment_client_count(tx: Transaction, kind: str) -> None:
     """Count a client in its transaction, so that two at once cannot pass the limit together."""
     item = directory.read(tenant_key(tx.store.slug))
     tenant = tenant_of(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {tx.store.slug}")
-    attribute, limit = _COUNTED[kind]
+    attribute, limit = _COUNTERS[kind]
     used = int(item.get(attribute, {"N": "0"})["N"])
     if used >= tenant.limits[limit]:
         raise limit_reached(tenant, limit, used)
@@ -210,9 +210,9 @@ def change_client(
         return known
     changed = replace(known, name=name, scopes=scopes)
     if known.scopes - scopes:
-        changed = _end_tokens(tx, changed)
+        changed = _revoke_tokens(tx, changed)
     audit.record(tx, "client.changed", "client", client_id, changes=changes)
-    return _replace(tx, known, changed)
+    return _put_next_version(tx, known, changed)
 
 
 def rotate_secret(
@@ -241,15 +241,15 @@ def rotate_secret(
         raise Conflict("A mobile application has no secret.")
     secret = new_secret()
     kept = known.secrets[:1] if keep_previous else ()
-    changed = replace(known, secrets=(Secret(secret_hash(client_id, secret), tx.now), *kept))
+    changed = replace(known, secrets=(ClientSecret(secret_hash(client_id, secret), tx.now), *kept))
     if not keep_previous:
-        changed = _end_tokens(tx, changed)
+        changed = _revoke_tokens(tx, changed)
     details = {"name": known.name, "keep_previous": keep_previous}
     audit.record(tx, "client.rotated", "client", client_id, details=details)
-    return _replace(tx, known, changed, _changed_meanwhile), secret
+    return _put_next_version(tx, known, changed, _concurrent_change), secret
 
 
-def _changed_meanwhile() -> Conflict:
+def _concurrent_change() -> Conflict:
     return Conflict("The client was changed at the same time; look, then try again.")
 
 
@@ -261,7 +261,7 @@ def end_previous_secret(tx: Transaction, client_id: str) -> Client:
         raise NotFound("A previous secret")
     changes = {"secrets": (len(known.secrets), 1)}
     audit.record(tx, "client.changed", "client", client_id, changes=changes)
-    return _replace(tx, known, replace(known, secrets=known.secrets[:1]))
+    return _put_next_version(tx, known, replace(known, secrets=known.secrets[:1]))
 
 
 def revoke_client(tx: Transaction, client_id: str) -> Client:
@@ -270,29 +270,29 @@ def revoke_client(tx: Transaction, client_id: str) -> Client:
     Returns the client as it was. Raises NotFound, and Gone when it is revoked already.
     """
     known = get_client(tx.store, client_id)
-    attribute, _ = _COUNTED[known.kind]
-    revocations.stage(tx, f"client:{client_id}", counts={attribute: -1})
+    attribute, _ = _COUNTERS[known.kind]
+    revocations.revoke_in(tx, f"client:{client_id}", counter_changes={attribute: -1})
     audit.record(tx, "client.revoked", "client", client_id, details={"name": known.name})
-    _replace(tx, known, replace(known, active=False, secrets=()))
+    _put_next_version(tx, known, replace(known, active=False, secrets=()))
     return known
 
 
-def _end_tokens(tx: Transaction, client: Client) -> Client:
+def _revoke_tokens(tx: Transaction, client: Client) -> Client:
     """Stage the end of all tokens that the client has; new ones work."""
-    revocations.stage(tx, f"client:{client.client_id}")
-    return replace(client, tokens_from=revocations.tokens_from(tx))
+    revocations.revoke_in(tx, f"client:{client.client_id}")
+    return replace(client, tokens_from=revocations.next_valid_iat(tx))
 
 
-def _replace(
-    tx: Transaction, seen: Client, after: Client, on_condition_failed: ErrorFactory = StaleRead
+def _put_next_version(
+    tx: Transaction, before: Client, after: Client, on_condition_failed: ErrorFactory = StaleRead
 ) -> Client:
     """Stage the next version of a client that has not changed since it was read."""
-    after = replace(after, version=seen.version + 1, updated_at=tx.now)
+    after = replace(after, version=before.version + 1, updated_at=tx.now)
     body = {
         "TableName": config().control_table,
-        "Item": item_of(after),
+        "Item": client_to_item(after),
         "ConditionExpression": "version = :seen",
-        "ExpressionAttributeValues": {":seen": {"N": str(seen.version)}},
+        "ExpressionAttributeValues": {":seen": {"N": str(before.version)}},
     }
     tx.add_action("Put", body, on_condition_failed)
     return after

@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shared.identity.tenancy.directory import holder_of, revoked_of
+from shared.identity.tenancy.directory import holder_of, revoked_partition
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.clock import Instant
 
 type ClientKind = Literal["integration", "mobile"]
 
-PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
+ID_PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
 _ID = re.compile(rf"st[wm]_({SLUG})_[0-9a-f]{{24}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class ClientSecret:
     """What is kept of a secret."""
 
     hash: bytes
@@ -40,7 +40,7 @@ class Client:
     scopes: frozenset[str]
     """The most that its tokens may ask for; none of a mobile application."""
     active: bool
-    secrets: tuple[Secret, ...]
+    secrets: tuple[ClientSecret, ...]
     """The newest first; two while a secret is being changed, none of a mobile application."""
     created_at: Instant
     updated_at: Instant
@@ -76,7 +76,7 @@ def client_of(item: Mapping[str, Any]) -> Client:
         scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
         active=item["state"]["S"] == "active",
         secrets=tuple(
-            Secret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
+            ClientSecret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
             for each in item["secrets"]["L"]
         ),
         created_at=item["created_at"]["S"],
@@ -86,11 +86,11 @@ def client_of(item: Mapping[str, Any]) -> Client:
     )
 
 
-def item_of(client: Client) -> dict[str, Any]:
+def client_to_item(client: Client) -> dict[str, Any]:
     """Write a client's item, in DynamoDB's JSON."""
     item: dict[str, Any] = {
         "pk": {"S": client_key(client.client_id)},
-        "tenant": {"S": client.tenant if client.active else revoked_of(client.tenant)},
+        "tenant": {"S": client.tenant if client.active else revoked_partition(client.tenant)},
         "kind": {"S": client.kind},
         "name": {"S": client.name},
         "state": {"S": "active" if client.active else "revoked"},

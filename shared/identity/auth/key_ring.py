@@ -17,13 +17,13 @@ from shared.kernel.config import config
 KEYS = "KEYS"
 """Key of the item in the control table."""
 
-SEARCHED_AGAIN = 10.0
+UNKNOWN_KEY_REREAD = 10.0
 """Seconds between two looks for a key that is not known, however many tokens name one."""
 
 SHOWN_BEFORE = 300
 """Seconds before it signs from which a key is in the published key set."""
 
-_KEEP = 300.0
+_CACHE_SECONDS = 300.0
 """Seconds that known keys are used without looking again."""
 
 
@@ -82,20 +82,20 @@ class KeyRing:
         self._known: Keys | None = None
         self._read_at = 0.0
 
-    def signer(self) -> Key:
+    def signing_key(self) -> Key:
         """Return the key that signs now."""
-        return self._keys(_KEEP).signer(now_ms() / 1000)
+        return self._keys(_CACHE_SECONDS).signer(now_ms() / 1000)
 
     def published(self) -> list[Key]:
         """Return the keys of the published set, as they were seconds ago."""
         moment = now_ms() / 1000 + SHOWN_BEFORE
-        return [key for key in self._keys(SEARCHED_AGAIN).in_use if key.signs_from <= moment]
+        return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
     def find(self, kid: str) -> Key | None:
         """Find the key that a token names, also one that came into use a moment ago."""
-        return self._keys(_KEEP).find(kid) or self._keys(SEARCHED_AGAIN).find(kid)
+        return self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
 
-    def learn(self, items: Mapping[str, Mapping[str, Any]]) -> None:
+    def load(self, items: Mapping[str, Mapping[str, Any]]) -> None:
         """Take note of the keys among items of the control table that were just read with them."""
         self._known, self._read_at = keys_of(items.get(KEYS)), self._clock()
 
@@ -107,7 +107,7 @@ class KeyRing:
         known = self._known
         if known is None or self._clock() - self._read_at >= max_age:
             item = read(KEYS)
-            self.learn({KEYS: item} if item else {})
+            self.load({KEYS: item} if item else {})
             known = self._known or keys_of(item)
         return known
 
@@ -117,12 +117,12 @@ def keys_of(item: Mapping[str, Any] | None) -> Keys:
     if item is None:
         return Keys(tuple(Key(each) for each in config().signing_keys))
     return Keys(
-        all=tuple(_key_of(each["M"]) for each in item["keys"]["L"]),
+        all=tuple(_key_from_attributes(each["M"]) for each in item["keys"]["L"]),
         version=int(item["version"]["N"]),
     )
 
 
-def _key_of(attributes: Mapping[str, Any]) -> Key:
+def _key_from_attributes(attributes: Mapping[str, Any]) -> Key:
     retired = attributes.get("retired_at")
     return Key(
         kms_key=attributes["kms_key"]["S"],

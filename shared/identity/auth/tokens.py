@@ -27,12 +27,14 @@ _TYPE = "at+jwt"
 _MAX_LENGTH = 4096
 """Characters; also the most that KMS signs, so that none longer can have been issued."""
 
-_FORM = re.compile(r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII)
-_TEXTS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
+_TOKEN_PATTERN = re.compile(
+    r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII
+)
+_TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
 _KINDS = ("client", "user", "mobile")
-_AHEAD = 40
+_MAX_IAT_AHEAD = 40
 """Seconds by which a token may be ahead of the clock: clocks differ, and after a revocation new
-tokens count from half a minute later (`shared.identity.tenancy.revocations.tokens_from`)."""
+tokens count from half a minute later (`shared.identity.tenancy.revocations.next_valid_iat`)."""
 
 
 class InvalidToken(Exception):
@@ -40,7 +42,7 @@ class InvalidToken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class UserGrant:
+class UserClaims:
     """What a user's token says of the user."""
 
     user_id: int
@@ -67,15 +69,15 @@ def issue(
         now: Seconds since the epoch; the clock's when left out.
     """
     claims = {
-        **_claims(tenant, client_id),
+        **_common_claims(tenant, client_id),
         "client_id": client_id,
         "scope": " ".join(sorted(scopes)),
         "kind": "client",
     }
-    return sign_claims(claims | _times(tenant, claims, now))
+    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
 
 
-def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None) -> str:
+def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None) -> str:
     """Issue the token of a user, or of the mobile application that they use, as `issue` does.
 
     Args:
@@ -85,20 +87,20 @@ def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None)
         now: Seconds since the epoch; the clock's when left out.
     """
     claims = {
-        **_claims(tenant, str(grant.user_id)),
+        **_common_claims(tenant, str(user.user_id)),
         "scope": "",
-        "kind": "mobile" if grant.application else "user",
-        "sid": grant.session,
-        "permissions": " ".join(sorted(grant.permissions)),
-        "roles": " ".join(map(str, sorted(grant.roles))),
-        "second_factor": grant.second_factor,
+        "kind": "mobile" if user.application else "user",
+        "sid": user.session,
+        "permissions": " ".join(sorted(user.permissions)),
+        "roles": " ".join(map(str, sorted(user.roles))),
+        "second_factor": user.second_factor,
     }
-    if grant.application:
-        claims["client_id"] = grant.application
-    return sign_claims(claims | _times(tenant, claims, now))
+    if user.application:
+        claims["client_id"] = user.application
+    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
 
 
-def _claims(tenant: Tenant, subject: str) -> dict[str, Any]:
+def _common_claims(tenant: Tenant, subject: str) -> dict[str, Any]:
     return {
         "iss": tenant.base_url,
         "aud": tenant.base_url,
@@ -108,18 +110,20 @@ def _claims(tenant: Tenant, subject: str) -> dict[str, Any]:
     }
 
 
-def _times(tenant: Tenant, claims: Mapping[str, Any], now: float | None) -> dict[str, int]:
+def _lifetime_claims(
+    tenant: Tenant, claims: Mapping[str, Any], now: float | None
+) -> dict[str, int]:
     """Return when a token begins and ends: after what the marks that it bears stop."""
     marks = revocations.revocation_keys(_caller({**claims, "exp": 0}))
-    counts_from = revocations.counts_from(tenant.revoked, marks)
+    counts_from = revocations.earliest_valid_iat(tenant.revoked, marks)
     issued_at = max(int(time.time() if now is None else now), counts_from)
-    revocations.wait_until_distinct(issued_at)
+    revocations.wait_until_revocable(issued_at)
     return {"iat": issued_at, "exp": issued_at + LIFETIME}
 
 
 def sign_claims(claims: Mapping[str, Any]) -> str:
     """Write the token of these claims, signed with the key whose turn it is."""
-    key = key_ring.signer()
+    key = key_ring.signing_key()
     signed = f"{_part({'alg': 'ES256', 'typ': _TYPE, 'kid': key.kid})}.{_part(claims)}"
     return f"{signed}.{signing.base64url(signing.sign(key.kms_key, signed.encode()))}"
 
@@ -145,7 +149,7 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
     Raises:
         InvalidToken: It is not valid.
     """
-    form = _FORM.fullmatch(token) if len(token) <= _MAX_LENGTH else None
+    form = _TOKEN_PATTERN.fullmatch(token) if len(token) <= _MAX_LENGTH else None
     if form is None:
         raise InvalidToken("form")
     header, claims = _json(form[1]), _json(form[2])
@@ -164,7 +168,7 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
 def _json(part: str) -> dict[str, Any]:
     try:
         text = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode()
-        content = json.loads(text, object_pairs_hook=_unique)
+        content = json.loads(text, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise InvalidToken("json") from error
     if not isinstance(content, dict):
@@ -172,7 +176,7 @@ def _json(part: str) -> dict[str, Any]:
     return content
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
         raise InvalidToken("duplicate keys")
@@ -180,12 +184,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_claims(claims: Mapping[str, Any], now: float) -> None:
-    if not all(type(claims.get(name)) is str for name in _TEXTS):
+    if not all(type(claims.get(name)) is str for name in _TEXT_CLAIMS):
         raise InvalidToken("claims")
     issued_at, expires_at = claims.get("iat"), claims.get("exp")
     if type(issued_at) is not int or type(expires_at) is not int:
         raise InvalidToken("times")
-    if not issued_at - _AHEAD <= now < expires_at <= issued_at + LIFETIME:
+    if not issued_at - _MAX_IAT_AHEAD <= now < expires_at <= issued_at + LIFETIME:
         raise InvalidToken("times")
     if "nbf" in claims or claims["aud"] != claims["iss"] or claims["kind"] not in _KINDS:
         raise InvalidToken("claims")

@@ -15,7 +15,7 @@ from shared.kernel.errors import ServiceUnavailable
 FRESH = 10.0
 """Seconds within which a change of state, plan or revocation takes effect everywhere."""
 
-_LONGEST_HOST = 253
+_MAX_HOST_LENGTH = 253
 """Characters of a host name (RFC 1035); what is longer is none, and no key either."""
 
 _CAPACITY = 2_000
@@ -70,20 +70,20 @@ class Directory:
         item = self._item(tenant_key(slug), max_age)
         return tenant_of(item) if item else None
 
-    def tenant_if(self, slug: str, holds: Callable[[Tenant], bool]) -> Tenant | None:
+    def tenant_if(self, slug: str, predicate: Callable[[Tenant], bool]) -> Tenant | None:
         """Find a tenant of which something holds; a kept "no" is not believed, but asked again.
 
         For what would be lost by a "no": a change of plan or state takes seconds to be known.
         """
         for max_age in (FRESH, 0):
             tenant = self.tenant(slug, max_age)
-            if tenant is not None and holds(tenant):
+            if tenant is not None and predicate(tenant):
                 return tenant
         return None
 
     def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
         """Slug of the tenant that the address belongs to, None for an address of no tenant."""
-        if len(host) > _LONGEST_HOST:
+        if len(host) > _MAX_HOST_LENGTH:
             return None
         item = self._item(host_key(host), max_age)
         return item["tenant"]["S"] if item and "tenant" in item else None
@@ -168,14 +168,14 @@ def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
     found: dict[str, Mapping[str, Any]] = {}
-    for holder in (slug, revoked_of(slug)):  # what is revoked in between is met twice
-        items = read_held(holder, prefix, client("dynamodb"))
+    for holder in (slug, revoked_partition(slug)):  # what is revoked in between is met twice
+        items = query_by_holder(holder, prefix, client("dynamodb"))
         found |= {item["pk"]["S"]: item for item in items}
     for key in sorted(found):
         yield found[key]
 
 
-def read_held(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
+def query_by_holder(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
     """Read a partition of the index of what tenants hold.
 
     Args:
@@ -197,7 +197,7 @@ def read_held(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, 
         yield from page["Items"]
 
 
-def revoked_of(slug: str) -> str:
+def revoked_partition(slug: str) -> str:
     """Where the index has a tenant's revoked clients: nobody has to read past them."""
     return f"{slug}{_REVOKED}"
 

@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from shared.kernel.caller import Caller
     from shared.kernel.db.transaction import Transaction
 
-CAPACITY = 1_000
+SOFT_LIMIT = 1_000
 """Marks per tenant, about 60 kB, from which on single tokens are not marked any more: every door
 reads them with the tenant's item."""
 
-MOST = 2 * CAPACITY
+HARD_LIMIT = 2 * SOFT_LIMIT
 """Marks per tenant that are ever kept; then one mark ends every token so far."""
 
-EVERYBODY = "tenant"
+ALL_TOKENS = "tenant"
 """The mark that every token of the tenant bears."""
 
 _TOKEN_LIFETIME = 3600
-_UNDER_WAY = 30
+_COMMIT_ALLOWANCE = 30
 """Seconds of tokens that a mark stops beyond its own second: of those that are issued while the
 mark is on its way into the table (no longer than an invocation lives), and by clocks that
 differ."""
 
-_KEEP_LONGER = 60
+_RETENTION_MARGIN = 60
 """Seconds a mark outlives the last token that it stops, for clocks that differ."""
 
-_PRUNED_AT_ONCE = 50
+_MAX_PRUNED = 50
 """Expired marks removed per revocation; an update expression holds at most 4 kB."""
 
 _ATTEMPTS = 6
-_LONGEST_PAUSE = 0.02
+_MAX_PAUSE = 0.02
 """Seconds before the second attempt at most; twice as long before each one after it."""
 
 
 def revocation_keys(caller: "Caller") -> list[str]:
     """Return the revocation keys that end the caller's token."""
-    keys = [EVERYBODY, f"token:{caller.token_id}"]
+    keys = [ALL_TOKENS, f"token:{caller.token_id}"]
     if caller.client_id:
         keys.append(f"client:{caller.client_id}")
     if caller.kind != "client":
@@ -63,11 +63,11 @@ def revocation_keys(caller: "Caller") -> list[str]:
     return [*keys, *(f"role:{role}" for role in caller.roles)]
 
 
-def stage(
+def revoke_in(
     tx: "Transaction",
-    *marks: str,
-    crowded: str | None = None,
-    counts: Mapping[str, int] | None = None,
+    *keys: str,
+    fallback: str | None = None,
+    counter_changes: Mapping[str, int] | None = None,
 ) -> None:
     """Put marks into the transaction of the change that makes them needed.
 
@@ -85,28 +85,28 @@ def stage(
     Raises:
         NotFound: The tenant is gone.
     """
-    slug, last = tx.store.slug, _last_stopped(tx.now_ms)
-    kept = _Kept(_marks(slug), tx.now_ms / 1000)
-    if crowded and kept.crowded:
-        request = _request(slug, kept, [crowded], last, bounded=False)
+    slug, last = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
+    kept = _Entries(_read_entries(slug), tx.now_ms / 1000)
+    if fallback and kept.is_above_soft_limit:
+        request = _update_request(slug, kept, [fallback], last, bounded=False)
     else:
-        request = _request(slug, kept, marks, last, bounded=crowded is not None)
-    if counts:
-        names = {f"#c{n}": name for n, name in enumerate(counts)}
+        request = _update_request(slug, kept, keys, last, bounded=fallback is not None)
+    if counter_changes:
+        names = {f"#c{n}": name for n, name in enumerate(counter_changes)}
         request["UpdateExpression"] += " ADD " + ", ".join(f"{name} :{name[1:]}" for name in names)
         request["ExpressionAttributeNames"] = request.get("ExpressionAttributeNames", {}) | names
         request["ExpressionAttributeValues"] |= {
-            f":c{n}": {"N": str(change)} for n, change in enumerate(counts.values())
+            f":c{n}": {"N": str(change)} for n, change in enumerate(counter_changes.values())
         }
     tx.add_action("Update", request)
 
 
-def tokens_from(tx: "Transaction") -> int:
+def next_valid_iat(tx: "Transaction") -> int:
     """First second of which tokens are not stopped by the marks of this transaction."""
-    return _last_stopped(tx.now_ms) - _TOKEN_LIFETIME + 1
+    return _expiry_of_new_entry(tx.now_ms) - _TOKEN_LIFETIME + 1
 
 
-def counts_from(revoked: Mapping[str, int], marks: Iterable[str]) -> int:
+def earliest_valid_iat(revoked: Mapping[str, int], keys: Iterable[str]) -> int:
     """First second of which tokens are not stopped by the marks that are set; negative: by none.
 
     Args:
@@ -114,10 +114,10 @@ def counts_from(revoked: Mapping[str, int], marks: Iterable[str]) -> int:
             between the two would count as known to a token that it is meant to stop.
         marks: Those that the token bears.
     """
-    return max((revoked.get(mark, 0) for mark in marks), default=0) - _TOKEN_LIFETIME + 1
+    return max((revoked.get(mark, 0) for mark in keys), default=0) - _TOKEN_LIFETIME + 1
 
 
-def wait_until_distinct(first: int) -> None:
+def wait_until_revocable(issued_at: int) -> None:
     """Wait until tokens that count from a second can be told from what the next mark stops.
 
     A mark stops the tokens of the half minute to come. Right after one, a new token counts from
@@ -126,12 +126,12 @@ def wait_until_distinct(first: int) -> None:
     Args:
         first: What `counts_from` or `tokens_from` said.
     """
-    ahead = first - _UNDER_WAY - now_ms() / 1000
+    ahead = issued_at - _COMMIT_ALLOWANCE - now_ms() / 1000
     if ahead > 0:
         time.sleep(min(ahead, 1))
 
 
-def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | None = None) -> None:
+def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | None = None) -> None:
     """Add the mark of a single token to the tenant's revocations.
 
     Args:
@@ -153,12 +153,14 @@ def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | N
     dynamodb = client("dynamodb")
     for attempt in range(_ATTEMPTS):
         if attempt:
-            time.sleep(random.uniform(0, _LONGEST_PAUSE * 2**attempt))  # noqa: S311  no secret
-        kept = _Kept(_marks(tenant), moment)
-        wanted = crowded if kept.crowded else mark
-        if kept.until(wanted) >= until:
+            time.sleep(random.uniform(0, _MAX_PAUSE * 2**attempt))  # noqa: S311  no secret
+        kept = _Entries(_read_entries(tenant), moment)
+        wanted = fallback if kept.is_above_soft_limit else key
+        if kept.expiry(wanted) >= until:
             return
-        request = _request(tenant, kept, [wanted], int(until), bounded=not kept.crowded)
+        request = _update_request(
+            tenant, kept, [wanted], int(until), bounded=not kept.is_above_soft_limit
+        )
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
@@ -170,10 +172,10 @@ def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | N
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Entries:
     """The marks of a tenant as they were read."""
 
-    marks: Mapping[str, Any]
+    values: Mapping[str, Any]
     """In DynamoDB's JSON."""
     now: float
     """Seconds since the epoch."""
@@ -181,19 +183,19 @@ class _Kept:
     @property
     def expired(self) -> set[str]:
         """The marks that stop no token any more."""
-        return {mark for mark in self.marks if self.until(mark) + _KEEP_LONGER < self.now}
+        return {mark for mark in self.values if self.expiry(mark) + _RETENTION_MARGIN < self.now}
 
     @property
-    def crowded(self) -> bool:
+    def is_above_soft_limit(self) -> bool:
         """Whether there are so many that single tokens are not marked any more."""
-        return len(self.marks) - len(self.expired) >= CAPACITY
+        return len(self.values) - len(self.expired) >= SOFT_LIMIT
 
-    def until(self, mark: str) -> int:
+    def expiry(self, mark: str) -> int:
         """When the last token expires that a mark stops; 0 where it is not set."""
-        return int(self.marks[mark]["N"]) if mark in self.marks else 0
+        return int(self.values[mark]["N"]) if mark in self.values else 0
 
 
-def _marks(tenant: str) -> Mapping[str, Any]:
+def _read_entries(tenant: str) -> Mapping[str, Any]:
     """Read the marks of a tenant, in DynamoDB's JSON."""
     item = read(tenant_key(tenant))
     if item is None:
@@ -202,13 +204,13 @@ def _marks(tenant: str) -> Mapping[str, Any]:
     return kept
 
 
-def _last_stopped(now_milliseconds: int) -> int:
+def _expiry_of_new_entry(now_milliseconds: int) -> int:
     """When the last token expires that a mark set at this moment stops."""
-    return now_milliseconds // 1000 + _UNDER_WAY + _TOKEN_LIFETIME
+    return now_milliseconds // 1000 + _COMMIT_ALLOWANCE + _TOKEN_LIFETIME
 
 
-def _request(
-    tenant: str, kept: _Kept, marks: Sequence[str], last: int, *, bounded: bool
+def _update_request(
+    tenant: str, kept: _Entries, marks: Sequence[str], last: int, *, bounded: bool
 ) -> dict[str, Any]:
     """Write the update that sets marks and drops some that are no longer needed.
 
@@ -220,18 +222,18 @@ def _request(
         bounded: Only as long as there are fewer than CAPACITY.
     """
     expired = kept.expired
-    dropped = sorted(expired - set(marks))[:_PRUNED_AT_ONCE]
+    dropped = sorted(expired - set(marks))[:_MAX_PRUNED]
     request = {"TableName": config().control_table, "Key": {"pk": {"S": tenant_key(tenant)}}}
-    if len(kept.marks) - len(dropped) >= MOST:
+    if len(kept.values) - len(dropped) >= HARD_LIMIT:
         # it stops whatever any of them stops
-        last = max(last, *map(kept.until, kept.marks))
+        last = max(last, *map(kept.expiry, kept.values))
         return request | {
             "UpdateExpression": "SET revoked = :only",
             # a mark that came meanwhile may stop later tokens
             "ConditionExpression": "size(revoked) = :seen",
             "ExpressionAttributeValues": {
-                ":only": {"M": {EVERYBODY: {"N": str(last)}}},
-                ":seen": {"N": str(len(kept.marks))},
+                ":only": {"M": {ALL_TOKENS: {"N": str(last)}}},
+                ":seen": {"N": str(len(kept.values))},
             },
         }
     names = {f"#m{n}": mark for n, mark in enumerate(marks)}
@@ -248,11 +250,11 @@ def _request(
     ]
     values = {
         ":last": {"N": str(last)},
-        **{f":e{n}": kept.marks[mark] for n, mark in enumerate(dropped)},
+        **{f":e{n}": kept.values[mark] for n, mark in enumerate(dropped)},
     }
     if bounded:
         conditions.append("size(revoked) < :capacity")
-        values[":capacity"] = {"N": str(CAPACITY + len(expired))}
+        values[":capacity"] = {"N": str(SOFT_LIMIT + len(expired))}
     return request | {
         "UpdateExpression": expression,
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),

@@ -24,7 +24,7 @@ _HOST = re.compile(
 """Two labels or more; the last one has no digits, as no IP address ends, unless it is punycode."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
-MOST = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
+MAX_VALUES = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
 """Settings that are numbers, and the largest each may be."""
 _DECIMALS = 6
 MOST_REQUESTS = 1_000_000
@@ -67,7 +67,7 @@ class TenantSettings:
         Raises:
             ValidationFailed: Every problem at once.
         """
-        _raise(
+        _raise_problems(
             [
                 *_slug_problems(self.slug),
                 *_plan_problems(self.plan),
@@ -80,12 +80,12 @@ class TenantSettings:
 
 def check_plan(plan: str) -> None:
     """Raise ValidationFailed for a plan that does not exist."""
-    _raise(_plan_problems(plan))
+    _raise_problems(_plan_problems(plan))
 
 
 def check_host(host: str) -> None:
     """Raise ValidationFailed for what is no host name in lower case: an IP address, a wildcard."""
-    _raise(_host_problems(host))
+    _raise_problems(_host_problems(host))
 
 
 def address_of(host: str) -> str:
@@ -95,7 +95,7 @@ def address_of(host: str) -> str:
 
 def check_configuration(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
     """Raise ValidationFailed with every setting that cannot be; None is a time zone that stays."""
-    _raise(
+    _raise_problems(
         [
             *(_timezone_problems(timezone) if timezone is not None else ()),
             *_module_problems(modules),
@@ -113,7 +113,7 @@ def timezone_problem(timezone: str) -> str | None:
 
 def number_problem(name: str, value: Decimal) -> str | None:
     """Tell what is wrong with a setting that is a number; None when nothing is."""
-    most = MOST[name]
+    most = MAX_VALUES[name]
     if value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS):
         return None
     return f"a number from 0 to {most} with at most {_DECIMALS} decimals is needed"
@@ -123,7 +123,7 @@ def check_requests_per_minute(number: int) -> None:
     """Raise ValidationFailed for a limit that cannot be."""
     if not 1 <= number <= MOST_REQUESTS:
         message = f"a number from 1 to {MOST_REQUESTS} is needed"
-        _raise([Problem("requests_per_minute", message)])
+        _raise_problems([Problem("requests_per_minute", message)])
 
 
 def check_moved_to(state: str, moved_to: str | None) -> None:
@@ -133,10 +133,10 @@ def check_moved_to(state: str, moved_to: str | None) -> None:
         problem = "a move needs the https:// address of the company's own server"
     if state != "moved" and moved_to is not None:
         problem = "only a move names an address"
-    _raise([Problem("moved_to", problem)] if problem else [])
+    _raise_problems([Problem("moved_to", problem)] if problem else [])
 
 
-def _raise(problems: Collection[Problem] | Iterator[Problem]) -> None:
+def _raise_problems(problems: Collection[Problem] | Iterator[Problem]) -> None:
     if found := list(problems):
         raise ValidationFailed(found)
 
@@ -169,7 +169,7 @@ def _timezone_problems(timezone: str) -> Iterator[Problem]:
 
 
 def _setting_problems(settings: Settings) -> Iterator[Problem]:
-    for name in MOST:
+    for name in MAX_VALUES:
         if problem := number_problem(name, getattr(settings, name)):
             yield Problem(name, problem)
     if settings.pick_substitution not in SUBSTITUTIONS:

@@ -18,7 +18,7 @@ from shared.kernel.errors import (
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
 type Substitution = Literal["none", "position", "batch", "any"]
-type Limit = Literal[
+type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
     "webhook_subscriptions",
 ]  # fmt: skip
@@ -44,12 +44,12 @@ class Plan:
     """What a plan includes."""
 
     features: frozenset[str]
-    limits: Mapping[Limit, int]
+    limits: Mapping[LimitName, int]
     next_plan: PlanName | None
     """The plan above, to be offered when a limit is reached that it raises."""
 
 
-_SUBSCRIPTIONS = 20
+_WEBHOOK_SUBSCRIPTIONS = 20
 """Of webhooks, whatever the plan."""
 _MOBILE_CLIENTS = 10
 """Applications by which users sign in, whatever the plan."""
@@ -62,7 +62,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 2_000,
             "integration_clients": 2,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         "professional",
     ),
@@ -73,7 +73,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 10_000,
             "integration_clients": 10,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         "enterprise",
     ),
@@ -84,7 +84,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 100_000,
             "integration_clients": 50,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         None,
     ),
@@ -131,7 +131,7 @@ class Tenant:
     """Limit of each credential that was agreed with the company; None: the plan's."""
 
     @property
-    def limits(self) -> Mapping[Limit, int]:
+    def limits(self) -> Mapping[LimitName, int]:
         """The limits of the tenant's plan, and what was agreed with the company instead."""
         limits = PLANS[self.plan].limits
         if self.requests_per_minute is None:
@@ -179,7 +179,7 @@ def has_module(tenant: Tenant, name: str) -> bool:
     return name in tenant.modules
 
 
-def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:
+def limit_reached(tenant: Tenant, limit: LimitName, used: int) -> ServiceError:
     """Make the 402 limit_reached that offers the next plan.
 
     `error.offer` is {limit, used, plan, next_plan, upgrade_url}; `limit` is the number allowed,

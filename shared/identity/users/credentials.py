@@ -7,7 +7,7 @@ from shared.identity.audit.service import record as audit
 from shared.identity.users import logins, password_check_limit, passwords, second_factor, totp
 from shared.identity.users.models import PasswordChange, TotpConfirmation, TotpEnrolment, User
 from shared.identity.users.repository import USERS
-from shared.identity.users.service import bad_password, end_tokens, opened
+from shared.identity.users.service import get_account, password_problems, revoke_user_tokens
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
@@ -22,14 +22,14 @@ def change_password(
     on. Raises NotFound, Gone, ValidationFailed (also when the current password is wrong), and
     ServiceError forbidden or rate_limited.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     if tx.caller is None or tx.caller.user_id != number:
         message = "Only the user may change the password; others reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
     found = [
         *problems,
-        *bad_password(tx.store.slug, "new_password", change.new_password, user.username),
+        *password_problems(tx.store.slug, "new_password", change.new_password, user.username),
     ]
     current: str | None = change.current_password  # None where the body's is not valid
     if current is not None:
@@ -39,7 +39,7 @@ def change_password(
     if found:
         raise ValidationFailed(found)
     after = replace(login, password=passwords.hash_password(change.new_password))
-    end_tokens(tx, login, after.without_sessions(but=tx.caller.session))
+    revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
     audit(tx, "user.password_changed", "user", number, details={"username": user.username})
     return account.record
 
@@ -50,14 +50,14 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
     Again while it waits: another one in its place. Raises NotFound, Gone, and Conflict when
     two-step verification is on.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     user, login = account.record.entity, account.login
     if login.two_step:
         raise _already_on(user)
     factor, secret, codes = second_factor.enrol(tx.store.slug, number)
-    logins.stage(tx, login, replace(login, second_factor=factor))
+    logins.save(tx, login, replace(login, second_factor=factor))
     return TotpEnrolment(
-        secret=totp.as_text(secret),
+        secret=totp.base32_text(secret),
         otpauth_uri=totp.otpauth_uri(secret, f"{user.username}@{tx.store.slug}"),
         recovery_codes=codes,
     )
@@ -71,7 +71,7 @@ def confirm_totp(
     Tokens and sessions so far end, since they were got without a code. Raises NotFound, Gone,
     Conflict when nothing waits to be confirmed, ValidationFailed when the code is not right.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     user, login = account.record.entity, account.login
     if login.two_step:
         raise _already_on(user)
@@ -79,10 +79,10 @@ def confirm_totp(
         raise Conflict(f"The user {user.username} has no second factor to confirm.")
     if problems:
         raise ValidationFailed(problems)
-    after = second_factor.confirmed(tx.store.slug, login, given.code, tx.now_ms / 1000)
+    after = second_factor.confirm(tx.store.slug, login, given.code, tx.now_ms / 1000)
     if after is None:
         raise ValidationFailed([Problem("code", "is not the code of this moment")])
-    end_tokens(tx, login, after.without_sessions())
+    revoke_user_tokens(tx, login, after.end_sessions())
     audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
     switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
     return USERS.replace(tx, account.record, switched)
@@ -93,11 +93,11 @@ def remove_totp(tx: Transaction, number: int) -> Record[User]:
 
     Nothing happens to a user without a second factor.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     user, login = account.record.entity, account.login
     if login.second_factor is None:
         return account.record
-    logins.stage(tx, login, replace(login, second_factor=None))
+    logins.save(tx, login, replace(login, second_factor=None))
     if not login.two_step:
         return account.record
     audit(tx, "user.totp_removed", "user", number, details={"username": user.username})

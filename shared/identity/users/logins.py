@@ -19,14 +19,14 @@ from shared.kernel.db.transaction import Transaction
 class SecondFactor:
     """An authenticator app, and the recovery codes that stand in for it."""
 
-    sealed: bytes
+    sealed_secret: bytes
     """The secret, under a key of KMS."""
     confirmed: bool
     """False until the app has shown a right code: nobody is asked for one before that."""
     last_step: int
     """Step of the code that was accepted last; neither it nor an earlier one is again."""
     salt: bytes
-    codes: frozenset[str] = field(repr=False)
+    recovery_code_hashes: frozenset[str] = field(repr=False)
     """Hashes of the recovery codes that are left."""
 
 
@@ -51,13 +51,13 @@ class Login:
         """Whether a code is asked for besides the password."""
         return self.second_factor is not None and self.second_factor.confirmed
 
-    def admits(self, session: str, epoch: int) -> bool:
+    def allows_session(self, session: str, epoch: int) -> bool:
         """Tell whether a session that was begun in an epoch goes on."""
         return epoch == self.epoch or session == self.kept_session
 
-    def without_sessions(self, but: str | None = None) -> "Login":
+    def end_sessions(self, keep: str | None = None) -> "Login":
         """Return the login after all sessions have ended, but perhaps one."""
-        return replace(self, epoch=self.epoch + 1, kept_session=but)
+        return replace(self, epoch=self.epoch + 1, kept_session=keep)
 
 
 def login_key(user_id: int) -> Key:
@@ -65,7 +65,7 @@ def login_key(user_id: int) -> Key:
     return (f"login#{id_text(user_id)}", "LOGIN")
 
 
-def login_among(found: Mapping[Key, Item], user_id: int) -> Login | None:
+def pick_login(found: Mapping[Key, Item], user_id: int) -> Login | None:
     """Pick a user's login out of items that were read with others; None when it is not there."""
     item = found.get(login_key(user_id))
     if item is None:
@@ -84,27 +84,27 @@ def login_among(found: Mapping[Key, Item], user_id: int) -> Login | None:
 
 def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
     return SecondFactor(
-        sealed=totp["sealed"],
+        sealed_secret=totp["sealed"],
         confirmed=totp["confirmed"],
         last_step=totp["last_step"],
         salt=totp["salt"],
-        codes=frozenset(totp["codes"]),
+        recovery_code_hashes=frozenset(totp["codes"]),
     )
 
 
-def stage(tx: Transaction, seen: Login | None, after: Login) -> None:
+def save(tx: Transaction, before: Login | None, after: Login) -> None:
     """Stage a login as it is from now on; overtaken when it is not as seen any more.
 
     So a code is spent once, however many present it at once. `seen` is None for a new one.
     """
-    item = _item(after, seen.version + 1 if seen else 1)
-    if seen is None:
+    item = _login_item(after, before.version + 1 if before else 1)
+    if before is None:
         tx.insert(item)
     else:
-        tx.put(item, condition="version = :seen", values={":seen": seen.version})
+        tx.put(item, condition="version = :seen", values={":seen": before.version})
 
 
-def ensure_unchanged(tx: Transaction, seen: Login) -> None:
+def check_unchanged(tx: Transaction, login: Login) -> None:
     """Bind the transaction to a login as it was read; overtaken when it has changed.
 
     For whoever begins a session: what ends all sessions at that moment ends this one too.
@@ -113,19 +113,19 @@ def ensure_unchanged(tx: Transaction, seen: Login) -> None:
         "ConditionCheck",
         {
             "TableName": tx.store.table,
-            "Key": key_attributes(login_key(seen.user_id)),
+            "Key": key_attributes(login_key(login.user_id)),
             "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(seen.version)},
+            "ExpressionAttributeValues": {":seen": encode(login.version)},
         },
     )
 
 
-def drop(tx: Transaction, user_id: int) -> None:
+def delete(tx: Transaction, user_id: int) -> None:
     """Stage the end of a login, beside the end of the user."""
     tx.delete(login_key(user_id))
 
 
-def _item(login: Login, version: int) -> Item:
+def _login_item(login: Login, version: int) -> Item:
     partition, sort = login_key(login.user_id)
     factor = login.second_factor
     return {
@@ -138,10 +138,10 @@ def _item(login: Login, version: int) -> Item:
         "kept_session": login.kept_session,
         "totp": factor
         and {
-            "sealed": factor.sealed,
+            "sealed": factor.sealed_secret,
             "confirmed": factor.confirmed,
             "last_step": factor.last_step,
             "salt": factor.salt,
-            "codes": dict.fromkeys(sorted(factor.codes), True),
+            "codes": dict.fromkeys(sorted(factor.recovery_code_hashes), True),
         },
     }

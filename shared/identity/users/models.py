@@ -11,7 +11,7 @@ from shared.identity.users.totp import DIGITS
 from shared.kernel.fields import Email, Identifier, Input, Name, Note, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import Integer, ListParameters, Search
 
-MOST_ROLES = 20
+MAX_ROLES = 20
 """Roles that a user may have."""
 
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -57,8 +57,8 @@ type _Permissions = Annotated[
 ]
 type _RoleIds = Annotated[
     list[Identifier],
-    Field(max_length=MOST_ROLES, json_schema_extra={"uniqueItems": True}),
-    distinct(MOST_ROLES),
+    Field(max_length=MAX_ROLES, json_schema_extra={"uniqueItems": True}),
+    distinct(MAX_ROLES),
 ]
 
 type Password = Annotated[

@@ -6,10 +6,10 @@ Memory and passes are those that OWASP names for argon2id: about 50 ms of one pr
 import os
 import unicodedata
 
-from shared.identity.users.readable_codes import random_text
+from shared.identity.users.readable_codes import random_code
 
-SHORTEST = 12
-LONGEST = 256
+MIN_LENGTH = 12
+MAX_LENGTH = 256
 """Characters of a password, after normalisation."""
 
 _MEMORY_KIB = 19_456
@@ -22,10 +22,10 @@ _HASH_BYTES = 32
 _NOBODYS = f"{_FORM}{'A' * 22}${'A' * 43}"
 """A hash of the same costs that no password is known to have: all its bits are 0."""
 
-_MOST_PRESENTED = 1_000
+_MAX_PRESENTED_LENGTH = 1_000
 """Characters that are looked at before normalisation, which may make a text shorter."""
 
-_COMMONEST = frozenset(
+_COMMON_PASSWORDS = frozenset(
     {
         "123123123123", "123456123456", "123456789012", "1234567890123", "1q2w3e4r5t6y",
         "1qaz2wsx3edc", "abcd12345678", "abcdefghijkl", "adminadminadmin", "administrator",
@@ -36,12 +36,12 @@ _COMMONEST = frozenset(
 """Of those with 12 characters and more; shorter ones are refused anyway."""
 
 
-def new_password() -> str:
+def generate_password() -> str:
     """Make a password of 100 random bits that can be read out and typed."""
-    return random_text(groups=5, size=4)
+    return random_code(groups=5, size=4)
 
 
-def problem(password: str, *, username: str, tenant: str) -> str | None:
+def password_problem(password: str, *, username: str, tenant: str) -> str | None:
     """Return what is wrong with a new password in words for people, None when it is good.
 
     Args:
@@ -49,15 +49,15 @@ def problem(password: str, *, username: str, tenant: str) -> str | None:
         username: Whose it is to be.
         tenant: Slug of the user's tenant.
     """
-    text = _normal(password)
-    if not SHORTEST <= len(text) <= LONGEST:
-        return f"must have {SHORTEST} to {LONGEST} characters"
+    text = _normalize(password)
+    if not MIN_LENGTH <= len(text) <= MAX_LENGTH:
+        return f"must have {MIN_LENGTH} to {MAX_LENGTH} characters"
     if any(unicodedata.category(char) in {"Cc", "Cs"} for char in text):
         return "must not contain control characters"
     plain = text.casefold()
     if plain in {username, tenant, f"{username}@{tenant}"}:
         return "must not be a name by which the user is known"
-    if plain in _COMMONEST or len(set(plain)) == 1:
+    if plain in _COMMON_PASSWORDS or len(set(plain)) == 1:
         return "is among the first that anybody would try"
     return None
 
@@ -77,7 +77,7 @@ def hash_password(password: str) -> str:
         lanes=_LANES,
         memory_cost=_MEMORY_KIB,
     )
-    return kdf.derive_phc_encoded(_normal(password).encode(errors="surrogatepass"))
+    return kdf.derive_phc_encoded(_normalize(password).encode(errors="surrogatepass"))
 
 
 def verify(password: str, stored: str | None) -> bool:
@@ -91,13 +91,13 @@ def verify(password: str, stored: str | None) -> bool:
     from cryptography.exceptions import InvalidKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # noqa: PLC0415
 
-    presented = _normal(password[:_MOST_PRESENTED]).encode(errors="surrogatepass")
+    presented = _normalize(password[:_MAX_PRESENTED_LENGTH]).encode(errors="surrogatepass")
     try:
         Argon2id.verify_phc_encoded(presented, stored or _NOBODYS)
     except InvalidKey:
         return False
-    return stored is not None and len(password) <= _MOST_PRESENTED
+    return stored is not None and len(password) <= _MAX_PRESENTED_LENGTH
 
 
-def _normal(password: str) -> str:
+def _normalize(password: str) -> str:
     return unicodedata.normalize("NFKC", password)

@@ -7,7 +7,7 @@ is with passwords. The salt makes the hashes of one user worth nothing against t
 import hmac
 import os
 
-from shared.identity.users.readable_codes import as_made, random_text
+from shared.identity.users.readable_codes import normalize, random_code
 
 COUNT = 10
 _SALT_BYTES = 16
@@ -15,7 +15,7 @@ _SALT_BYTES = 16
 
 def new_codes() -> list[str]:
     """Make the codes of an enrolment: `k7m2-9xqd-b4ft-w0nz`."""
-    return [random_text(groups=4, size=4) for _ in range(COUNT)]
+    return [random_code(groups=4, size=4) for _ in range(COUNT)]
 
 
 def new_salt() -> bytes:
@@ -30,4 +30,4 @@ def code_hash(code: str, salt: bytes) -> str:
         code: Anything that a caller sent; case, spaces and hyphens do not matter.
         salt: Of the enrolment.
     """
-    return hmac.digest(salt, as_made(code).encode(errors="surrogatepass"), "sha256").hex()
+    return hmac.digest(salt, normalize(code).encode(errors="surrogatepass"), "sha256").hex()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shared.identity.users import logins
-from shared.identity.users.logins import Login, login_among, login_key
+from shared.identity.users.logins import Login, login_key, pick_login
 from shared.identity.users.models import (
     RoleParameters,
     StoredRole,
@@ -22,7 +22,7 @@ from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 
-_NOBODY = "-"
+_NO_SUCH_NAME = "-"
 """Looked up in place of what cannot be a user name; no name begins like this."""
 
 
@@ -103,14 +103,14 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class UserAccount:
     """A user and how they log in, read at one moment."""
 
     record: Record[User]
     login: Login
 
 
-def find_by_name(store: Store, username: str) -> Account | None:
+def find_by_name(store: Store, username: str) -> UserAccount | None:
     """Find a user by name, also a disabled one; as many calls for a name that nobody has.
 
     Args:
@@ -118,18 +118,18 @@ def find_by_name(store: Store, username: str) -> Account | None:
         username: Anything that a caller sent; case does not matter.
     """
     folded = folded_username(username)
-    alias = store.get(_username_key(folded if is_username(folded) else _NOBODY))
+    alias = store.get(_username_key(folded if is_username(folded) else _NO_SUCH_NAME))
     return read_account(store, alias["id"] if alias else 0)
 
 
-def read_account(store: Store, number: int) -> Account | None:
+def read_account(store: Store, user_id: int) -> UserAccount | None:
     """Read a user with their login in one call; None when there is no such user (any more)."""
-    found = store.get_many([USERS.key(number), login_key(number)])
-    record, login = USERS.pick_from(found, number), login_among(found, number)
-    return Account(record, login) if record and login else None
+    found = store.get_many([USERS.key(user_id), login_key(user_id)])
+    record, login = USERS.pick_from(found, user_id), pick_login(found, user_id)
+    return UserAccount(record, login) if record and login else None
 
 
-def bind(tx: Transaction, account: Account, after: Login) -> None:
+def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
     """Bind a sign-in to the account as it was read, and stage its login as it is from now on.
 
     StaleRead when either part has changed: what disables a user, takes a role away or ends all
@@ -146,9 +146,9 @@ def bind(tx: Transaction, account: Account, after: Login) -> None:
         },
     )
     if after == account.login:
-        logins.ensure_unchanged(tx, account.login)
+        logins.check_unchanged(tx, account.login)
     else:
-        logins.stage(tx, account.login, after)
+        logins.save(tx, account.login, after)
 
 
 def _username_key(username: str) -> Key:
@@ -165,30 +165,30 @@ def insert_username(tx: Transaction, user: User) -> None:
     _insert_alias(tx, _username_key(user.username), user.id)
 
 
-def drop_username(tx: Transaction, user: User) -> None:
+def delete_username(tx: Transaction, user: User) -> None:
     """Stage that a user's name is free again."""
     tx.delete(_username_key(user.username))
 
 
-def _insert_alias(tx: Transaction, key: Key, number: int) -> None:
-    tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+def _insert_alias(tx: Transaction, key: Key, record_id: int) -> None:
+    tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": record_id})
 
 
 # Roles
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class RolePermissions:
     """What roles allow together; `tokens_from`: first second of which tokens may bear them."""
 
     permissions: frozenset[str]
     tokens_from: int
 
 
-def rights_of(store: Store, roles: Iterable[int]) -> Rights:
+def read_role_permissions(store: Store, roles: Iterable[int]) -> RolePermissions:
     """Read what roles allow; those that are gone allow nothing."""
     found = [record.entity for record in ROLES.get_many(store, roles)]
-    return Rights(
+    return RolePermissions(
         permissions=frozenset(one for role in found for one in role.permissions),
         tokens_from=max((role.tokens_from for role in found), default=0),
     )
@@ -198,7 +198,7 @@ def _role_name_key(name: str) -> Key:
     return alias_key("role_name", fold(name))
 
 
-def holder_of_role_name(store: Store, name: str) -> int | None:
+def find_role_id(store: Store, name: str) -> int | None:
     """Id of the role with the name, without regard to case and accents."""
     alias = store.get(_role_name_key(name))
     return alias["id"] if alias else None
@@ -209,7 +209,7 @@ def insert_role_name(tx: Transaction, role: StoredRole) -> None:
     _insert_alias(tx, _role_name_key(role.name), role.id)
 
 
-def drop_role_name(tx: Transaction, role: StoredRole) -> None:
+def delete_role_name(tx: Transaction, role: StoredRole) -> None:
     """Stage that a role's name is free again."""
     tx.delete(_role_name_key(role.name))
 
@@ -219,13 +219,13 @@ def same_role_name(one: str, other: str) -> bool:
     return _role_name_key(one) == _role_name_key(other)
 
 
-def start_role_count(tx: Transaction, role: int) -> None:
+def create_role_count(tx: Transaction, role: int) -> None:
     """Stage the count of the users who have a new role."""
     partition, sort = _role_count_key(role)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "holders": 0})
 
 
-def count_role(tx: Transaction, role: int, difference: int) -> None:
+def change_role_count(tx: Transaction, role: int, difference: int) -> None:
     """Stage that so many more (or fewer) users have a role; overtaken when it is gone."""
     tx.update(
         _role_count_key(role),
@@ -235,13 +235,13 @@ def count_role(tx: Transaction, role: int, difference: int) -> None:
     )
 
 
-def role_count(store: Store, role: int) -> int:
+def count_users_with_role(store: Store, role: int) -> int:
     """How many users have a role."""
     item = store.get(_role_count_key(role))
     return int(item["holders"]) if item else 0
 
 
-def drop_role_count(tx: Transaction, role: int) -> None:
+def delete_role_count(tx: Transaction, role: int) -> None:
     """Stage the end of a role's count; overtaken when a user has the role after all."""
     tx.delete(_role_count_key(role), condition="holders = :none", values={":none": 0})
 

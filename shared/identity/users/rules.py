@@ -12,7 +12,9 @@ from shared.kernel.errors import Problem
 _BOOKKEEPING = frozenset({"updated_at", "tokens_from"})
 
 
-def unknown_roles(wanted: Sequence[int] | None, known: Container[int]) -> list[Problem]:
+def unknown_role_problems(
+    role_ids: Sequence[int] | None, existing_ids: Container[int]
+) -> list[Problem]:
     """Return a problem for each role that there is not.
 
     Args:
@@ -21,18 +23,18 @@ def unknown_roles(wanted: Sequence[int] | None, known: Container[int]) -> list[P
     """
     return [
         Problem(f"roles.{at}", f"there is no role {number}")
-        for at, number in enumerate(wanted or ())
-        if number not in known
+        for at, number in enumerate(role_ids or ())
+        if number not in existing_ids
     ]
 
 
-def differences(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
+def role_count_changes(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
     """Return by role whether one more user has it (1) or one less (-1)."""
     had, has = set(before), set(after)
     return {role: 1 if role in has else -1 for role in sorted(had ^ has)}
 
 
-def changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
+def field_changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
     """Return what has changed, for the audit log: field → (before, after)."""
     old, new = before.model_dump(), after.model_dump()
     return {
@@ -42,7 +44,7 @@ def changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]
     }
 
 
-def act(before: User, after: User) -> AuditAction:
+def audit_action(before: User, after: User) -> AuditAction:
     """Name what was done to a user, for the audit log."""
     if before.is_active == after.is_active:
         return "user.changed"

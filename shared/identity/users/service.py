@@ -12,7 +12,7 @@ from shared.identity.tenancy import revocations
 from shared.identity.users import logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
-from shared.identity.users.repository import ROLES, USERS, Account
+from shared.identity.users.repository import ROLES, USERS, UserAccount
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
@@ -33,11 +33,11 @@ def create_user(
         *problems,
         *_name_taken(tx.store, draft.username),
         *_unknown_roles(tx.store, draft.roles),
-        *bad_password(tx.store.slug, "password", draft.password, draft.username),
+        *password_problems(tx.store.slug, "password", draft.password, draft.username),
     ]
     if found:
         raise ValidationFailed(found)
-    password, made = _given_or_made(draft.password)
+    password, made = _given_or_generated(draft.password)
     number = tx.next_id(USERS.kind)
     user = User(
         id=number,
@@ -51,9 +51,9 @@ def create_user(
         updated_at=tx.now,
     )
     repository.insert_username(tx, user)
-    logins.stage(tx, None, Login(number, passwords.hash_password(password)))
-    _count_roles(tx, rules.differences((), user.roles))
-    audit(tx, "user.created", "user", number, details=_who(user) | {"roles": user.roles})
+    logins.save(tx, None, Login(number, passwords.hash_password(password)))
+    _change_role_counts(tx, rules.role_count_changes((), user.roles))
+    audit(tx, "user.created", "user", number, details=_audit_details(user) | {"roles": user.roles})
     return USERS.insert(tx, number, user), made
 
 
@@ -64,34 +64,34 @@ def change_user(
 
     Losing a role ends the user's tokens, being disabled also the sessions.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     before = account.record.entity
     sent = change.model_dump(exclude_unset=True)
     found = [*problems, *_unknown_roles(tx.store, sent.get("roles"))]
     if found:
         raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
-    moved = rules.differences(before.roles, after.roles)
-    _count_roles(tx, moved)
+    moved = rules.role_count_changes(before.roles, after.roles)
+    _change_role_counts(tx, moved)
     disabled = before.is_active and not after.is_active
     if disabled or -1 in moved.values():
-        login = account.login.without_sessions() if disabled else account.login
-        end_tokens(tx, account.login, login)
-    if changed := rules.changes(before, after):
-        act = rules.act(before, after)
-        audit(tx, act, "user", number, changes=changed, details=_who(before))
+        login = account.login.end_sessions() if disabled else account.login
+        revoke_user_tokens(tx, account.login, login)
+    if changed := rules.field_changes(before, after):
+        act = rules.audit_action(before, after)
+        audit(tx, act, "user", number, changes=changed, details=_audit_details(before))
     return USERS.replace(tx, account.record, after)
 
 
 def delete_user(tx: Transaction, number: int) -> Record[User]:
     """Delete a user, whose tokens and sessions end; the name is free again."""
-    account = opened(tx, number)
+    account = get_account(tx, number)
     user = account.record.entity
-    revocations.stage(tx, f"user:{number}")
-    logins.drop(tx, number)
-    repository.drop_username(tx, user)
-    _count_roles(tx, rules.differences(user.roles, ()))
-    audit(tx, "user.deleted", "user", number, details=_who(user))
+    revocations.revoke_in(tx, f"user:{number}")
+    logins.delete(tx, number)
+    repository.delete_username(tx, user)
+    _change_role_counts(tx, rules.role_count_changes(user.roles, ()))
+    audit(tx, "user.deleted", "user", number, details=_audit_details(user))
     USERS.remove(tx, account.record)
     return account.record
 
@@ -103,18 +103,18 @@ def reset_password(
 
     Tokens and sessions end; a second factor stays. Raises NotFound, Gone, ValidationFailed.
     """
-    account = opened(tx, number)
+    account = get_account(tx, number)
     user = account.record.entity
     found = [
         *problems,
-        *bad_password(tx.store.slug, "password", wish.password, user.username),
+        *password_problems(tx.store.slug, "password", wish.password, user.username),
     ]
     if found:
         raise ValidationFailed(found)
-    password, made = _given_or_made(wish.password)
-    after = replace(account.login, password=passwords.hash_password(password)).without_sessions()
-    end_tokens(tx, account.login, after)
-    audit(tx, "user.password_reset", "user", number, details=_who(user))
+    password, made = _given_or_generated(wish.password)
+    after = replace(account.login, password=passwords.hash_password(password)).end_sessions()
+    revoke_user_tokens(tx, account.login, after)
+    audit(tx, "user.password_reset", "user", number, details=_audit_details(user))
     return account.record, made
 
 
@@ -136,33 +136,33 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
     return repository.list_users(store, parameters)
 
 
-def opened(tx: Transaction, number: int) -> Account:
+def get_account(tx: Transaction, user_id: int) -> UserAccount:
     """Read a user with their login, for a change; NotFound, or Gone when deleted."""
-    account = repository.read_account(tx.store, number)
+    account = repository.read_account(tx.store, user_id)
     if account is None:
-        USERS.get(tx.store, number)
+        USERS.get(tx.store, user_id)
         raise StaleRead  # came or went while its two items were read
     return account
 
 
-def end_tokens(tx: Transaction, seen: Login, after: Login) -> None:
+def revoke_user_tokens(tx: Transaction, before: Login, after: Login) -> None:
     """Stage that all tokens of a user so far end, and the login as it is from now on."""
-    revocations.stage(tx, f"user:{seen.user_id}")
-    logins.stage(tx, seen, replace(after, tokens_from=revocations.tokens_from(tx)))
+    revocations.revoke_in(tx, f"user:{before.user_id}")
+    logins.save(tx, before, replace(after, tokens_from=revocations.next_valid_iat(tx)))
 
 
-def _who(user: User) -> dict[str, object]:
+def _audit_details(user: User) -> dict[str, object]:
     return {"username": user.username}
 
 
-def _given_or_made(given: str | None) -> tuple[str, str | None]:
-    made = passwords.new_password() if given is None else None
+def _given_or_generated(given: str | None) -> tuple[str, str | None]:
+    made = passwords.generate_password() if given is None else None
     return given or made or "", made
 
 
-def _count_roles(tx: Transaction, moved: Mapping[int, int]) -> None:
+def _change_role_counts(tx: Transaction, moved: Mapping[int, int]) -> None:
     for role, difference in moved.items():
-        repository.count_role(tx, role, difference)
+        repository.change_role_count(tx, role, difference)
 
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
@@ -174,14 +174,14 @@ def _name_taken(store: Store, username: str | None) -> list[Problem]:
 
 def _unknown_roles(store: Store, wanted: Sequence[int] | None) -> list[Problem]:
     known = {record.id for record in ROLES.get_many(store, wanted or ())}
-    return rules.unknown_roles(wanted, known)
+    return rules.unknown_role_problems(wanted, known)
 
 
-def bad_password(
+def password_problems(
     tenant: str, field: str, password: str | None, username: str | None
 ) -> list[Problem]:
     """Return what is wrong with a new password; None is one that is not given, or not valid."""
     if password is None:
         return []
-    wrong = passwords.problem(password, username=username or "", tenant=tenant)
+    wrong = passwords.password_problem(password, username=username or "", tenant=tenant)
     return [Problem(field, wrong)] if wrong else []

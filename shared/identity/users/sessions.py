@@ -22,7 +22,7 @@ from shared.kernel.db.transaction import ErrorFactory, Transaction
 LIFETIME = 30 * 24 * 3600
 """Seconds from its last use until a session has ended."""
 
-_TEXT = re.compile(
+_TOKEN_PATTERN = re.compile(
     rf"str_({SLUG})\.(([1-9][0-9]{{0,11}})-[0-9a-f]{{24}})\."
     r"([A-Za-z0-9_-]{22})([A-Za-z0-9_-]{43})",
     re.ASCII,
@@ -44,14 +44,14 @@ class RefreshToken:
         """The token as its holder has it."""
         return f"str_{self.tenant}.{self.session}.{self.family}{self.secret}"
 
-    def next(self) -> "RefreshToken":
+    def rotated(self) -> "RefreshToken":
         """Make the token that replaces this one."""
         return replace(self, secret=secrets.token_urlsafe(32))
 
 
-def parse(text: str) -> RefreshToken | None:
+def parse_refresh_token(text: str) -> RefreshToken | None:
     """Read a refresh token's text; None when it is none."""
-    form = _TEXT.fullmatch(text)
+    form = _TOKEN_PATTERN.fullmatch(text)
     return RefreshToken(form[1], form[2], int(form[3]), form[4], form[5]) if form else None
 
 
@@ -87,7 +87,7 @@ class Session:
     secret: bytes = field(repr=False)
     """Digests of the parts of its current token."""
 
-    def knows(self, token: RefreshToken) -> bool:
+    def has_family_of(self, token: RefreshToken) -> bool:
         """Tell whether a token is or was one of this session."""
         return hmac.compare_digest(self.family, _digest(token.family))
 
@@ -96,12 +96,12 @@ class Session:
         return hmac.compare_digest(self.secret, _digest(token.secret))
 
 
-def session_key(session: str) -> Key:
+def session_key(session_id: str) -> Key:
     """Key of a session."""
-    return (f"session#{session}", "HEAD")
+    return (f"session#{session_id}", "HEAD")
 
 
-def session_of(item: Item | None) -> Session | None:
+def session_from_item(item: Item | None) -> Session | None:
     """Read a session's item."""
     if item is None:
         return None
@@ -119,7 +119,7 @@ def session_of(item: Item | None) -> Session | None:
     )
 
 
-def begin(  # noqa: PLR0913  what a session is begun with
+def create(  # noqa: PLR0913  what a session is begun with
     tx: Transaction,
     token: RefreshToken,
     *,
@@ -149,7 +149,7 @@ def begin(  # noqa: PLR0913  what a session is begun with
 
 def rotate(
     tx: Transaction,
-    seen: Session,
+    session: Session,
     new: RefreshToken,
     *,
     now: int,
@@ -157,24 +157,24 @@ def rotate(
 ) -> None:
     """Stage that a new token takes the place of the session's, unless it is not as seen."""
     tx.update(
-        session_key(seen.id),
+        session_key(session.id),
         "SET #secret = :new, #generation = :next, #expiry = :expires_at",
         names={"#secret": "secret", "#generation": "generation", "#expiry": EXPIRY},
         condition="#secret = :seen AND #generation = :generation",
         values={
             ":new": _digest(new.secret),
-            ":next": seen.generation + 1,
+            ":next": session.generation + 1,
             ":expires_at": now + LIFETIME,
-            ":seen": seen.secret,
-            ":generation": seen.generation,
+            ":seen": session.secret,
+            ":generation": session.generation,
         },
         on_condition_failed=on_condition_failed,
     )
 
 
-def end(tx: Transaction, session: str) -> None:
+def delete(tx: Transaction, session_id: str) -> None:
     """Stage the end of a session; overtaken when it has ended."""
-    tx.delete(session_key(session), condition=f"attribute_exists({PARTITION_KEY})")
+    tx.delete(session_key(session_id), condition=f"attribute_exists({PARTITION_KEY})")
 
 
 def _digest(part: str) -> bytes:

@@ -3,13 +3,13 @@
 from shared.identity.audit.models import Actor
 from shared.identity.audit.service import record as audit
 from shared.identity.auth import tokens
-from shared.identity.auth.attempt_limits import Attempts
+from shared.identity.auth.attempt_limits import AttemptCounters
 from shared.identity.auth.client_grants import (
+    ClientAuthentication,
     OAuthError,
-    Origin,
-    Presented,
-    ensure_public,
-    read_for_user,
+    RequestOrigin,
+    ensure_public_client,
+    read_tenant_and_application,
 )
 from shared.identity.auth.clients import Client
 from shared.identity.tenancy import revocations
@@ -18,7 +18,7 @@ from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
 from shared.identity.users import logins, sessions
 from shared.identity.users.logins import login_key
-from shared.identity.users.repository import USERS, Account
+from shared.identity.users.repository import USERS, UserAccount
 from shared.identity.users.sessions import RefreshToken, Session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.store import Store
@@ -26,7 +26,9 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 
 
-def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
+def revoke_user_token(
+    token: str, client_auth: ClientAuthentication | None, origin: RequestOrigin
+) -> None:
     """Revoke a token of a user (RFC 7009): having it is enough.
 
     A refresh token ends its session, with every token that came from it; an access token ends
@@ -43,15 +45,15 @@ def sign_out(text: str, presented: Presented | None, origin: Origin) -> None:
         ServiceError: rate_limited, or service_unavailable: others revoke all the time.
     """
     now = now_ms() / 1000
-    ensure_public(presented, origin)
-    refresh = sessions.parse(text)
+    ensure_public_client(client_auth, origin)
+    refresh = sessions.parse_refresh_token(token)
     slug = refresh.tenant if refresh else None
-    attempts = Attempts.of_address(origin.address, now)
-    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    attempts = AttemptCounters.for_address(origin.address, now)
+    tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     if refresh:
         _revoke_refresh_token(refresh, application, tenant)
     else:
-        _revoke_access_token(text, application, origin)
+        _revoke_access_token(token, application, origin)
 
 
 def _revoke_refresh_token(
@@ -61,17 +63,17 @@ def _revoke_refresh_token(
         return
     store = store_for(tenant.slug)
     session, _ = read_session(store, token)
-    if session and session.knows(token):
+    if session and session.has_family_of(token):
         _ensure_issued_to(session.client_id, application)
         end_session(store, session)
 
 
-def _revoke_access_token(text: str, application: Client | None, origin: Origin) -> None:
+def _revoke_access_token(token: str, application: Client | None, origin: RequestOrigin) -> None:
     try:
-        holder, _ = tokens.verify(text)
+        holder, _ = tokens.verify(token)
     except tokens.InvalidToken:
         return
-    if not origin.may_serve(holder.tenant) or directory.tenant(holder.tenant) is None:
+    if not origin.serves_tenant(holder.tenant) or directory.tenant(holder.tenant) is None:
         return
     if holder.kind == "client":
         raise OAuthError("invalid_client", "Send client_id and client_secret.", 401)
@@ -79,7 +81,7 @@ def _revoke_access_token(text: str, application: Client | None, origin: Origin) 
     revocations.revoke(
         holder.tenant,
         f"token:{holder.token_id}",
-        crowded=f"user:{holder.subject}",
+        fallback=f"user:{holder.subject}",
         until=holder.expires_at,
     )
 
@@ -89,14 +91,14 @@ def _ensure_issued_to(client_id: str | None, application: Client | None) -> None
         raise OAuthError("unauthorized_client", "The token was issued to another client.")
 
 
-def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Account | None]:
+def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, UserAccount | None]:
     """Read the session that a token names, and its user, in one call."""
     number = token.user_id
     key = sessions.session_key(token.session)
     found = store.get_many([key, USERS.key(number), login_key(number)])
-    record, login = USERS.pick_from(found, number), logins.login_among(found, number)
-    account = Account(record, login) if record and login else None
-    return sessions.session_of(found.get(key)), account
+    record, login = USERS.pick_from(found, number), logins.pick_login(found, number)
+    account = UserAccount(record, login) if record and login else None
+    return sessions.session_from_item(found.get(key)), account
 
 
 def end_session(store: Store, session: Session, *, reused: bool = False) -> None:
@@ -111,9 +113,9 @@ def end_session(store: Store, session: Session, *, reused: bool = False) -> None
     def use_case(tx: Transaction) -> None:
         if tx.store.get(sessions.session_key(session.id)) is None:
             return
-        sessions.end(tx, session.id)
+        sessions.delete(tx, session.id)
         # there are no more marks of users than users, however many sessions somebody wastes
-        revocations.stage(tx, f"session:{session.id}", crowded=f"user:{session.user_id}")
+        revocations.revoke_in(tx, f"session:{session.id}", fallback=f"user:{session.user_id}")
         if reused:
             actor = Actor(type="user", id=str(session.user_id))
             audit(tx, "session.reused", "session", session.id, actor=actor)

@@ -23,7 +23,7 @@ def new_secret() -> bytes:
     return secrets.token_bytes(_SECRET_BYTES)
 
 
-def as_text(secret: bytes) -> str:
+def base32_text(secret: bytes) -> str:
     """Write a secret as people type it into an app: 32 characters of base32."""
     return base64.b32encode(secret).decode()
 
@@ -36,7 +36,7 @@ def otpauth_uri(secret: bytes, login_name: str) -> str:
         login_name: `username@slug`, which the app shows beside the code.
     """
     facts = {
-        "secret": as_text(secret),
+        "secret": base32_text(secret),
         "issuer": _ISSUER,
         "algorithm": "SHA1",
         "digits": DIGITS,

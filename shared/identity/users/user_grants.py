@@ -11,24 +11,29 @@ from functools import partial
 from botocore.exceptions import ClientError
 
 from shared.identity.auth import tokens
-from shared.identity.auth.attempt_limits import Attempts
+from shared.identity.auth.attempt_limits import AttemptCounters
 from shared.identity.auth.client_grants import (
-    Granted,
+    ClientAuthentication,
+    IssuedTokens,
     OAuthError,
-    Origin,
-    Presented,
-    ensure_public,
-    read_for_user,
+    RequestOrigin,
+    ensure_public_client,
+    read_tenant_and_application,
 )
 from shared.identity.auth.clients import Client
-from shared.identity.auth.tokens import UserGrant
+from shared.identity.auth.tokens import UserClaims
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_open
 from shared.identity.users import passwords, second_factor, sessions
 from shared.identity.users.logins import Login
 from shared.identity.users.models import folded_username
-from shared.identity.users.repository import Account, bind, find_by_name, rights_of
+from shared.identity.users.repository import (
+    UserAccount,
+    bind_sign_in,
+    find_by_name,
+    read_role_permissions,
+)
 from shared.identity.users.sessions import RefreshToken, Session
 from shared.identity.users.token_revocation import end_session, read_session
 from shared.kernel.clock import now_ms
@@ -37,14 +42,14 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.sealing import unseal
 
-_LONGEST_CODE = 64
+_MAX_CODE_LENGTH = 64
 """Characters of a code that are looked at; the longest, a recovery code, has 19."""
-_SEALED_BYTES = 180
+_SEALED_SECRET_LENGTH = 180
 """About what KMS makes of a secret of 20 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Credentials:
+class UserCredentials:
     """What somebody presents as a user; anything at all may be in here."""
 
     username: str
@@ -55,7 +60,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _GrantRequest:
     """Where and when tokens are asked for, and by what."""
 
     tenant: Tenant
@@ -71,22 +76,24 @@ class _Request:
         return self.application.client_id if self.application else None
 
 
-class _Reused(Exception):
+class _TokenReused(Exception):
     """The refresh token was used at the same moment by somebody else."""
 
 
-def _wrong_credentials() -> OAuthError:
+def _invalid_credentials() -> OAuthError:
     return OAuthError("invalid_grant", "The user name, the password or the code is wrong.")
 
 
-def _wrong_token() -> OAuthError:
+def _invalid_refresh_token() -> OAuthError:
     return OAuthError("invalid_grant", "The refresh token is not valid; sign in again.")
 
 
 # By password
 
 
-def sign_in(credentials: Credentials, presented: Presented | None, origin: Origin) -> Granted:
+def password_grant(
+    credentials: UserCredentials, client_auth: ClientAuthentication | None, origin: RequestOrigin
+) -> IssuedTokens:
     """Issue tokens to a user who proves to be one.
 
     A user with two-step verification who sends no code gets a token too; it says so, and doors
@@ -103,38 +110,38 @@ def sign_in(credentials: Credentials, presented: Presented | None, origin: Origi
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
-    ensure_public(presented, origin)
-    name, slug = _who(credentials.username, origin)
-    attempts = Attempts.of_user(slug, name, origin.address, now)
-    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    ensure_public_client(client_auth, origin)
+    name, slug = _split_username(credentials.username, origin)
+    attempts = AttemptCounters.for_user(slug, name, origin.address, now)
+    tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     store = store_for(tenant.slug) if tenant else None
     _, account = run_both(
         partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
     )
     try:
-        login = _proven(slug, account, credentials, now)
+        login = _verify_credentials(slug, account, credentials, now)
     except Exception:
-        attempts.withdraw()  # it was not judged
+        attempts.cancel()  # it was not judged
         raise
     if not tenant or not store or not account or not login:
         attempts.fail()
-        raise _wrong_credentials()
-    attempts.withdraw()
+        raise _invalid_credentials()
+    attempts.cancel()
     ensure_open(tenant)
-    request = _Request(tenant, store, application, now)
+    request = _GrantRequest(tenant, store, application, now)
     tries = 0
     while True:
         try:
-            return _begin(request, account, login)
+            return _begin_session(request, account, login)
         except StaleRead:  # the login has changed meanwhile, perhaps by this very code
             tries = store.back_off(tries)
         account = find_by_name(store, name)
-        login = _proven(slug, account, credentials, now)
+        login = _verify_credentials(slug, account, credentials, now)
         if not account or not login:
-            raise _wrong_credentials()
+            raise _invalid_credentials()
 
 
-def _who(username: str, origin: Origin) -> tuple[str, str]:
+def _split_username(username: str, origin: RequestOrigin) -> tuple[str, str]:
     """Split a user name into name and slug, which is the host's where it is left out."""
     name, at, slug = username.rpartition("@")
     if at:
@@ -145,36 +152,36 @@ def _who(username: str, origin: Origin) -> tuple[str, str]:
     return folded_username(username), owner
 
 
-def _proven(
-    slug: str, account: Account | None, credentials: Credentials, now: float
+def _verify_credentials(
+    slug: str, account: UserAccount | None, credentials: UserCredentials, now: float
 ) -> Login | None:
     """Return the login, its code spent, of a user who is who they say; the same work for all."""
     login = account.login if account else None
     right = passwords.verify(credentials.password, login.password if login else None)
     after = login
     if credentials.code is not None:
-        code = credentials.code[: _LONGEST_CODE + 1]
+        code = credentials.code[: _MAX_CODE_LENGTH + 1]
         if login and login.two_step:
-            after = second_factor.spent(slug, login, code, now)
+            after = second_factor.use_code(slug, login, code, now)
         else:
-            _take_as_long_as_a_code(slug)
+            _imitate_code_check(slug)
     active = account is not None and account.record.entity.is_active
     return after if right and active else None
 
 
-def _take_as_long_as_a_code(slug: str) -> None:
+def _imitate_code_check(slug: str) -> None:
     """Ask KMS what it is asked about a code: the answer must not come sooner without one."""
     with suppress(ClientError):
-        unseal(bytes(_SEALED_BYTES), "totp", slug, "nobody")
+        unseal(bytes(_SEALED_SECRET_LENGTH), "totp", slug, "nobody")
 
 
-def _begin(request: _Request, account: Account, login: Login) -> Granted:
+def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -> IssuedTokens:
     """Begin a session and issue its first tokens; raises StaleRead when the login has changed."""
     first = sessions.new_token(request.tenant.slug, login.user_id)
     given = login != account.login
     tx = Transaction(request.store)
-    bind(tx, account, login)
-    sessions.begin(
+    bind_sign_in(tx, account, login)
+    sessions.create(
         tx,
         first,
         client_id=request.client_id,
@@ -185,20 +192,22 @@ def _begin(request: _Request, account: Account, login: Login) -> Granted:
     # the signature first: what fails after the commit would spend the code for nothing
     token = _access_token(request, account, first.session, proven=given)
     tx.commit()
-    return Granted(token, refresh_token=first.text)
+    return IssuedTokens(token, refresh_token=first.text)
 
 
-def _access_token(request: _Request, account: Account, session: str, *, proven: bool) -> str:
+def _access_token(
+    request: _GrantRequest, account: UserAccount, session: str, *, proven: bool
+) -> str:
     """Issue an access token with the rights that the user has now.
 
     It counts from before anything was read: what ends the user's tokens meanwhile ends it, too.
     """
     user, login, application = account.record.entity, account.login, request.application
-    rights = rights_of(request.store, user.roles)
+    rights = read_role_permissions(request.store, user.roles)
     counts_from = max(
         login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
     )
-    grant = UserGrant(
+    grant = UserClaims(
         user_id=user.id,
         application=request.client_id,
         session=session,
@@ -212,7 +221,9 @@ def _access_token(request: _Request, account: Account, session: str, *, proven: 
 # By refresh token
 
 
-def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
+def refresh_token_grant(
+    refresh_token: str, client_auth: ClientAuthentication | None, origin: RequestOrigin
+) -> IssuedTokens:
     """Exchange a refresh token for new tokens; each works once.
 
     A token that was used already is in two hands, and nobody can tell whose is the thief's:
@@ -228,57 +239,57 @@ def renew(text: str, presented: Presented | None, origin: Origin) -> Granted:
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
-    ensure_public(presented, origin)
-    token = sessions.parse(text)
+    ensure_public_client(client_auth, origin)
+    token = sessions.parse_refresh_token(refresh_token)
     slug = token.tenant if token else None
-    attempts = Attempts.of_address(origin.address, now)
-    tenant, application = read_for_user(presented, slug, origin, now, attempts)
+    attempts = AttemptCounters.for_address(origin.address, now)
+    tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     if token is None or tenant is None:
         attempts.record_failure()
-        raise _wrong_token()
+        raise _invalid_refresh_token()
     store = store_for(tenant.slug)
     session, account = read_session(store, token)
-    if session is None or not session.knows(token):
+    if session is None or not session.has_family_of(token):
         attempts.record_failure()
-        raise _wrong_token()
-    request = _Request(tenant, store, application, now)
+        raise _invalid_refresh_token()
+    request = _GrantRequest(tenant, store, application, now)
     if session.client_id != request.client_id:
-        raise _wrong_token()
+        raise _invalid_refresh_token()
     if not session.is_current(token):
         end_session(store, session, reused=True)
-        raise _wrong_token()
+        raise _invalid_refresh_token()
     ensure_open(tenant)
     try:
-        return _go_on(request, session, token, account)
-    except _Reused as error:
+        return _rotate_token(request, session, token, account)
+    except _TokenReused as error:
         end_session(store, session, reused=True)
-        raise _wrong_token() from error
+        raise _invalid_refresh_token() from error
 
 
-def _go_on(
-    request: _Request, session: Session, token: RefreshToken, account: Account | None
-) -> Granted:
+def _rotate_token(
+    request: _GrantRequest, session: Session, token: RefreshToken, account: UserAccount | None
+) -> IssuedTokens:
     """Put a new refresh token in the place of one, and issue what goes with it."""
-    new, tries = token.next(), 0
-    while account is not None and _goes_on(session, account, request.now):
+    new, tries = token.rotated(), 0
+    while account is not None and _is_usable(session, account, request.now):
         # the signature first: what fails after the rotation would cost the session
         access = _access_token(request, account, session.id, proven=session.second_factor)
         tx = Transaction(request.store)
-        sessions.rotate(tx, session, new, now=int(request.now), on_condition_failed=_Reused)
-        bind(tx, account, account.login)
+        sessions.rotate(tx, session, new, now=int(request.now), on_condition_failed=_TokenReused)
+        bind_sign_in(tx, account, account.login)
         try:
             tx.commit()
-            return Granted(access, refresh_token=new.text)
+            return IssuedTokens(access, refresh_token=new.text)
         except StaleRead:  # the user has changed meanwhile, and has perhaps lost a role
             tries = request.store.back_off(tries)
             _, account = read_session(request.store, token)
-    raise _wrong_token()
+    raise _invalid_refresh_token()
 
 
-def _goes_on(session: Session, account: Account, now: float) -> bool:
+def _is_usable(session: Session, account: UserAccount, now: float) -> bool:
     """Tell whether a session may still be used; DynamoDB removes old ones late."""
     return (
         now < session.expires_at
         and account.record.entity.is_active
-        and account.login.admits(session.id, session.epoch)
+        and account.login.allows_session(session.id, session.epoch)
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from shared.identity.tenancy.rules import MOST, number_problem, timezone_problem
+from shared.identity.tenancy.rules import MAX_VALUES, number_problem, timezone_problem
 from shared.identity.tenancy.tenant import PlanName, Substitution
 from shared.kernel.fields import ONE_LINE, Input, Measure, Number, Stored, Timestamp
 
@@ -31,29 +31,29 @@ class SettingsChange(Input):
     )
     modules: ModulesChange = Field(default_factory=ModulesChange)
     receipt_tolerance: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["receipt_tolerance"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["receipt_tolerance"]}
     )
     pick_substitution: Substitution = "none"
     minutes_per_unit: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_unit"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_unit"]}
     )
     minutes_per_trip: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_trip"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_trip"]}
     )
     commit_drops: bool = False
 
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, timezone: str) -> str:
-        return _unless(timezone, timezone_problem(timezone))
+        return _value_or_error(timezone, timezone_problem(timezone))
 
-    @field_validator(*MOST)
+    @field_validator(*MAX_VALUES)
     @classmethod
     def _within_bounds(cls, number: Decimal, info: ValidationInfo) -> Decimal:
-        return _unless(number, number_problem(info.field_name or "", number))
+        return _value_or_error(number, number_problem(info.field_name or "", number))
 
 
-def _unless[V](value: V, problem: str | None) -> V:
+def _value_or_error[V](value: V, problem: str | None) -> V:
     if problem:
         raise PydanticCustomError("setting", "{problem}", {"problem": problem})
     return value

@@ -7,11 +7,11 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import Problem
 from shared.warehouse.settings.models import SettingsChange
 
-_WAREHOUSES_NEEDED = 2
+_MIN_WAREHOUSES = 2
 """Between which transfer orders move stock."""
 
 
-def wanted_of(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:
+def requested_settings(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:
     """Work out what a tenant's settings shall be: those that were sent, by name."""
     wanted = {name: getattr(change, name) for name in change.model_fields_set}
     if "modules" in wanted:
@@ -21,16 +21,16 @@ def wanted_of(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:
     return wanted
 
 
-def switches_on(tenant: Tenant, wanted: Mapping[str, Any], module: str) -> bool:
+def enables_module(tenant: Tenant, requested: Mapping[str, Any], module: str) -> bool:
     """Tell whether a module is off and shall be on."""
-    return module not in tenant.modules and module in wanted.get("modules", ())
+    return module not in tenant.modules and module in requested.get("modules", ())
 
 
 def transfer_order_problems(active_warehouses: int) -> Iterator[Problem]:
     """Find what stands against transfer orders."""
-    if active_warehouses < _WAREHOUSES_NEEDED:
+    if active_warehouses < _MIN_WAREHOUSES:
         message = (
-            f"transfer orders need {_WAREHOUSES_NEEDED} active warehouses;"
+            f"transfer orders need {_MIN_WAREHOUSES} active warehouses;"
             f" there {'is' if active_warehouses == 1 else 'are'} {active_warehouses}"
         )
         yield Problem("modules.transfer_orders", message)

@@ -5,16 +5,20 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import RuleBlocked
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
-from shared.warehouse.settings.tenant_settings import Configuration, configure, read_configuration
+from shared.warehouse.settings.tenant_settings import (
+    SettingsSnapshot,
+    configure,
+    read_configuration,
+)
 from shared.warehouse.warehouses import service as warehouses
 
 
-def get_settings(store: Store) -> Configuration:
+def get_settings(store: Store) -> SettingsSnapshot:
     """Read how the tenant works at this moment, past what doors keep for seconds."""
     return read_configuration(store)
 
 
-def change_settings(tx: Transaction, change: SettingsChange) -> Configuration:
+def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot:
     """Change the settings sent; doors follow within 10 s.
 
     Raises:
@@ -22,8 +26,8 @@ def change_settings(tx: Transaction, change: SettingsChange) -> Configuration:
         RuleBlocked: Transfer orders cannot be switched on, for lack of warehouses.
     """
     tenant = read_configuration(tx.store).tenant
-    wanted = rules.wanted_of(tenant, change)
-    if rules.switches_on(tenant, wanted, "transfer_orders"):
+    wanted = rules.requested_settings(tenant, change)
+    if rules.enables_module(tenant, wanted, "transfer_orders"):
         problems = list(rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store))))
         if problems:
             raise RuleBlocked(problems)

@@ -19,11 +19,11 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
-_ON_SETTINGS = frozenset(each.name for each in fields(Settings))
+_SETTING_NAMES = frozenset(each.name for each in fields(Settings))
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class SettingsSnapshot:
     """A tenant as it is at this moment, and which state of its settings that is."""
 
     tenant: Tenant
@@ -33,7 +33,7 @@ class Configuration:
     """When settings changed last."""
 
 
-def read_configuration(store: Store) -> Configuration:
+def read_configuration(store: Store) -> SettingsSnapshot:
     """Read how the tenant works, past all that is kept; NotFound when it is gone."""
     key = tenant_key(store.slug)
     item = store.get_cached((config().control_table, key), lambda: read(key))
@@ -42,10 +42,10 @@ def read_configuration(store: Store) -> Configuration:
         raise NotFound(f"The tenant {store.slug}")
     version = int(item.get("settings_version", {"N": "0"})["N"])
     updated_at = item.get("settings_updated_at", {"S": None})["S"]
-    return Configuration(tenant, version, updated_at)
+    return SettingsSnapshot(tenant, version, updated_at)
 
 
-def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:
+def configure(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
     """Change how the tenant works; doors follow within 10 s. What is so already changes nothing.
 
     Args:
@@ -57,47 +57,50 @@ def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:
         ValidationFailed: A value cannot be; every problem at once.
         NotFound: The tenant is gone.
     """
-    values = {name: wanted[name] for name in _ON_SETTINGS & wanted.keys()}
-    check_configuration(wanted.get("timezone"), wanted.get("modules", ()), Settings(**values))
+    values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
+    check_configuration(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
     seen = read_configuration(tx.store)
     before = seen.tenant
     after = replace(
         before,
-        timezone=wanted.get("timezone", before.timezone),
-        modules=frozenset(wanted.get("modules", before.modules)),
+        timezone=requested.get("timezone", before.timezone),
+        modules=frozenset(requested.get("modules", before.modules)),
         settings=replace(before.settings, **values),
     )
     changes = _changes(before, after)
     if not changes:
         return seen
-    changed = Configuration(after, seen.version + 1, tx.now)
+    changed = SettingsSnapshot(after, seen.version + 1, tx.now)
     _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
     audit.record(tx, "settings.changed", "settings", None, changes=changes)
     return changed
 
 
 def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
-    old, new = _flat(before), _flat(after)
+    old, new = _audited_values(before), _audited_values(after)
     return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
 
-def _flat(tenant: Tenant) -> dict[str, Any]:
+def _audited_values(tenant: Tenant) -> dict[str, Any]:
     return {
         "timezone": tenant.timezone,
         **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
-        **{name: getattr(tenant.settings, name) for name in sorted(_ON_SETTINGS)},
+        **{name: getattr(tenant.settings, name) for name in sorted(_SETTING_NAMES)},
     }
 
 
 def _stage(
-    tx: Transaction, seen: Configuration, changed: Configuration, names: Collection[str]
+    tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
 ) -> None:
     """Stage the settings `names`; overtaken when any were changed since they were read."""
     tenant = changed.tenant
     attributes = {
         "settings_version": {"N": str(changed.version)},
         "settings_updated_at": {"S": tx.now},
-        **{name: _attribute(getattr(tenant.settings, name)) for name in _ON_SETTINGS & {*names}},
+        **{
+            name: _to_attribute(getattr(tenant.settings, name))
+            for name in _SETTING_NAMES & {*names}
+        },
     }
     removed = ""
     if "timezone" in names:
@@ -126,7 +129,7 @@ def _stage(
     )
 
 
-def _attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
+def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
     if isinstance(value, bool):
         return {"BOOL": value}
     return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}

@@ -2,12 +2,12 @@
 
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
-from shared.warehouse.settings.tenant_settings import Configuration
+from shared.warehouse.settings.tenant_settings import SettingsSnapshot
 
 
-def settings(found: Configuration) -> CompanySettings:
+def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
     """Show the settings of a tenant."""
-    tenant, chosen = found.tenant, found.tenant.settings
+    tenant, chosen = snapshot.tenant, snapshot.tenant.settings
     return CompanySettings(
         tenant=tenant.slug,
         plan=tenant.plan,
@@ -21,5 +21,5 @@ def settings(found: Configuration) -> CompanySettings:
         minutes_per_unit=chosen.minutes_per_unit,
         minutes_per_trip=chosen.minutes_per_trip,
         commit_drops=chosen.commit_drops,
-        updated_at=found.updated_at,
+        updated_at=snapshot.updated_at,
     )

@@ -13,7 +13,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
-from tests.integration.write_settings import ERP, NEW_WAYS
+from tests.integration.write_settings import ERP, SETTINGS_CHANGE
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -31,7 +31,7 @@ def entries(erp: Erp, action: AuditAction | None = None) -> list[dict[str, Any]]
 def test_an_entry_says_who_did_what_to_which_and_by_which_request(stack: Stack) -> None:
     admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
 
-    answer = admin.patch("/settings", NEW_WAYS)
+    answer = admin.patch("/settings", SETTINGS_CHANGE)
 
     (entry,) = entries(admin, "settings.changed")
     assert entry == {
@@ -222,7 +222,7 @@ def test_an_id_is_never_written_over(stack: Stack, erp: Erp) -> None:
     store = stack.store()
 
     def forge(tx: Any) -> None:
-        tx._memory.ids["audit"] = [before["id"]]
+        tx._retry_state.ids["audit"] = [before["id"]]
         service.record(tx, "client.revoked", "client", "stw_acme_1")
 
     store.deadline._ends = 0

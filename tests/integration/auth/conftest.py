@@ -9,7 +9,7 @@ from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 
 @contextmanager
-def with_tenants() -> Iterator[Wire]:
+def deployed_with_tenants() -> Iterator[Wire]:
     """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
     with deployed() as aws_faults:
         share_address(ADDRESS)
@@ -22,7 +22,7 @@ def with_tenants() -> Iterator[Wire]:
 @pytest.fixture
 def aws_faults() -> Iterator[Wire]:
     """A stack of its own for the test."""
-    with with_tenants() as aws_faults:
+    with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 

@@ -17,7 +17,7 @@ from functions.authorizer.app import lambda_handler
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.tokens import sign_claims
 from shared.kernel.config import config
-from tests.integration.auth.conftest import with_tenants
+from tests.integration.auth.conftest import deployed_with_tenants
 from tests.integration.control_plane import ADDRESS, Wire, forget_everything
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
@@ -60,7 +60,7 @@ def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Forge:
+class TokenForger:
     """Builds tokens as an attacker with any amount of access to our signature would."""
 
     key: str
@@ -107,22 +107,22 @@ class Forge:
 @pytest.fixture(scope="module")
 def aws_faults() -> Iterator[Wire]:
     """One stack for all attacks: none of them may change anything."""
-    with with_tenants() as aws_faults:
+    with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def forge(aws_faults: Wire) -> Forge:
+def forge(aws_faults: Wire) -> TokenForger:
     assert aws_faults
-    return Forge(config().signing_keys[0])
+    return TokenForger(config().signing_keys[0])
 
 
-def ask(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
+def authorize(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
     headers = {"Authorization": f"{scheme} {token}", "Host": host}
     return lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def altered(token: str) -> str:
+def with_changed_signature(token: str) -> str:
     """The same token with one bit of its signature changed."""
     text, _, signature = token.rpartition(".")
     raw = bytearray(base64.urlsafe_b64decode(signature + "=="))
@@ -131,7 +131,7 @@ def altered(token: str) -> str:
 
 
 HOUR = 3600
-ATTACKS: dict[str, Callable[[Forge], str]] = {
+ATTACKS: dict[str, Callable[[TokenForger], str]] = {
     # algorithms
     "alg none, no signature": lambda f: f.unsigned(f.header(alg="none")) + ".",
     "alg none, two parts": lambda f: f.unsigned(f.header(alg="none")),
@@ -150,12 +150,12 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
         f.header(),
         bytes.fromhex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") * 2,
     ),
-    "one bit of the signature changed": lambda f: altered(f.with_claims()),
+    "one bit of the signature changed": lambda f: with_changed_signature(f.with_claims()),
     "signature in DER": lambda f: f.with_signature(f.header(), b"\x30\x44" + bytes(68)),
     "signature of other claims": lambda f: (
         f.unsigned(f.header()) + "." + f.with_claims(tenant="beta").rpartition(".")[2]
     ),
-    "signed by the other key": lambda f: Forge(config().signing_keys[1]).signed(
+    "signed by the other key": lambda f: TokenForger(config().signing_keys[1]).signed(
         json.dumps(f.header()), json.dumps(claims())
     ),
     # headers
@@ -252,27 +252,27 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
 }
 
 
-def test_the_untouched_token_is_accepted(forge: Forge) -> None:
-    assert ask(forge.with_claims())["context"]["tenant"] == "acme"
+def test_the_untouched_token_is_accepted(forge: TokenForger) -> None:
+    assert authorize(forge.with_claims())["context"]["tenant"] == "acme"
 
 
-def test_the_untouched_token_of_a_user_is_accepted(forge: Forge) -> None:
+def test_the_untouched_token_of_a_user_is_accepted(forge: TokenForger) -> None:
     for kind in ("user", "mobile"):
-        context = ask(forge.with_claims(**user(kind)))["context"]
+        context = authorize(forge.with_claims(**user(kind)))["context"]
         assert (context["kind"], context["roles"]) == (kind, "1 2")
         assert context["session"] == "7-" + "0" * 24
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_is_refused(attack: str, forge: Forge) -> None:
+def test_is_refused(attack: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
-        ask(ATTACKS[attack](forge))
+        authorize(ATTACKS[attack](forge))
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Bearer  ", "", "Token", "Bearer,Bearer"])
-def test_is_refused_under_another_scheme(scheme: str, forge: Forge) -> None:
+def test_is_refused_under_another_scheme(scheme: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
-        ask(forge.with_claims(), scheme=scheme)
+        authorize(forge.with_claims(), scheme=scheme)
 
 
 @pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
@@ -287,18 +287,20 @@ def test_a_huge_token_costs_no_computation(
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
+        authorize("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
     assert calls == []
 
 
-def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, aws_faults: Wire) -> None:
+def test_a_forged_token_costs_no_call_of_kms_even_cold(
+    forge: TokenForger, aws_faults: Wire
+) -> None:
     bad = forge.with_header(kid="other")
     forget_everything()
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask(bad)
+        authorize(bad)
     assert calls == ["GetItem"], "the keys of this environment, once"
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask(bad)
+        authorize(bad)
     assert calls == []
 
 
@@ -306,28 +308,28 @@ def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, aws_faults:
     "host", ["wms.gamma.test", "WMS.gamma.test:443", "wms.gamma.test.", "wms.gamma.test.:443"]
 )
 def test_tokens_of_other_tenants_are_refused_at_a_registered_address(
-    forge: Forge, host: str
+    forge: TokenForger, host: str
 ) -> None:
     with pytest.raises(Exception, match="Unauthorized"):
-        ask(forge.with_claims(), host=host)
+        authorize(forge.with_claims(), host=host)
 
 
-def test_the_shared_address_serves_every_tenant_without_a_host(forge: Forge) -> None:
-    assert ask(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
+def test_the_shared_address_serves_every_tenant_without_a_host(forge: TokenForger) -> None:
+    assert authorize(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
 
 
-def test_no_line_of_the_log_carries_the_token(forge: Forge, log: io.StringIO) -> None:
-    token = altered(forge.with_claims())
+def test_no_line_of_the_log_carries_the_token(forge: TokenForger, log: io.StringIO) -> None:
+    token = with_changed_signature(forge.with_claims())
     with pytest.raises(Exception, match="Unauthorized"):
-        ask(token)
+        authorize(token)
     logged = log.getvalue()
     assert "token refused" in logged
     assert token not in logged
     assert token.split(".")[1] not in logged
 
 
-def test_a_token_of_the_older_key_is_still_accepted(forge: Forge) -> None:
-    older = Forge(config().signing_keys[1])
-    assert ask(older.with_claims())["context"]["jti"] == "j1"
-    assert ask(sign_claims(claims()))["context"]["jti"] == "j1"
+def test_a_token_of_the_older_key_is_still_accepted(forge: TokenForger) -> None:
+    older = TokenForger(config().signing_keys[1])
+    assert authorize(older.with_claims())["context"]["jti"] == "j1"
+    assert authorize(sign_claims(claims()))["context"]["jti"] == "j1"
     assert forge.kid != older.kid

@@ -11,17 +11,17 @@ from operations import signing_keys
 from operations.provisioning import Credentials
 from operations.signing_keys import KnownKey, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
-from shared.identity.auth.key_ring import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
+from shared.identity.auth.key_ring import UNKNOWN_KEY_REREAD, Key, KeyRing, Keys, key_ring
 from shared.identity.auth.tokens import LIFETIME
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 from tests.integration.auth.test_authorizer import ARN
-from tests.integration.auth.test_oauth import ask, grant, send
+from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
 from tests.integration.control_plane import Killed, Wire, forget_everything, killer
 
 
-class Time:
+class MovableClock:
     """The clock of the service, which the test moves."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,18 +30,18 @@ class Time:
         monkeypatch.setattr(time, "time", lambda: now() + self._ahead)
         monkeypatch.setattr(key_ring, "_clock", lambda: monotonic() + self._ahead)
 
-    def pass_by(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self._ahead += seconds
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
-    return Time(monkeypatch)
+def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
+    return MovableClock(monkeypatch)
 
 
 def token_of(client: Credentials) -> str:
     """Ask for a token as an environment that has its keys from the item it just read."""
-    token: str = ask(grant(client))[2]["access_token"]
+    token: str = request_token(client_credentials_form(client))[2]["access_token"]
     return token
 
 
@@ -50,7 +50,7 @@ def kid_of(token: str) -> str:
     return kid
 
 
-def passes(token: str) -> bool:
+def is_accepted(token: str) -> bool:
     headers = {"authorization": f"Bearer {token}", "host": "api.stowage.test"}
     try:
         authorize({"headers": headers, "methodArn": ARN}, None)
@@ -80,73 +80,75 @@ def test_before_the_first_rotation_the_deployments_keys_are_in_use(acme: Credent
     assert kid_of(token_of(acme)) == signing.kid_of(config().signing_keys[0])
 
 
-def test_no_token_ends_by_a_rotation(acme: Credentials, clock: Time) -> None:
+def test_no_token_ends_by_a_rotation(acme: Credentials, clock: MovableClock) -> None:
     old = token_of(acme)
-    assert passes(old)
+    assert is_accepted(old)
     new_key = rotate()
     assert states() == ["signs", "verifies", "waits"]
     # every environment has to know it, and KMS has to let it be used, before a token bears it
     assert kid_of(token_of(acme)) == kid_of(old)
     assert new_key.kid not in published()
-    clock.pass_by(310)
+    clock.advance(310)
     assert new_key.kid in published()
     assert kid_of(token_of(acme)) == kid_of(old)
-    clock.pass_by(300)
+    clock.advance(300)
     new = token_of(acme)
     assert kid_of(new) == new_key.kid
     assert states() == ["verifies", "verifies", "signs"]
-    assert passes(old)
-    assert passes(new)
+    assert is_accepted(old)
+    assert is_accepted(new)
 
 
 def test_an_authorizer_that_looked_just_before_knows_the_key_in_time(
-    acme: Credentials, clock: Time
+    acme: Credentials, clock: MovableClock
 ) -> None:
     other = KeyRing(clock=time.time)
     other.find("unknown")  # a stranger made it look, a moment before the key was published
     new_key = rotate()
     assert other.find(new_key.kid) is None
-    clock.pass_by(new_key.signs_from - time.time())
+    clock.advance(new_key.signs_from - time.time())
     assert other.find(new_key.kid) == new_key
     assert acme
 
 
 def test_unknown_keys_cost_one_read_in_ten_seconds(
-    acme: Credentials, aws_faults: Wire, clock: Time
+    acme: Credentials, aws_faults: Wire, clock: MovableClock
 ) -> None:
     good = token_of(acme)
-    assert passes(good)
+    assert is_accepted(good)
     header, rest = json.dumps({"alg": "ES256", "typ": "at+jwt", "kid": "KID"}), good.split(".")[1:]
 
     def forged(number: int) -> str:
         kid = header.replace("KID", f"random{number}").encode()
         return ".".join([signing.base64url(kid), *rest])
 
-    clock.pass_by(SEARCHED_AGAIN + 1)
+    clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
-        assert not any(passes(forged(number)) for number in range(50))
+        assert not any(is_accepted(forged(number)) for number in range(50))
     assert calls == ["GetItem"]
     with aws_faults.recorded() as calls:
-        assert passes(good)
+        assert is_accepted(good)
     assert calls == []
-    clock.pass_by(SEARCHED_AGAIN + 1)
+    clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
-        assert not passes(forged(1))
-        assert not passes(forged(2))
+        assert not is_accepted(forged(1))
+        assert not is_accepted(forged(2))
     assert calls == ["GetItem"]
 
 
-def test_a_known_key_is_kept_for_minutes(acme: Credentials, aws_faults: Wire, clock: Time) -> None:
+def test_a_known_key_is_kept_for_minutes(
+    acme: Credentials, aws_faults: Wire, clock: MovableClock
+) -> None:
     token = token_of(acme)
-    assert passes(token)
-    clock.pass_by(290)
+    assert is_accepted(token)
+    clock.advance(290)
     with aws_faults.recorded() as calls:
-        assert passes(token)
+        assert is_accepted(token)
     assert "GetPublicKey" not in calls
     assert calls.count("GetItem") == 0
-    clock.pass_by(20)
+    clock.advance(20)
     with aws_faults.recorded() as calls:
-        assert passes(token)
+        assert is_accepted(token)
     assert calls == ["GetItem"], "the keys, and no public key anew"
 
 
@@ -161,22 +163,24 @@ def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire)
 # Retiring
 
 
-def test_a_key_is_retired_when_its_last_token_has_expired(acme: Credentials, clock: Time) -> None:
+def test_a_key_is_retired_when_its_last_token_has_expired(
+    acme: Credentials, clock: MovableClock
+) -> None:
     first = signing_now().key
     with pytest.raises(Conflict, match="It signs tokens"):
         retire(first.kid)
     new = rotate()
     with pytest.raises(Conflict, match="It signs tokens"):
         retire(first.kid)
-    clock.pass_by(610)
+    clock.advance(610)
     last = token_of(acme)
     assert kid_of(last) == new.kid
     with pytest.raises(Conflict, match="may live until"):
         retire(first.kid)
-    clock.pass_by(LIFETIME + 30)
+    clock.advance(LIFETIME + 30)
     with pytest.raises(Conflict, match="may live until"):
         retire(first.kid)
-    clock.pass_by(50)
+    clock.advance(50)
     assert retire(first.kid).retired_at
     assert states() == ["retired", "verifies", "signs"]
     assert first.kid not in published()
@@ -196,22 +200,22 @@ def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
     assert states()[-1] == "retired"
 
 
-def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: Time) -> None:
+def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: MovableClock) -> None:
     leaked, token = signing_now().key, token_of(acme)
-    assert passes(token)
+    assert is_accepted(token)
     new = rotate()
     retire(leaked.kid, now=True)
     # an authorizer that knew the key looks again within minutes
-    clock.pass_by(301)
-    assert not passes(token)
+    clock.advance(301)
+    assert not is_accepted(token)
     assert leaked.kid not in published()
     # of those that are left, one signs without a gap
     fresh = token_of(acme)
     assert kid_of(fresh) != leaked.kid
-    assert passes(fresh)
-    clock.pass_by(610)
+    assert is_accepted(fresh)
+    clock.advance(610)
     assert kid_of(token_of(acme)) == new.kid
-    assert not passes(token)
+    assert not is_accepted(token)
 
 
 def test_the_only_key_is_never_retired(acme: Credentials) -> None:
@@ -256,36 +260,36 @@ def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, aws_faul
         assert moment > 13, "nothing was cut off"
         new = rotate()
     assert in_use() == [*before, new]
-    assert not _in_hand()
-    assert len(_usable()) == len({*_usable()}) >= 3
-    assert in_use()[-1].kms_key in _usable()
+    assert not _has_unregistered_key()
+    assert len(_enabled_keys()) == len({*_enabled_keys()}) >= 3
+    assert in_use()[-1].kms_key in _enabled_keys()
 
 
 def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
-    aws_faults: Wire, clock: Time, monkeypatch: pytest.MonkeyPatch
+    aws_faults: Wire, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
     with monkeypatch.context() as dying:
         dying.setattr(signing_keys, "_let_go", lambda _key: None)
         first = rotate()
-    assert _in_hand()
-    clock.pass_by(1_190)
+    assert _has_unregistered_key()
+    clock.advance(1_190)
     with monkeypatch.context() as dying:
         dying.setattr(signing_keys, "_let_go", lambda _key: None)
         assert rotate() == first
-    clock.pass_by(20)
+    clock.advance(20)
     second = rotate()
     assert second != first
     assert in_use()[-2:] == [first, second]
-    assert not _in_hand()
+    assert not _has_unregistered_key()
 
 
-def _in_hand() -> bool:
+def _has_unregistered_key() -> bool:
     aliases = client("kms").list_aliases()["Aliases"]
     return any(alias["AliasName"] == "alias/stowage-signing-next" for alias in aliases)
 
 
-def _usable() -> list[str]:
+def _enabled_keys() -> list[str]:
     kms = client("kms")
     found = [key["KeyId"] for key in kms.list_keys()["Keys"]]
     described = [kms.describe_key(KeyId=key)["KeyMetadata"] for key in found]
@@ -305,11 +309,13 @@ def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, aws_faults: 
     except Killed:
         retire(old.kid, now=True)
     assert states() == ["signs", "retired"]
-    assert old.kms_key not in _usable()
+    assert old.kms_key not in _enabled_keys()
 
 
 @pytest.mark.parametrize("at", range(20))
-def test_of_two_rotations_at_once_one_makes_the_key(at: int, aws_faults: Wire, clock: Time) -> None:
+def test_of_two_rotations_at_once_one_makes_the_key(
+    at: int, aws_faults: Wire, clock: MovableClock
+) -> None:
     """At each moment of the one, another runs from beginning to end."""
     before, moments = in_use(), iter(range(1_000))
 
@@ -321,12 +327,12 @@ def test_of_two_rotations_at_once_one_makes_the_key(at: int, aws_faults: Wire, c
         rotate()
     (new,) = in_use()[len(before) :]
     # a key that came too late is in hand for the next time
-    assert len(_usable()) == len(before) + 1 + _in_hand()
-    assert new.kms_key in _usable()
-    clock.pass_by(1_300)
+    assert len(_enabled_keys()) == len(before) + 1 + _has_unregistered_key()
+    assert new.kms_key in _enabled_keys()
+    clock.advance(1_300)
     rotate()
-    assert not _in_hand()
-    assert set(_usable()) == {key.kms_key for key in in_use()}
+    assert not _has_unregistered_key()
+    assert set(_enabled_keys()) == {key.kms_key for key in in_use()}
     assert len(in_use()) == len(before) + 2
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
-from tests.integration.auth.test_oauth import FORM, TOKEN, ask, send
+from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
 from tests.integration.control_plane import Wire
 
 BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
@@ -86,7 +86,9 @@ def test_bad_credentials_by_basic_are_an_invalid_request(
     authorization: str, aws_faults: Wire
 ) -> None:
     with aws_faults.recorded() as calls:
-        status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
+        status, _, answer = request_token(
+            {"grant_type": "client_credentials"}, authorization=authorization
+        )
     assert (status, answer["error"], calls) == (400, "invalid_request", [])
 
 
@@ -114,7 +116,9 @@ def test_colons_and_percent_signs_in_basic(
 ) -> None:
     assert aws_faults
     authorization = "Basic " + base64.b64encode(pair).decode()
-    status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
+    status, _, answer = request_token(
+        {"grant_type": "client_credentials"}, authorization=authorization
+    )
     assert (status, answer["error"]) == outcome
 
 
@@ -124,11 +128,15 @@ def test_a_colon_and_a_percent_sign_are_part_of_a_secret(aws_faults: Wire) -> No
     client = create_client("acme", "ERP")
     pair = f"{client.client_id}:{client.client_secret}:%25"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-    assert ask({"grant_type": "client_credentials"}, authorization=authorization)[0] == 401
+    assert (
+        request_token({"grant_type": "client_credentials"}, authorization=authorization)[0] == 401
+    )
     encoded = "".join(f"%{ord(char):02x}" for char in client.client_id)
     pair = f"{encoded}:{client.client_secret}"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-    assert ask({"grant_type": "client_credentials"}, authorization=authorization)[0] == 200
+    assert (
+        request_token({"grant_type": "client_credentials"}, authorization=authorization)[0] == 200
+    )
 
 
 FIELDS = [
@@ -151,7 +159,13 @@ FORMS = st.fixed_dictionaries(
 @pytest.fixture
 def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of guesses are judged, and at less cost than real ones."""
-    for limit in ("PER_ADDRESS", "PER_CLIENT", "PER_USER", "PER_USER_LONG", "PER_USER_EVERYWHERE"):
+    for limit in (
+        "PER_ADDRESS",
+        "PER_CLIENT",
+        "PER_USER",
+        "PER_USER_LONG_WINDOW",
+        "PER_USER_ALL_ADDRESSES",
+    ):
         monkeypatch.setattr(attempt_limits, limit, sys.maxsize)
     cheap = f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}"
     monkeypatch.setattr(passwords, "_NOBODYS", cheap)

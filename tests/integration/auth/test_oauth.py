@@ -56,7 +56,7 @@ def send(
     return answer["statusCode"], answer["headers"], json.loads(text) if text else None
 
 
-def ask(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
+def request_token(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
     return send("POST", TOKEN, urlencode(form), **more)
 
 
@@ -65,12 +65,14 @@ def basic(client_id: str, secret: str) -> str:
     return "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-def grant(client: Credentials, **more: str) -> dict[str, str]:
+def client_credentials_form(client: Credentials, **more: str) -> dict[str, str]:
     return {"grant_type": "client_credentials", **client._asdict(), **more}
 
 
 def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> None:
-    status, headers, answer = ask(grant(acme, scope="products:read stocks:read"))
+    status, headers, answer = request_token(
+        client_credentials_form(acme, scope="products:read stocks:read")
+    )
     assert status == 200
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Request-Id"] == "req-1"
@@ -91,7 +93,7 @@ def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> N
 
 
 def test_every_token_has_an_id_of_its_own(acme: Credentials) -> None:
-    tokens = [ask(grant(acme))[2]["access_token"] for _ in range(3)]
+    tokens = [request_token(client_credentials_form(acme))[2]["access_token"] for _ in range(3)]
     ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
     assert len(ids) == 3
 
@@ -102,20 +104,25 @@ def test_without_a_scope_the_token_has_all_that_the_client_has(
 ) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
-    assert ask(grant(client, **scope))[2]["scope"] == "products:read stocks:read"
+    assert (
+        request_token(client_credentials_form(client, **scope))[2]["scope"]
+        == "products:read stocks:read"
+    )
 
 
 def test_credentials_may_come_by_http_basic_percent_encoded(acme: Credentials) -> None:
     form = {"grant_type": "client_credentials"}
     odd = "".join(f"%{ord(char):02X}" for char in acme.client_secret)
     pair = base64.b64encode(f"{acme.client_id}:{odd}".encode()).decode()
-    assert ask(form, authorization=basic(*acme))[0] == 200
-    assert ask(form, authorization=f"bAsIc {pair}")[0] == 200
-    assert ask({**form, "client_id": acme.client_id}, authorization=basic(*acme))[0] == 200
+    assert request_token(form, authorization=basic(*acme))[0] == 200
+    assert request_token(form, authorization=f"bAsIc {pair}")[0] == 200
+    assert (
+        request_token({**form, "client_id": acme.client_id}, authorization=basic(*acme))[0] == 200
+    )
 
 
 def test_json_is_accepted(acme: Credentials) -> None:
-    body = json.dumps(grant(acme))
+    body = json.dumps(client_credentials_form(acme))
     assert send("POST", TOKEN, body, content_type="application/json; charset=utf-8")[0] == 200
     assert send("POST", TOKEN, body.encode(), content_type="application/json")[0] == 200
 
@@ -123,7 +130,7 @@ def test_json_is_accepted(acme: Credentials) -> None:
 def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
     for extra in ({"client_secret": acme.client_secret}, {"client_id": "stw_other"}):
         form = {"grant_type": "client_credentials", **extra}
-        status, _, answer = ask(form, authorization=basic(*acme))
+        status, _, answer = request_token(form, authorization=basic(*acme))
         assert (status, answer["error"]) == (400, "invalid_request")
 
 
@@ -133,7 +140,7 @@ def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
 )
 def test_other_grants_are_unsupported(name: str, aws_faults: Wire) -> None:
     assert aws_faults
-    status, _, answer = ask({"grant_type": name})
+    status, _, answer = request_token({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
@@ -141,33 +148,41 @@ def test_other_grants_are_unsupported(name: str, aws_faults: Wire) -> None:
 def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, aws_faults: Wire) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read"])
-    status, _, answer = ask(grant(client, scope=scope))
+    status, _, answer = request_token(client_credentials_form(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
 
 
-def strangers(client: Credentials) -> dict[str, dict[str, Any]]:
+def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
     """Requests that must all look the same from outside."""
     other = client._replace(client_id="stw_" + "0" * 24)
     hostile = client._replace(client_id="CLIENT#\0\ud7ff é" * 20)
     return {
-        "wrong secret": {"form": grant(client._replace(client_secret="sws_no"))},
-        "unknown client": {"form": grant(other)},
-        "hostile client id": {"form": grant(hostile)},
+        "wrong secret": {"form": client_credentials_form(client._replace(client_secret="sws_no"))},
+        "unknown client": {"form": client_credentials_form(other)},
+        "hostile client id": {"form": client_credentials_form(hostile)},
         "empty client id by Basic": {"authorization": basic("", client.client_secret)},
         "empty secret by Basic": {"authorization": basic(client.client_id, "")},
-        "secret of 10 kB": {"form": grant(client._replace(client_secret="x" * 10_000))},
-        "address of another tenant": {"form": grant(client), "host": "wms.gamma.test"},
-        "the same with the root's dot": {"form": grant(client), "host": "wms.gamma.test."},
+        "secret of 10 kB": {
+            "form": client_credentials_form(client._replace(client_secret="x" * 10_000))
+        },
+        "address of another tenant": {
+            "form": client_credentials_form(client),
+            "host": "wms.gamma.test",
+        },
+        "the same with the root's dot": {
+            "form": client_credentials_form(client),
+            "host": "wms.gamma.test.",
+        },
     }
 
 
 def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_faults: Wire) -> None:
     seen = {}
-    for name, request in strangers(acme).items():
+    for name, request in wrong_credentials(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
         forget_everything()
         with aws_faults.recorded() as calls:
-            status, headers, answer = ask(form, **request)
+            status, headers, answer = request_token(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
         seen[name] = (status, json.dumps(answer), tuple(calls))
     assert set(seen.values()) == {
@@ -183,7 +198,7 @@ def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> 
     revoke_client(acme.client_id)
     forget_everything()
     with aws_faults.recorded() as calls:
-        status, _, answer = ask(grant(acme))
+        status, _, answer = request_token(client_credentials_form(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
@@ -191,28 +206,30 @@ def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> 
 def test_a_client_is_served_at_the_address_of_its_tenant(aws_faults: Wire) -> None:
     assert aws_faults
     client = create_client("gamma", "ERP")
-    assert ask(grant(client), host="WMS.Gamma.test:443")[0] == 200
+    assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
 def test_a_warm_token_costs_three_calls(acme: Credentials, aws_faults: Wire) -> None:
-    ask(grant(acme))
+    request_token(client_credentials_form(acme))
     with aws_faults.recorded() as calls:
-        ask(grant(acme))
+        request_token(client_credentials_form(acme))
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
 def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faults: Wire) -> None:
     guess = acme._replace(client_secret="sws_no")
-    assert [ask(grant(guess))[0] for _ in range(12)] == [401] * PER_CLIENT + [429, 429]
+    assert [request_token(client_credentials_form(guess))[0] for _ in range(12)] == [
+        401
+    ] * PER_CLIENT + [429, 429]
     with aws_faults.recorded() as calls:
-        status, headers, answer = ask(grant(acme))
+        status, headers, answer = request_token(client_credentials_form(acme))
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
     assert 1 <= int(headers["Retry-After"]) <= 60
     assert calls == ["BatchGetItem"], "KMS is spared"
     # neither other clients there nor this client elsewhere suffer
-    assert ask(grant(create_client("acme", "shop")))[0] == 200
-    assert ask(grant(acme), address="203.0.113.8")[0] == 200
+    assert request_token(client_credentials_form(create_client("acme", "shop")))[0] == 200
+    assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
 
 
 def test_failures_are_limited_per_address(
@@ -221,34 +238,43 @@ def test_failures_are_limited_per_address(
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 5)
     guesses = [acme._replace(client_id=f"stw_{number}") for number in range(6)]
     answers = [
-        ask(grant(guess), address=f"2001:db8:1:2::{number}")[0]
+        request_token(client_credentials_form(guess), address=f"2001:db8:1:2::{number}")[0]
         for number, guess in enumerate(guesses)
     ]
     assert answers == [401] * 5 + [429]
-    assert ask(grant(acme), address="2001:db8:1:2:ffff::1")[0] == 429
-    assert ask(grant(acme), address="2001:db8:1:3::1")[0] == 200
+    assert request_token(client_credentials_form(acme), address="2001:db8:1:2:ffff::1")[0] == 429
+    assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
 
 
 def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
-    ask(grant(acme._replace(client_secret="sws_no")))
-    assert ask(grant(acme))[0] == 429
+    request_token(client_credentials_form(acme._replace(client_secret="sws_no")))
+    assert request_token(client_credentials_form(acme))[0] == 429
     later = time.time() + attempt_limits.WINDOW
     monkeypatch.setattr(time, "time", lambda: later)
-    assert ask(grant(acme))[0] == 200
+    assert request_token(client_credentials_form(acme))[0] == 200
 
 
 def test_a_client_that_makes_no_mistakes_is_never_limited(acme: Credentials) -> None:
-    assert {ask(grant(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
+    assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
 def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> None:
     second = rotate_client(acme.client_id)
-    assert [ask(grant(each))[0] for each in (acme, second)] == [200, 200]
+    assert [request_token(client_credentials_form(each))[0] for each in (acme, second)] == [
+        200,
+        200,
+    ]
     third = rotate_client(acme.client_id)
-    assert [ask(grant(each))[0] for each in (acme, second, third)] == [401, 200, 200]
+    assert [request_token(client_credentials_form(each))[0] for each in (acme, second, third)] == [
+        401,
+        200,
+        200,
+    ]
     fourth = rotate_client(acme.client_id, keep_previous=False)
-    assert [ask(grant(each))[0] for each in (second, third, fourth)] == [401, 401, 200]
+    assert [
+        request_token(client_credentials_form(each))[0] for each in (second, third, fourth)
+    ] == [401, 401, 200]
 
 
 @pytest.mark.parametrize(
@@ -264,14 +290,14 @@ def test_a_tenant_that_is_not_served_gets_no_token(
 ) -> None:
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
     directory.forget()
-    got, headers, answer = ask(grant(acme))
+    got, headers, answer = request_token(client_credentials_form(acme))
     assert got == status
     assert answer["error"]["code"] == code
     assert answer["error"]["doc_url"] == f"https://docs.stowage.test/errors#{code}"
     assert answer["error"]["request_id"] == headers["X-Request-Id"] == "req-1"
     assert answer["errors"] == []
     assert answer["message"] == answer["error"]["message"]
-    assert ask(grant(acme._replace(client_secret="sws_no")))[0] == 401
+    assert request_token(client_credentials_form(acme._replace(client_secret="sws_no")))[0] == 401
 
 
 def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:

@@ -12,7 +12,7 @@ from tests.stack import Stack
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def ask(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
+def request_token(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
     """Ask for a token of an integration client."""
     form = {
         "grant_type": "client_credentials",
@@ -24,26 +24,26 @@ def ask(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
     return stranger.post("/oauth/token", raw=urlencode(form), headers=_FORM)
 
 
-def works(stack: Stack, client_id: str, secret: str) -> bool:
+def secret_works(stack: Stack, client_id: str, secret: str) -> bool:
     """Tell whether a secret gets a token."""
-    answer = ask(stack, client_id, secret)
+    answer = request_token(stack, client_id, secret)
     assert answer.status in {200, 401}, answer.text
     return answer.status == 200
 
 
-def signed_in(stack: Stack, client_id: str, secret: str) -> Erp:
+def erp_with_token(stack: Stack, client_id: str, secret: str) -> Erp:
     """Return the ERP with a token that it was granted."""
-    answer = ask(stack, client_id, secret)
+    answer = request_token(stack, client_id, secret)
     assert answer.status == 200, answer.text
     return Erp(stack.gateway, answer.json()["access_token"])
 
 
-def ten_seconds_later() -> None:
+def expire_tenant_cache() -> None:
     """Have every door read tenants anew."""
     directory.forget()
 
 
-def created(erp: Erp, **more: object) -> dict[str, Any]:
+def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:
     """Create a client; the answer with its secret."""
     answer = erp.post("/api-clients", {**ERP, **more})
     assert answer.status == 201, answer.text
@@ -51,13 +51,13 @@ def created(erp: Erp, **more: object) -> dict[str, Any]:
     return data
 
 
-def problems(answer: Any) -> list[str]:
+def problem_fields(answer: Any) -> list[str]:
     """Fields that are wrong."""
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     return [one["field"] for one in answer.json()["errors"]]
 
 
-def counted(stack: Stack) -> tuple[int, int]:
+def stored_client_counts(stack: Stack) -> tuple[int, int]:
     """How many integration clients and mobile applications the tenant is counted to have."""
     (item,) = (
         item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"

@@ -9,18 +9,18 @@ from operations.provisioning import set_plan
 from shared.identity.auth.scopes import SCOPES
 from tests.gateway import Erp
 from tests.integration.settings.api_client_requests import (
-    ask,
-    counted,
-    created,
-    problems,
-    signed_in,
-    ten_seconds_later,
-    works,
+    create_api_client,
+    erp_with_token,
+    expire_tenant_cache,
+    problem_fields,
+    request_token,
+    secret_works,
+    stored_client_counts,
 )
 from tests.integration.write_settings import APPLICATION, ERP
 from tests.stack import Stack
 
-_STRANGERS = (
+_UNKNOWN_IDS = (
     "stw_acme_0123456789abcdef01234567",  # of the tenant, but there is none
     "stw_beta_0123456789abcdef01234567",
     "stw_acme_0123456789ABCDEF01234567",
@@ -47,10 +47,10 @@ def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp
     )  # fmt: skip
     shown = erp.get(f"/api-clients/{made['id']}").data
     assert shown == {name: value for name, value in made.items() if name != "client_secret"}
-    shop = signed_in(stack, made["id"], made["client_secret"])
+    shop = erp_with_token(stack, made["id"], made["client_secret"])
     assert shop.get("/stocks").status == 200
     assert shop.get("/products").code == "missing_scope"
-    assert ask(stack, made["id"], made["client_secret"], "products:read").status == 400
+    assert request_token(stack, made["id"], made["client_secret"], "products:read").status == 400
 
 
 def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: Erp) -> None:
@@ -59,16 +59,16 @@ def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: E
     assert made["id"].startswith("stm_acme_")
     assert (made["kind"], made["scopes"], made["secrets"]) == ("mobile", [], [])
     assert made["client_secret"] is None
-    assert not works(stack, made["id"], "")
-    assert not works(stack, made["id"], "sws_guess")
+    assert not secret_works(stack, made["id"], "")
+    assert not secret_works(stack, made["id"], "sws_guess")
     refused = erp.post(f"/api-clients/{made['id']}/rotate-secret")
     assert (refused.status, refused.code) == (409, "conflict")
     assert erp.delete(f"/api-clients/{made['id']}/previous-secret").status == 404
-    assert problems(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
+    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
         "scopes"
     ]
     assert erp.patch(f"/api-clients/{made['id']}", {"name": "Tablets"}).data["name"] == "Tablets"
-    assert counted(stack) == (0, 1)
+    assert stored_client_counts(stack) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: E
     ],
 )  # fmt: skip
 def test_every_problem_is_told_at_once(erp: Erp, body: object, fields: list[str]) -> None:
-    assert problems(erp.post("/api-clients", body)) == fields
+    assert problem_fields(erp.post("/api-clients", body)) == fields
     assert erp.get("/api-clients").json()["meta"]["total"] == 0
 
 
 def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
     set_plan("acme", "essentials")
-    first, _ = (created(erp, name=name) for name in ("ERP", "Shop"))
+    first, _ = (create_api_client(erp, name=name) for name in ("ERP", "Shop"))
 
     refused = erp.post("/api-clients", ERP)
 
@@ -106,7 +106,7 @@ def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
         assert erp.post("/api-clients", APPLICATION).status == 201
     offer = erp.post("/api-clients", APPLICATION).json()["error"]["offer"]
     assert (offer["limit"], offer["used"], offer["next_plan"]) == (10, 10, None)
-    assert counted(stack) == (2, 10)
+    assert stored_client_counts(stack) == (2, 10)
     # Who goes makes room.
     assert erp.delete(f"/api-clients/{first['id']}").status == 200
     assert erp.post("/api-clients", ERP).status == 201
@@ -114,7 +114,7 @@ def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
 
 def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> None:
     for _ in range(3):
-        created(erp)
+        create_api_client(erp)
     set_plan("acme", "essentials")
 
     offer = erp.post("/api-clients", ERP).json()["error"]["offer"]
@@ -125,9 +125,9 @@ def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> Non
 
 def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
     set_plan("acme", "essentials")
-    ten_seconds_later()
+    expire_tenant_cache()
     for _ in range(2):
-        created(erp)
+        create_api_client(erp)
     assert erp.post("/api-clients", ERP).status == 402
     set_plan("acme", "professional")
     assert erp.post("/api-clients", ERP).status == 201
@@ -137,34 +137,34 @@ def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
 
 
 def test_two_secrets_work_while_one_is_changed(stack: Stack, erp: Erp) -> None:
-    first = created(erp)
+    first = create_api_client(erp)
     path, secrets = f"/api-clients/{first['id']}", [first["client_secret"]]
-    shop = signed_in(stack, first["id"], secrets[0])
+    shop = erp_with_token(stack, first["id"], secrets[0])
     for _ in range(2):
         answer = erp.post(f"{path}/rotate-secret")
         assert answer.status == 200
         secrets.append(answer.data["client_secret"])
 
-    assert [works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
+    assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
     assert len(erp.get(path).data["secrets"]) == 2
     ended = erp.delete(f"{path}/previous-secret")
     assert (ended.status, len(ended.data["secrets"])) == (200, 1)
-    assert [works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
+    assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
     assert erp.delete(f"{path}/previous-secret").status == 404
-    ten_seconds_later()
+    expire_tenant_cache()
     assert shop.get("/products").status == 200, "tokens outlive secrets that end in good order"
 
 
 def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack, erp: Erp) -> None:
-    first = created(erp)
-    shop = signed_in(stack, first["id"], first["client_secret"])
+    first = create_api_client(erp)
+    shop = erp_with_token(stack, first["id"], first["client_secret"])
     path = f"/api-clients/{first['id']}/rotate-secret"
 
     second = erp.post(path, {"keep_previous": False}).data
 
-    assert not works(stack, first["id"], first["client_secret"])
-    again = signed_in(stack, first["id"], second["client_secret"])
-    ten_seconds_later()
+    assert not secret_works(stack, first["id"], first["client_secret"])
+    again = erp_with_token(stack, first["id"], second["client_secret"])
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
     assert again.get("/products").status == 200
 
@@ -173,10 +173,10 @@ def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack,
 def test_a_rotation_that_is_not_understood_changes_nothing(
     stack: Stack, erp: Erp, body: object
 ) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    assert problems(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
-    assert works(stack, made["id"], made["client_secret"])
+    assert problem_fields(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
+    assert secret_works(stack, made["id"], made["client_secret"])
     assert len(erp.get(path).data["secrets"]) == 1
 
 
@@ -184,11 +184,11 @@ def test_no_secret_is_in_a_log_line(
     stack: Stack, erp: Erp, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor would one be, if somebody logged it."""
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
     rotated = erp.post(path, key="rotation").data
     assert erp.post(path, key="rotation").data == rotated
-    assert not works(stack, made["id"], rotated["client_secret"] + "x")
+    assert not secret_works(stack, made["id"], rotated["client_secret"] + "x")
 
     def careless(client_id: str, secret: str) -> bytes:
         raise RuntimeError(f"cannot hash {secret} of {client_id}")
@@ -208,26 +208,26 @@ def test_no_secret_is_in_a_log_line(
 def test_a_scope_that_is_taken_away_ends_tokens_one_that_is_given_does_not(
     stack: Stack, erp: Erp
 ) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path, secret = f"/api-clients/{made['id']}", made["client_secret"]
-    shop = signed_in(stack, made["id"], secret)
+    shop = erp_with_token(stack, made["id"], secret)
 
     more = erp.patch(path, {"scopes": [*ERP["scopes"], "warehouses:read"]})
     assert more.status == 200
-    ten_seconds_later()
+    expire_tenant_cache()
     assert shop.get("/products").status == 200
     assert shop.get("/warehouses").code == "missing_scope", "a token is as it was issued"
 
     assert erp.patch(path, {"scopes": ["warehouses:read"]}).data["scopes"] == ["warehouses:read"]
-    ten_seconds_later()
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
-    again = signed_in(stack, made["id"], secret)
+    again = erp_with_token(stack, made["id"], secret)
     assert again.get("/warehouses").status == 200
     assert again.get("/products").code == "missing_scope"
 
 
 def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     before = erp.get(path)
 
@@ -252,8 +252,8 @@ def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> 
 def test_every_problem_of_a_change_is_told_at_once(
     erp: Erp, body: object, fields: list[str]
 ) -> None:
-    made = created(erp)
-    assert problems(erp.patch(f"/api-clients/{made['id']}", body)) == fields
+    made = create_api_client(erp)
+    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", body)) == fields
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
 
 
@@ -261,15 +261,15 @@ def test_every_problem_of_a_change_is_told_at_once(
 
 
 def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    shop = signed_in(stack, made["id"], made["client_secret"])
-    assert counted(stack) == (1, 0)
+    shop = erp_with_token(stack, made["id"], made["client_secret"])
+    assert stored_client_counts(stack) == (1, 0)
 
-    assert erp.delete(path).data == erp_view(made)
+    assert erp.delete(path).data == without_secret(made)
 
-    assert not works(stack, made["id"], made["client_secret"])
-    ten_seconds_later()
+    assert not secret_works(stack, made["id"], made["client_secret"])
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
     for answer in (
         erp.get(path),
@@ -280,10 +280,10 @@ def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
     ):
         assert (answer.status, answer.code) == (410, "gone")
     assert erp.get("/api-clients").data == []
-    assert counted(stack) == (0, 0)
+    assert stored_client_counts(stack) == (0, 0)
 
 
-def erp_view(made: dict[str, Any]) -> dict[str, Any]:
+def without_secret(made: dict[str, Any]) -> dict[str, Any]:
     """A client without its secret."""
     return {name: value for name, value in made.items() if name != "client_secret"}
 
@@ -291,7 +291,7 @@ def erp_view(made: dict[str, Any]) -> dict[str, Any]:
 # Strangers
 
 
-@pytest.mark.parametrize("client_id", _STRANGERS)
+@pytest.mark.parametrize("client_id", _UNKNOWN_IDS)
 def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id: str) -> None:
     path = f"/api-clients/{client_id}"
     for answer in (
@@ -305,8 +305,8 @@ def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id
 
 
 def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp, beta: Erp) -> None:
-    made = created(erp)
-    missing = _STRANGERS[0]
+    made = create_api_client(erp)
+    missing = _UNKNOWN_IDS[0]
 
     for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret")):
         body = {"name": "Mine now"} if method == "PATCH" else None
@@ -315,7 +315,7 @@ def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp,
         assert theirs.status == nobodys.status == 404
         assert _without_ids(theirs.json(), made["id"]) == _without_ids(nobodys.json(), missing)
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
-    assert works(stack, made["id"], made["client_secret"])
+    assert secret_works(stack, made["id"], made["client_secret"])
     assert beta.get("/api-clients").data == []
 
 

@@ -8,7 +8,11 @@ import pytest
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp, Response
-from tests.integration.settings.api_client_requests import counted, created, works
+from tests.integration.settings.api_client_requests import (
+    create_api_client,
+    secret_works,
+    stored_client_counts,
+)
 from tests.integration.write_settings import ERP
 from tests.stack import Stack
 
@@ -27,7 +31,7 @@ _ACTS: dict[str, Act] = {
 def _true_count(stack: Stack, erp: Erp) -> int:
     """How many clients there are, which is how many are counted."""
     total: int = erp.get("/api-clients").json()["meta"]["total"]
-    assert counted(stack) == (total, 0)
+    assert stored_client_counts(stack) == (total, 0)
     return total
 
 
@@ -37,7 +41,7 @@ def test_who_dies_is_repeated_under_the_same_key(
     act: str, kind: Callable[[int], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = stack.erp()
-    made = created(erp)
+    made = create_api_client(erp)
     as_prepared = stack.keep()
     with aws_faults.recorded() as seen:
         _ACTS[act](erp, made)
@@ -53,10 +57,10 @@ def test_who_dies_is_repeated_under_the_same_key(
         assert answer.status == (201 if act == "create" else 200), answer.text
         assert _true_count(stack, erp) == {"create": 2, "rotate": 1, "revoke": 0}[act]
         if act != "revoke":
-            assert works(stack, answer.data["id"], answer.data["client_secret"])
-            assert works(stack, made["id"], made["client_secret"])
+            assert secret_works(stack, answer.data["id"], answer.data["client_secret"])
+            assert secret_works(stack, made["id"], made["client_secret"])
         else:
-            assert not works(stack, made["id"], made["client_secret"])
+            assert not secret_works(stack, made["id"], made["client_secret"])
 
 
 @pytest.mark.parametrize("act", _ACTS)
@@ -66,7 +70,7 @@ def test_what_is_tried_again_is_done_once(
 ) -> None:
     assert clock
     erp = stack.erp()
-    made = created(erp)
+    made = create_api_client(erp)
     with aws_faults.faulty(fault()):
         assert _ACTS[act](erp, made).status in {200, 201}
     assert _true_count(stack, erp) == {"create": 2, "rotate": 1, "revoke": 0}[act]

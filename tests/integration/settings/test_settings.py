@@ -9,7 +9,7 @@ import pytest
 from operations.provisioning import set_plan, set_settings, show_tenant
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.settings.api_client_requests import problems, ten_seconds_later
+from tests.integration.settings.api_client_requests import expire_tenant_cache, problem_fields
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
@@ -22,7 +22,7 @@ _DEFAULTS: dict[str, Any] = {
     "minutes_per_trip": 5,
     "commit_drops": False,
 }
-_OTHERS: dict[str, Any] = {
+_CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
     "modules": {"waves": False, "transfer_orders": False, "bulk_import": False},
     "receipt_tolerance": 12.345678,
@@ -41,7 +41,7 @@ def settings_of(erp: Erp) -> dict[str, Any]:
 
 def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> None:
     set_plan("acme", "professional")
-    ten_seconds_later()
+    expire_tenant_cache()
 
     shown = erp.get("/settings").data
 
@@ -58,23 +58,27 @@ def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> 
 def test_a_change_is_seen_at_once_and_by_the_doors_within_ten_seconds(erp: Erp) -> None:
     assert erp.get("/waves").status == 200
 
-    changed = erp.patch("/settings", _OTHERS)
+    changed = erp.patch("/settings", _CHANGED_SETTINGS)
 
     assert changed.status == 200, changed.text
-    assert settings_of(erp) == _OTHERS == {name: changed.data[name] for name in _OTHERS}
+    assert (
+        settings_of(erp)
+        == _CHANGED_SETTINGS
+        == {name: changed.data[name] for name in _CHANGED_SETTINGS}
+    )
     assert erp.get("/settings").text == changed.text
     assert erp.get("/waves").status == 200
-    ten_seconds_later()
+    expire_tenant_cache()
     assert erp.get("/waves").status == 404
     assert erp.get("/transfer-orders").code == "transfer_orders_disabled"
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
 def test_only_what_is_sent_changes(erp: Erp, name: str) -> None:
-    changed = erp.patch("/settings", {name: _OTHERS[name]})
+    changed = erp.patch("/settings", {name: _CHANGED_SETTINGS[name]})
 
     assert changed.status == 200
-    assert settings_of(erp) == _DEFAULTS | {name: _OTHERS[name]}
+    assert settings_of(erp) == _DEFAULTS | {name: _CHANGED_SETTINGS[name]}
 
 
 def test_a_module_is_switched_by_itself(erp: Erp) -> None:
@@ -108,20 +112,20 @@ def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
         "commit_drops": "true",
     }
 
-    assert problems(erp.patch("/settings", wrong)) == [
+    assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
         "commit_drops",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
-    assert problems(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
+    assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
     assert settings_of(erp) == _DEFAULTS
     assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
 def test_nothing_is_null(erp: Erp, name: str) -> None:
-    assert problems(erp.patch("/settings", {name: None})) == [name]
+    assert problem_fields(erp.patch("/settings", {name: None})) == [name]
 
 
 @pytest.mark.parametrize(
@@ -132,13 +136,13 @@ def test_nothing_is_null(erp: Erp, name: str) -> None:
     ],
 )  # fmt: skip
 def test_time_zones_that_there_are_not(erp: Erp, zone: object) -> None:
-    assert problems(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
+    assert problem_fields(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-0.1", "100.0000001", "1e3", '"5"', "true", "[]"])
 def test_numbers_that_cannot_be(erp: Erp, number: str) -> None:
     answer = erp.patch("/settings", raw=f'{{"receipt_tolerance": {number}}}')
-    assert problems(answer) == ["receipt_tolerance"]
+    assert problem_fields(answer) == ["receipt_tolerance"]
 
 
 def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
@@ -234,6 +238,6 @@ def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> N
 
 def test_the_neighbour_notices_nothing(erp: Erp, beta: Erp) -> None:
     before = beta.get("/settings").text
-    assert erp.patch("/settings", _OTHERS).status == 200
+    assert erp.patch("/settings", _CHANGED_SETTINGS).status == 200
     assert beta.get("/settings").text == before
     assert beta.get("/audit-log", query={"action": "settings.changed"}).data == []

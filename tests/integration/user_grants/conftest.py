@@ -1,18 +1,18 @@
 import pytest
 
-from tests.integration.user_grants.oauth_requests import Person, enrol, hire
+from tests.integration.user_grants.oauth_requests import ExampleUser, enrol, hire
 from tests.stack import Stack
 
 
 @pytest.fixture
-def anna(stack: Stack) -> Person:
+def anna(stack: Stack) -> ExampleUser:
     """A user of acme with a role."""
     assert stack
     return hire()
 
 
 @pytest.fixture
-def two_step_anna(anna: Person) -> Person:
+def two_step_anna(anna: ExampleUser) -> ExampleUser:
     """The same, with two-step verification."""
     enrol(anna)
     return anna

@@ -25,9 +25,9 @@ from shared.kernel.errors import Unauthenticated
 
 FORM = "application/x-www-form-urlencoded"
 PASSWORD = "correct horse battery staple"
-ADDRESS = "203.0.113.7"
+SOURCE_IP = "203.0.113.7"
 HOST = "api.stowage.test"
-_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+_METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 
 
 class Answer(NamedTuple):
@@ -58,14 +58,14 @@ class Answer(NamedTuple):
         return token
 
 
-def send(
+def post(
     path: str,
     body: str,
     *,
     content_type: str | None = FORM,
     authorization: str | None = None,
     host: str = HOST,
-    address: str = ADDRESS,
+    address: str = SOURCE_IP,
 ) -> Answer:
     """Post a body to a token route."""
     headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
@@ -85,7 +85,7 @@ def send(
 
 
 @dataclass(slots=True)
-class Person:
+class ExampleUser:
     """A user, as whoever signs in knows them."""
 
     id: int
@@ -98,7 +98,7 @@ class Person:
     recovery_codes: list[str] = field(default_factory=list, repr=False)
 
     @property
-    def name(self) -> str:
+    def login_name(self) -> str:
         """The name to sign in with."""
         return f"{self.username}@{self.tenant}"
 
@@ -111,7 +111,7 @@ class Person:
         """What signs the person in."""
         return {
             "grant_type": "password",
-            "username": self.name,
+            "username": self.login_name,
             "password": self.password,
             **more,
         }
@@ -123,10 +123,10 @@ class Person:
 
 def ask(form: dict[str, str], **more: Any) -> Answer:
     """Ask for a token."""
-    return send("token", urlencode(form), **more)
+    return post("token", urlencode(form), **more)
 
 
-def renew(token: str, *, address: str = ADDRESS, host: str = HOST, **more: str) -> Answer:
+def renew(token: str, *, address: str = SOURCE_IP, host: str = HOST, **more: str) -> Answer:
     """Exchange a refresh token."""
     form = {"grant_type": "refresh_token", "refresh_token": token, **more}
     return ask(form, address=address, host=host)
@@ -134,7 +134,7 @@ def renew(token: str, *, address: str = ADDRESS, host: str = HOST, **more: str) 
 
 def give_back(token: str, *, host: str = HOST, **more: str) -> Answer:
     """Revoke a token."""
-    return send("revoke", urlencode({"token": token, **more}), host=host)
+    return post("revoke", urlencode({"token": token, **more}), host=host)
 
 
 def hire(
@@ -142,7 +142,7 @@ def hire(
     *,
     tenant: str = "acme",
     permissions: Iterable[Permission] = ("entries.manage", "exits.manage"),
-) -> Person:
+) -> ExampleUser:
     """Create a user with a role."""
     store = store_for(tenant)
     role = run_transaction(
@@ -153,10 +153,10 @@ def hire(
     ).id
     draft = UserCreate(username=username, name="Anna", roles=[role], password=PASSWORD)
     made, _ = run_transaction(store, lambda tx: create_user(tx, draft))
-    return Person(made.id, username, tenant, PASSWORD, (role,))
+    return ExampleUser(made.id, username, tenant, PASSWORD, (role,))
 
 
-def enrol(person: Person) -> None:
+def enrol(person: ExampleUser) -> None:
     """Switch two-step verification on; the code of this moment is not spent by it."""
     store = store_for(person.tenant)
     enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
@@ -169,7 +169,9 @@ def enrol(person: Person) -> None:
 def caller_of(token: str, host: str = HOST) -> Caller:
     """Who calls with a token, as the authorizer tells doors."""
     headers = {"authorization": f"Bearer {token}", "host": host}
-    return Caller.from_context(authorize({"headers": headers, "methodArn": _ARN}, None)["context"])
+    return Caller.from_context(
+        authorize({"headers": headers, "methodArn": _METHOD_ARN}, None)["context"]
+    )
 
 
 def is_good(token: str) -> bool:

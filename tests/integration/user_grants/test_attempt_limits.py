@@ -9,21 +9,21 @@ from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
     PER_ADDRESS,
     PER_USER,
-    PER_USER_EVERYWHERE,
-    PER_USER_LONG,
+    PER_USER_ALL_ADDRESSES,
+    PER_USER_LONG_WINDOW,
     WINDOW,
-    Attempts,
+    AttemptCounters,
 )
 from shared.identity.users import passwords, user_grants
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.user_grants.oauth_requests import ADDRESS, Person, ask, hire, renew
-from tests.integration.user_grants.test_refresh_grant import NO_TOKENS
+from tests.integration.user_grants.oauth_requests import SOURCE_IP, ExampleUser, ask, hire, renew
+from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
 from tests.stack import Stack
 
-TOO_MANY = (429, "rate_limited")
-WRONG = (400, "invalid_grant")
+RATE_LIMITED = (429, "rate_limited")
+INVALID_GRANT = (400, "invalid_grant")
 
 
 @pytest.fixture(autouse=True)
@@ -33,16 +33,16 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
-def guess(anna: Person, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
+def guess(anna: ExampleUser, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
     return ask(anna.form(**{"password": "wrong", **more}), address=address).outcome
 
 
-def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: Person, clock: Clock) -> None:
+def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     outcomes = [guess(anna) for _ in range(PER_USER + 2)]
-    assert outcomes == [WRONG] * PER_USER + [TOO_MANY] * 2
+    assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED] * 2
     refused = anna.sign_in()
-    assert refused.outcome == TOO_MANY
+    assert refused.outcome == RATE_LIMITED
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert refused.body["error"]["request_id"] == "req-1"
     # neither others there nor the same user elsewhere suffer
@@ -52,67 +52,67 @@ def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: Person, clock: C
     assert anna.sign_in().status == 200
 
 
-def test_a_name_that_nobody_has_is_limited_alike(anna: Person, clock: Clock) -> None:
+def test_a_name_that_nobody_has_is_limited_alike(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     for name in ("nobody@acme", "anna@nowhere", "\0@" + "x" * 10_000):
         outcomes = [guess(anna, username=name) for _ in range(PER_USER + 1)]
-        assert outcomes == [WRONG] * PER_USER + [TOO_MANY]
+        assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED]
 
 
-def test_spellings_of_a_name_are_one_name(anna: Person, clock: Clock) -> None:
+def test_spellings_of_a_name_are_one_name(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     names = ["anna@acme", "ANNA@acme", " anna@ACME ", "Anna @acme", "anna@acme"]
     outcomes = {guess(anna, username=name) for name in names * 2}
-    assert outcomes == {WRONG}
-    assert {guess(anna, username=name) for name in names} == {TOO_MANY}
+    assert outcomes == {INVALID_GRANT}
+    assert {guess(anna, username=name) for name in names} == {RATE_LIMITED}
 
 
 def test_a_name_is_tried_fifty_times_a_quarter_of_an_hour_from_everywhere(
-    anna: Person, clock: Clock
+    anna: ExampleUser, clock: Clock
 ) -> None:
     clock.freeze()
-    outcomes = [guess(anna, f"198.51.100.{n}") for n in range(PER_USER_EVERYWHERE + 1)]
-    assert outcomes == [WRONG] * PER_USER_EVERYWHERE + [TOO_MANY]
+    outcomes = [guess(anna, f"198.51.100.{n}") for n in range(PER_USER_ALL_ADDRESSES + 1)]
+    assert outcomes == [INVALID_GRANT] * PER_USER_ALL_ADDRESSES + [RATE_LIMITED]
     refused = ask(anna.form(), address="198.51.100.99")
-    assert refused.outcome == TOO_MANY
+    assert refused.outcome == RATE_LIMITED
     wait = int(refused.headers["Retry-After"])
     assert 1 <= wait <= LONG_WINDOW
     clock.advance(wait)
     assert anna.sign_in().status == 200
 
 
-def test_one_address_locks_nobody_out_everywhere(anna: Person, clock: Clock) -> None:
+def test_one_address_locks_nobody_out_everywhere(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
     judged = 0
     for _ in range(LONG_WINDOW // WINDOW):
-        judged += [guess(anna) for _ in range(PER_USER + 2)].count(WRONG)
+        judged += [guess(anna) for _ in range(PER_USER + 2)].count(INVALID_GRANT)
         refused = anna.sign_in()
         clock.advance(WINDOW - 1)
-    assert judged == PER_USER_LONG
-    assert refused.outcome == TOO_MANY
+    assert judged == PER_USER_LONG_WINDOW
+    assert refused.outcome == RATE_LIMITED
     assert int(refused.headers["Retry-After"]) > WINDOW // 2
     assert ask(anna.form(), address="203.0.113.8").status == 200
 
 
-def test_refused_attempts_count_nowhere(anna: Person, clock: Clock) -> None:
+def test_refused_attempts_count_nowhere(anna: ExampleUser, clock: Clock) -> None:
     """Hammering at one address must not lock the user out of all others."""
     clock.freeze()
-    for _ in range(PER_USER_EVERYWHERE + 20):
+    for _ in range(PER_USER_ALL_ADDRESSES + 20):
         guess(anna)
     assert ask(anna.form(), address="198.51.100.1").status == 200
 
 
 def test_an_address_tries_a_hundred_times_a_minute(
-    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
     assert PER_ADDRESS == 100
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 8)
     names = [f"user{number}@acme" for number in range(9)]
     outcomes = [guess(anna, f"2001:db8:1:2::{n}", username=name) for n, name in enumerate(names)]
-    assert outcomes == [WRONG] * 8 + [TOO_MANY]
-    assert ask(anna.form(), address="2001:db8:1:2:ffff::1").outcome == TOO_MANY
+    assert outcomes == [INVALID_GRANT] * 8 + [RATE_LIMITED]
+    assert ask(anna.form(), address="2001:db8:1:2:ffff::1").outcome == RATE_LIMITED
     assert ask(anna.form(), address="2001:db8:1:3::1").status == 200
 
 
@@ -122,24 +122,24 @@ def test_refresh_tokens_are_limited_by_address(
     assert stack
     clock.freeze()
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
-    token = NO_TOKENS["no session"]
-    assert [renew(token).outcome for _ in range(4)] == [WRONG] * 3 + [TOO_MANY]
+    token = INVALID_TOKENS["no session"]
+    assert [renew(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
-def test_who_makes_no_mistakes_is_never_limited(anna: Person, clock: Clock) -> None:
+def test_who_makes_no_mistakes_is_never_limited(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     assert {anna.sign_in().status for _ in range(PER_USER + 5)} == {200}
 
 
-def test_codes_are_limited_with_passwords(two_step_anna: Person, clock: Clock) -> None:
+def test_codes_are_limited_with_passwords(two_step_anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     codes = [f"{number:06d}" for number in range(PER_USER)]
-    assert {two_step_anna.sign_in(otp=code).outcome for code in codes} == {WRONG}
-    assert two_step_anna.sign_in(otp=two_step_anna.code()).outcome == TOO_MANY
+    assert {two_step_anna.sign_in(otp=code).outcome for code in codes} == {INVALID_GRANT}
+    assert two_step_anna.sign_in(otp=two_step_anna.code()).outcome == RATE_LIMITED
 
 
 def test_twenty_at_once_judge_no_more_than_the_limit(
-    anna: Person, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
     judged = list[str]()
@@ -152,52 +152,54 @@ def test_twenty_at_once_judge_no_more_than_the_limit(
     aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
         outcomes = list(crowd.map(lambda _: guess(anna), range(20)))
-    assert set(outcomes) <= {WRONG, TOO_MANY}
-    assert len(judged) == outcomes.count(WRONG) <= PER_USER
+    assert set(outcomes) <= {INVALID_GRANT, RATE_LIMITED}
+    assert len(judged) == outcomes.count(INVALID_GRANT) <= PER_USER
     aws_faults.latency = 0.0
     # what was refused is not counted: as many as were not judged are left
     left = PER_USER - len(judged)
-    assert [guess(anna) for _ in range(left + 1)] == [WRONG] * left + [TOO_MANY]
+    assert [guess(anna) for _ in range(left + 1)] == [INVALID_GRANT] * left + [RATE_LIMITED]
 
 
-def _in_flight(anna: Person, monkeypatch: pytest.MonkeyPatch) -> Attempts:
+def _fill_with_attempts_in_flight(
+    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> AttemptCounters:
     """As many attempts as may be judged at once; whoever waits for them does so for no time."""
-    monkeypatch.setattr(attempt_limits, "_PAUSES", (0, 0))
-    attempts = Attempts.of_user("acme", anna.username, ADDRESS, now_ms() / 1000)
+    monkeypatch.setattr(attempt_limits, "_RETRY_DELAYS", (0, 0))
+    attempts = AttemptCounters.for_user("acme", anna.username, SOURCE_IP, now_ms() / 1000)
     for _ in range(PER_USER):
         attempts.begin(now_ms() / 1000)
     return attempts
 
 
 def test_who_is_refused_for_attempts_in_flight_may_come_again_at_once(
-    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
-    attempts = _in_flight(anna, monkeypatch)
+    attempts = _fill_with_attempts_in_flight(anna, monkeypatch)
     refused = anna.sign_in()
-    assert (refused.outcome, refused.headers["Retry-After"]) == (TOO_MANY, "1")
-    attempts.withdraw()
+    assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, "1")
+    attempts.cancel()
     assert anna.sign_in().status == 200
 
 
 def test_attempts_in_flight_that_failed_count_as_failures(
-    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
     clock.advance(WINDOW + 1 - now_ms() / 1000 % WINDOW)
-    attempts = _in_flight(anna, monkeypatch)
+    attempts = _fill_with_attempts_in_flight(anna, monkeypatch)
     for _ in range(PER_USER):
         attempts.fail()
     refused = anna.sign_in()
-    assert (refused.outcome, refused.headers["Retry-After"]) == (TOO_MANY, str(WINDOW - 1))
+    assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, str(WINDOW - 1))
 
 
 def test_what_could_not_be_judged_is_no_failure(
-    anna: Person, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
     with monkeypatch.context() as patch:
-        patch.setattr(user_grants, "_proven", _fails)
+        patch.setattr(user_grants, "_verify_credentials", _fails)
         answers = {guess(anna) for _ in range(PER_USER + 2)}
     assert answers == {(500, "internal_error")}
     assert anna.sign_in().status == 200

@@ -11,17 +11,21 @@ from tests import faults
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.integration.user_grants.oauth_requests import (
-    Person,
+    ExampleUser,
     caller_of,
     give_back,
     is_good,
     renew,
 )
-from tests.integration.user_grants.test_refresh_grant import WRONG, marks, reuses
+from tests.integration.user_grants.test_refresh_grant import (
+    INVALID_GRANT,
+    reused_sessions,
+    revocation_keys,
+)
 
-CALLS = range(14)
+CALL_NUMBERS = range(14)
 """More than the calls of any grant; the last ones disturb nothing."""
-CUTS: dict[str, Callable[[int], Fault]] = {
+INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
     "before": faults.kill_before,
     "after": faults.kill_after,
 }
@@ -34,7 +38,7 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
-def cut_off(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
+def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
     """Do it under the fault; tell whether it was cut off."""
     try:
         with aws_faults.faulty(fault):
@@ -44,13 +48,13 @@ def cut_off(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> boo
     return False
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("at", CALLS)
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
+@pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_a_sign_in_that_was_cut_off_can_be_repeated(
-    at: int, cut: str, two_step_anna: Person, aws_faults: AwsFaults
+    at: int, cut: str, two_step_anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     anna = two_step_anna
-    was_cut = cut_off(aws_faults, CUTS[cut](at), lambda: anna.sign_in(otp=anna.code()))
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: anna.sign_in(otp=anna.code()))
     # its code may be spent, and then the next one is good
     again = anna.sign_in(otp=anna.code(periods=1))
     assert again.status == 200
@@ -59,57 +63,57 @@ def test_a_sign_in_that_was_cut_off_can_be_repeated(
     assert was_cut or at > 9
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(6))
 def test_a_refresh_that_was_cut_off_leaves_the_old_token_or_a_new_one_alone(
-    at: int, cut: str, anna: Person, aws_faults: AwsFaults
+    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
-    was_cut = cut_off(aws_faults, CUTS[cut](at), lambda: renew(first.refresh_token))
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
     again = renew(first.refresh_token)
     if again.status == 200:
         assert is_good(first.access_token)
-        assert reuses() == []
+        assert reused_sessions() == []
     else:
         # it was exchanged, and nobody knows who has the new one
-        assert again.outcome == WRONG
+        assert again.outcome == INVALID_GRANT
         assert not is_good(first.access_token)
-        assert len(reuses()) == 1
+        assert len(reused_sessions()) == 1
         assert (at, cut) in {(4, "after"), (5, "before"), (5, "after")}
     assert was_cut == (at < 5)
     assert anna.sign_in().status == 200
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(9))
 def test_a_reuse_that_was_cut_off_is_found_again(
-    at: int, cut: str, anna: Person, aws_faults: AwsFaults
+    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
-    cut_off(aws_faults, CUTS[cut](at), lambda: renew(first.refresh_token))
-    assert renew(first.refresh_token).outcome == WRONG
-    assert renew(second.refresh_token).outcome == WRONG
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
+    assert renew(second.refresh_token).outcome == INVALID_GRANT
     assert not is_good(second.access_token)
-    assert len(reuses()) == len(marks()) == 1
+    assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(7))
 def test_giving_back_that_was_cut_off_can_be_repeated(
-    at: int, cut: str, anna: Person, aws_faults: AwsFaults
+    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
-    cut_off(aws_faults, CUTS[cut](at), lambda: give_back(first.refresh_token))
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: give_back(first.refresh_token))
     assert give_back(first.refresh_token).status == 200
-    assert renew(first.refresh_token).outcome == WRONG
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
-    assert len(marks()) == 1
+    assert len(revocation_keys()) == 1
 
 
-@pytest.mark.parametrize("at", CALLS)
+@pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_a_lost_answer_is_asked_for_again(
-    at: int, anna: Person, aws_faults: AwsFaults, clock: Clock
+    at: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     """botocore sends a call again; what was done already is not taken for somebody else's deed."""
     assert clock
@@ -120,12 +124,12 @@ def test_a_lost_answer_is_asked_for_again(
         second = renew(first.refresh_token)
     assert second.status == 200
     assert renew(second.refresh_token).status == 200
-    assert reuses() == []
+    assert reused_sessions() == []
 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_conflicts_and_throttling_are_waited_for(
-    times: int, anna: Person, aws_faults: AwsFaults, clock: Clock
+    times: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     with aws_faults.faulty(faults.conflict(times)):
@@ -146,7 +150,9 @@ def _only(operation: str, code: str) -> Fault:
     return fault
 
 
-def test_without_kms_nothing_is_lost(anna: Person, aws_faults: AwsFaults, clock: Clock) -> None:
+def test_without_kms_nothing_is_lost(
+    anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
+) -> None:
     assert clock
     token = anna.sign_in().refresh_token
     with aws_faults.faulty(_only("Sign", "KMSInternalException")):
@@ -156,7 +162,7 @@ def test_without_kms_nothing_is_lost(anna: Person, aws_faults: AwsFaults, clock:
 
 
 def test_of_twenty_with_one_token_one_wins_and_the_session_ends(
-    anna: Person, aws_faults: AwsFaults
+    anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
     aws_faults.latency = 0.01
@@ -165,13 +171,15 @@ def test_of_twenty_with_one_token_one_wins_and_the_session_ends(
     aws_faults.latency = 0.0
     won = [answer for answer in answers if answer.status == 200]
     assert len(won) == 1
-    assert {answer.outcome for answer in answers if answer.status != 200} == {WRONG}
+    assert {answer.outcome for answer in answers if answer.status != 200} == {INVALID_GRANT}
     assert not is_good(won[0].access_token)
-    assert renew(won[0].refresh_token).outcome == WRONG
-    assert len(reuses()) == len(marks()) == 1
+    assert renew(won[0].refresh_token).outcome == INVALID_GRANT
+    assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 
-def test_of_twenty_with_one_code_one_gets_in(two_step_anna: Person, aws_faults: AwsFaults) -> None:
+def test_of_twenty_with_one_code_one_gets_in(
+    two_step_anna: ExampleUser, aws_faults: AwsFaults
+) -> None:
     anna, code = two_step_anna, two_step_anna.code()
     aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
@@ -181,7 +189,7 @@ def test_of_twenty_with_one_code_one_gets_in(two_step_anna: Person, aws_faults: 
 
 
 def test_twenty_sign_ins_without_a_code_do_not_disturb_each_other(
-    anna: Person, aws_faults: AwsFaults
+    anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     aws_faults.latency = 0.005
     with ThreadPoolExecutor(20) as crowd:

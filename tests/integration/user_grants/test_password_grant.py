@@ -22,23 +22,23 @@ from tests.gateway import Erp
 from tests.integration.roles import Roles
 from tests.integration.user_grants.oauth_requests import (
     PASSWORD,
-    Person,
+    ExampleUser,
     ask,
     caller_of,
     enrol,
     hire,
+    post,
     renew,
-    send,
 )
 from tests.stack import Stack
 
-WRONG = {
+INVALID_CREDENTIALS = {
     "error": "invalid_grant",
     "error_description": "The user name, the password or the code is wrong.",
 }
 
 
-def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: Person) -> None:
+def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: ExampleUser) -> None:
     answer = anna.sign_in()
     assert answer.status == 200
     assert answer.headers["Cache-Control"] == "no-store"
@@ -59,11 +59,11 @@ def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: Person) -> None:
 
 
 @pytest.mark.parametrize("written", ["anna@acme", "Anna@acme", " anna @ACME ", "ANNA@Acme"])
-def test_case_and_spaces_around_names_do_not_matter(written: str, anna: Person) -> None:
+def test_case_and_spaces_around_names_do_not_matter(written: str, anna: ExampleUser) -> None:
     assert ask(anna.form(username=written)).status == 200
 
 
-def test_at_a_tenants_own_address_the_name_is_enough(anna: Person) -> None:
+def test_at_a_tenants_own_address_the_name_is_enough(anna: ExampleUser) -> None:
     set_address("acme", host="wms.acme.test")
     directory.forget()
     for name in ("anna", "anna@acme"):
@@ -72,18 +72,18 @@ def test_at_a_tenants_own_address_the_name_is_enough(anna: Person) -> None:
     directory.forget()
     for name in ("anna", "anna@acme"):
         answer = ask(anna.form(username=name), host="wms.beta.test")
-        assert (answer.status, answer.body) == (400, WRONG)
+        assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
-def test_json_is_accepted(anna: Person) -> None:
-    answer = send("token", json.dumps(anna.form()), content_type="application/json")
+def test_json_is_accepted(anna: ExampleUser) -> None:
+    answer = post("token", json.dumps(anna.form()), content_type="application/json")
     assert answer.status == 200
 
 
 # Who is refused
 
 
-def strangers(anna: Person) -> dict[str, dict[str, str]]:
+def wrong_credentials(anna: ExampleUser) -> dict[str, dict[str, str]]:
     """Attempts that must all look the same from outside."""
     return {
         "wrong password": anna.form(password="wrong horse battery"),
@@ -99,23 +99,25 @@ def strangers(anna: Person) -> dict[str, dict[str, str]]:
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(anna: Person, aws_faults: AwsFaults) -> None:
+def test_strangers_get_one_answer_after_the_same_calls(
+    anna: ExampleUser, aws_faults: AwsFaults
+) -> None:
     disabled = hire("dora")
     store = store_for("acme")
     run_transaction(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
     anna.sign_in()
     seen = {}
-    for name, form in {**strangers(anna), "disabled user": disabled.form()}.items():
+    for name, form in {**wrong_credentials(anna), "disabled user": disabled.form()}.items():
         with aws_faults.recorded() as made:
             answer = ask(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     # counted before it is judged, and as a failure afterwards, by four counters
     calls = ("BatchGetItem", "BatchGetItem", "GetItem", *["UpdateItem"] * 8)
-    assert set(seen.values()) == {(400, json.dumps(WRONG), calls)}, seen
+    assert set(seen.values()) == {(400, json.dumps(INVALID_CREDENTIALS), calls)}, seen
 
 
 def test_with_a_code_they_get_it_after_the_same_calls_too(
-    two_step_anna: Person, aws_faults: AwsFaults
+    two_step_anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     anna, berta = two_step_anna, hire("berta")
     anna.sign_in(otp=anna.code())
@@ -134,7 +136,7 @@ def test_with_a_code_they_get_it_after_the_same_calls_too(
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     assert len(set(seen.values())) == 1, seen
     ((status, body, calls),) = set(seen.values())
-    assert (status, json.loads(body)) == (400, WRONG)
+    assert (status, json.loads(body)) == (400, INVALID_CREDENTIALS)
     assert calls.count("Decrypt") == 1
     assert anna.sign_in(otp=anna.code(periods=1)).status == 200, "wrong passwords spend no code"
 
@@ -142,9 +144,9 @@ def test_with_a_code_they_get_it_after_the_same_calls_too(
 @pytest.mark.parametrize(
     "slug", ["nobody", "ACME.", "acme.evil", "-acme", "x" * 10_000, "a\0b", "Ácme", "", "ac me"]
 )
-def test_tenants_that_are_none_have_no_users(slug: str, anna: Person) -> None:
+def test_tenants_that_are_none_have_no_users(slug: str, anna: ExampleUser) -> None:
     answer = ask(anna.form(username=f"anna@{slug}"))
-    assert (answer.status, answer.body) == (400, WRONG)
+    assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
 BAD_FORMS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, str]]] = {
@@ -174,12 +176,12 @@ BAD_FORMS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_FORMS)
-def test_a_form_that_says_something_else_is_answered_exactly(name: str, anna: Person) -> None:
+def test_a_form_that_says_something_else_is_answered_exactly(name: str, anna: ExampleUser) -> None:
     changes, more, outcome = BAD_FORMS[name]
     assert ask(anna.form(**changes), **more).outcome == outcome
 
 
-BAD_TEXTS: dict[str, tuple[str, str, tuple[int, str]]] = {
+BAD_BODIES: dict[str, tuple[str, str, tuple[int, str]]] = {
     "a user name twice": (
         "grant_type=password&username=anna%40acme&username=x&password=p",
         "application/x-www-form-urlencoded",
@@ -208,14 +210,14 @@ BAD_TEXTS: dict[str, tuple[str, str, tuple[int, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_TEXTS)
+@pytest.mark.parametrize("name", BAD_BODIES)
 def test_a_body_that_cannot_be_read_costs_no_call(
     name: str, stack: Stack, aws_faults: AwsFaults
 ) -> None:
     assert stack
-    body, content_type, outcome = BAD_TEXTS[name]
+    body, content_type, outcome = BAD_BODIES[name]
     with aws_faults.recorded() as made:
-        assert send("token", body, content_type=content_type).outcome == outcome
+        assert post("token", body, content_type=content_type).outcome == outcome
     assert made.operations == []
 
 
@@ -228,7 +230,7 @@ def test_a_body_that_cannot_be_read_costs_no_call(
     ],
 )
 def test_a_tenant_that_is_not_served_tells_so_to_its_users_alone(
-    state: Any, outcome: tuple[int, str], anna: Person
+    state: Any, outcome: tuple[int, str], anna: ExampleUser
 ) -> None:
     refresh = anna.sign_in().refresh_token
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
@@ -237,48 +239,50 @@ def test_a_tenant_that_is_not_served_tells_so_to_its_users_alone(
     for _ in range(12):
         assert anna.sign_in().outcome == outcome
     assert renew(refresh).outcome == outcome
-    assert ask(anna.form(password="wrong")).body == WRONG
+    assert ask(anna.form(password="wrong")).body == INVALID_CREDENTIALS
     assert renew(refresh[:-1] + ("A" if refresh[-1] != "A" else "B")).status != 200
 
 
 # Two steps
 
 
-def test_without_a_code_a_two_step_user_gets_a_token_that_says_so(two_step_anna: Person) -> None:
+def test_without_a_code_a_two_step_user_gets_a_token_that_says_so(
+    two_step_anna: ExampleUser,
+) -> None:
     assert not caller_of(two_step_anna.sign_in().access_token).second_factor
     with_code = two_step_anna.sign_in(otp=two_step_anna.code())
     assert caller_of(with_code.access_token).second_factor
 
 
 def test_a_code_works_once_and_tolerates_a_clock_that_is_off(
-    two_step_anna: Person, clock: Clock
+    two_step_anna: ExampleUser, clock: Clock
 ) -> None:
     anna = two_step_anna
     early, late = anna.code(), anna.code(periods=1)
     assert anna.sign_in(otp=early).status == 200
-    assert anna.sign_in(otp=early).body == WRONG
+    assert anna.sign_in(otp=early).body == INVALID_CREDENTIALS
     assert anna.sign_in(otp=late).status == 200
     clock.advance(60)
-    assert anna.sign_in(otp=early).body == WRONG
-    assert anna.sign_in(otp=anna.code(periods=-2)).body == WRONG
+    assert anna.sign_in(otp=early).body == INVALID_CREDENTIALS
+    assert anna.sign_in(otp=anna.code(periods=-2)).body == INVALID_CREDENTIALS
     assert anna.sign_in(otp=anna.code()).status == 200
 
 
-def test_a_recovery_code_works_once_in_place_of_a_code(two_step_anna: Person) -> None:
+def test_a_recovery_code_works_once_in_place_of_a_code(two_step_anna: ExampleUser) -> None:
     first, second, *_ = two_step_anna.recovery_codes
     assert caller_of(two_step_anna.sign_in(otp=first).access_token).second_factor
-    assert two_step_anna.sign_in(otp=first).body == WRONG
+    assert two_step_anna.sign_in(otp=first).body == INVALID_CREDENTIALS
     assert two_step_anna.sign_in(otp=second.upper().replace("-", " ")).status == 200
 
 
-def test_a_code_of_a_user_who_has_none_is_not_looked_at(anna: Person) -> None:
+def test_a_code_of_a_user_who_has_none_is_not_looked_at(anna: ExampleUser) -> None:
     assert caller_of(anna.sign_in(otp="123456").access_token).second_factor
 
 
 # Mobile applications
 
 
-def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: Person) -> None:
+def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
     basic = "Basic " + base64.b64encode(f"{app.client_id}:".encode()).decode()
     for answer in (
@@ -291,7 +295,7 @@ def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: Person) -> None
         assert caller.user_id == anna.id
 
 
-def test_only_an_application_of_the_tenant_that_is_in_use_counts(anna: Person) -> None:
+def test_only_an_application_of_the_tenant_that_is_in_use_counts(anna: ExampleUser) -> None:
     revoked, foreign = create_mobile_client("acme", "Old"), create_mobile_client("beta", "Theirs")
     revoke_client(revoked.client_id)
     for client in (revoked, foreign):
@@ -314,7 +318,7 @@ def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
 # What it costs
 
 
-def test_a_sign_in_costs_seven_round_trips_warm(anna: Person, aws_faults: AwsFaults) -> None:
+def test_a_sign_in_costs_seven_round_trips_warm(anna: ExampleUser, aws_faults: AwsFaults) -> None:
     anna.sign_in()
     with aws_faults.recorded() as made:
         assert anna.sign_in().status == 200

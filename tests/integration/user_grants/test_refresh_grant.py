@@ -14,12 +14,12 @@ from shared.identity.tenancy.directory import directory, read, tenant_key
 from shared.identity.users import credentials, service
 from shared.identity.users.models import PasswordReset, RoleChange, UserChange
 from shared.identity.users.roles import change_role
-from shared.identity.users.sessions import LIFETIME, session_key, session_of
+from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
-    Person,
+    ExampleUser,
     caller_of,
     enrol,
     hire,
@@ -28,29 +28,29 @@ from tests.integration.user_grants.oauth_requests import (
 )
 from tests.stack import Stack
 
-WRONG = (400, "invalid_grant")
+INVALID_GRANT = (400, "invalid_grant")
 
 
-def marks(slug: str = "acme") -> set[str]:
+def revocation_keys(slug: str = "acme") -> set[str]:
     item = read(tenant_key(slug))
     assert item
     return set(item["revoked"]["M"])
 
 
-def reuses() -> list[str | None]:
+def reused_sessions() -> list[str | None]:
     """Targets of the entries of the audit log that tell of a reuse."""
     parameters = AuditParameters(action="session.reused")
     page = list_entries(store_for("acme"), parameters, "UTC")
     return [record.entity.target.id for record in page.records]
 
 
-def changed(token: str, at: int) -> str:
+def with_changed_character(token: str, at: int) -> str:
     """The same token with another character at a place."""
     other = "A" if token[at] != "A" else "B"
     return token[:at] + other + token[at:][1:]
 
 
-def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: Person) -> None:
+def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: ExampleUser) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
     third = renew(second.refresh_token)
@@ -62,41 +62,41 @@ def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: Person) -> No
     assert all(is_good(answer.access_token) for answer in (first, second, third))
 
 
-def test_a_token_used_twice_ends_the_session_and_what_came_from_it(anna: Person) -> None:
+def test_a_token_used_twice_ends_the_session_and_what_came_from_it(anna: ExampleUser) -> None:
     first, other = anna.sign_in(), anna.sign_in()
     second = renew(first.refresh_token)
-    assert renew(first.refresh_token).outcome == WRONG
-    assert renew(second.refresh_token).outcome == WRONG
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
+    assert renew(second.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
     assert not is_good(second.access_token)
     session = caller_of(first.access_token).session
-    assert marks() == {f"session:{session}"}
-    assert reuses() == [session]
+    assert revocation_keys() == {f"session:{session}"}
+    assert reused_sessions() == [session]
     # the same user elsewhere does not notice
     assert is_good(other.access_token)
     assert renew(other.refresh_token).status == 200
 
 
-def test_an_old_token_of_the_session_is_a_reuse_too(anna: Person) -> None:
+def test_an_old_token_of_the_session_is_a_reuse_too(anna: ExampleUser) -> None:
     tokens = [anna.sign_in().refresh_token]
     for _ in range(5):
         tokens.append(renew(tokens[-1]).refresh_token)
-    assert renew(tokens[0]).outcome == WRONG
-    assert renew(tokens[-1]).outcome == WRONG
-    assert len(reuses()) == 1
+    assert renew(tokens[0]).outcome == INVALID_GRANT
+    assert renew(tokens[-1]).outcome == INVALID_GRANT
+    assert len(reused_sessions()) == 1
 
 
-def test_who_knows_a_session_cannot_end_it(anna: Person) -> None:
+def test_who_knows_a_session_cannot_end_it(anna: ExampleUser) -> None:
     """The session's id is in every access token."""
     token = anna.sign_in().refresh_token
     family = token.rindex(".") + 1
-    for forged in (changed(token, family), token[:family] + "A" * 65):
-        assert renew(forged).outcome == WRONG
-    assert marks() == set()
+    for forged in (with_changed_character(token, family), token[:family] + "A" * 65):
+        assert renew(forged).outcome == INVALID_GRANT
+    assert revocation_keys() == set()
     assert renew(token).status == 200
 
 
-NO_TOKENS = {
+INVALID_TOKENS = {
     "nothing like it": "x",
     "an access token": "a.b.c",
     "no session": "str_acme.1-" + "0" * 24 + "." + "A" * 65,
@@ -114,30 +114,32 @@ NO_TOKENS = {
 }
 
 
-@pytest.mark.parametrize("name", NO_TOKENS)
+@pytest.mark.parametrize("name", INVALID_TOKENS)
 def test_what_is_no_refresh_token_is_refused(name: str, stack: Stack) -> None:
     assert stack
-    assert renew(NO_TOKENS[name]).outcome == WRONG
-    assert marks() == set()
+    assert renew(INVALID_TOKENS[name]).outcome == INVALID_GRANT
+    assert revocation_keys() == set()
 
 
-def test_no_token_and_a_scope_are_the_clients_mistakes(anna: Person) -> None:
+def test_no_token_and_a_scope_are_the_clients_mistakes(anna: ExampleUser) -> None:
     assert renew("").outcome == (400, "invalid_request")
     token = anna.sign_in().refresh_token
     assert renew(token, scope="products:read").outcome == (400, "invalid_scope")
     assert renew(token).status == 200
 
 
-def test_a_session_of_another_tenant_is_unknown_at_an_address_of_ones_own(anna: Person) -> None:
+def test_a_session_of_another_tenant_is_unknown_at_an_address_of_ones_own(
+    anna: ExampleUser,
+) -> None:
     token = anna.sign_in().refresh_token
-    assert renew(token.replace("str_acme.", "str_beta.")).outcome == WRONG
+    assert renew(token.replace("str_acme.", "str_beta.")).outcome == INVALID_GRANT
     set_address("beta", host="wms.beta.test")
     directory.forget()
-    assert renew(token, host="wms.beta.test").outcome == WRONG
+    assert renew(token, host="wms.beta.test").outcome == INVALID_GRANT
     assert renew(token).status == 200
 
 
-def test_a_session_lasts_thirty_days_from_its_last_use(anna: Person, clock: Clock) -> None:
+def test_a_session_lasts_thirty_days_from_its_last_use(anna: ExampleUser, clock: Clock) -> None:
     token = anna.sign_in().refresh_token
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
@@ -145,11 +147,11 @@ def test_a_session_lasts_thirty_days_from_its_last_use(anna: Person, clock: Cloc
     token = renew(token).refresh_token
     clock.advance(LIFETIME + 1)
     # DynamoDB has not removed it yet
-    assert renew(token).outcome == WRONG
+    assert renew(token).outcome == INVALID_GRANT
 
 
 def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
-    anna: Person, stack: Stack
+    anna: ExampleUser, stack: Stack
 ) -> None:
     token = anna.sign_in().refresh_token
     secret = token[token.rindex(".") + 1 :]
@@ -162,21 +164,21 @@ def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
 # Applications
 
 
-def test_an_applications_session_needs_the_application(anna: Person) -> None:
+def test_an_applications_session_needs_the_application(anna: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     erp = create_client("acme", "ERP")
     token = anna.sign_in(client_id=app.client_id).refresh_token
-    assert renew(token).outcome == WRONG
-    assert renew(token, client_id=other.client_id).outcome == WRONG
+    assert renew(token).outcome == INVALID_GRANT
+    assert renew(token, client_id=other.client_id).outcome == INVALID_GRANT
     assert renew(token, client_id="stm_acme_" + "0" * 24).outcome == (401, "invalid_client")
     assert renew(token, **erp._asdict()).outcome == (400, "unauthorized_client")
     own = anna.sign_in().refresh_token
-    assert renew(own, client_id=app.client_id).outcome == WRONG
+    assert renew(own, client_id=app.client_id).outcome == INVALID_GRANT
     good = renew(token, client_id=app.client_id)
     assert caller_of(good.access_token).kind == "mobile"
 
 
-def test_a_revoked_application_takes_its_sessions_along(anna: Person) -> None:
+def test_a_revoked_application_takes_its_sessions_along(anna: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
     first = anna.sign_in(client_id=app.client_id)
     revoke_client(app.client_id)
@@ -188,39 +190,39 @@ def test_a_revoked_application_takes_its_sessions_along(anna: Person) -> None:
 # What happened to the user meanwhile
 
 
-def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: Person) -> None:
+def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: ExampleUser) -> None:
     first = anna.sign_in()
     store = store_for("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
         run_transaction(store, partial(service.change_user, number=anna.id, change=change))
-        assert renew(first.refresh_token).outcome == WRONG
+        assert renew(first.refresh_token).outcome == INVALID_GRANT
         assert not is_good(first.access_token)
     # what is issued in the same second as the mark is good
     assert is_good(anna.sign_in().access_token)
 
 
-def test_a_new_password_ends_the_sessions_of_the_old_one(anna: Person) -> None:
+def test_a_new_password_ends_the_sessions_of_the_old_one(anna: ExampleUser) -> None:
     first = anna.sign_in()
     new = PasswordReset(password="another horse battery staple")
     run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
-    assert renew(first.refresh_token).outcome == WRONG
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
-    assert anna.sign_in().outcome == WRONG
+    assert anna.sign_in().outcome == INVALID_GRANT
     anna.password = "another horse battery staple"
     again = anna.sign_in()
     assert is_good(again.access_token)
     assert is_good(renew(again.refresh_token).access_token)
 
 
-def test_a_deleted_user_is_out(anna: Person) -> None:
+def test_a_deleted_user_is_out(anna: ExampleUser) -> None:
     first = anna.sign_in()
     run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
-    assert renew(first.refresh_token).outcome == WRONG
-    assert anna.sign_in().outcome == WRONG
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
+    assert anna.sign_in().outcome == INVALID_GRANT
     assert not is_good(first.access_token)
 
 
-def test_rights_are_those_of_the_moment(anna: Person) -> None:
+def test_rights_are_those_of_the_moment(anna: ExampleUser) -> None:
     first = anna.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
     run_transaction(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
@@ -230,7 +232,7 @@ def test_rights_are_those_of_the_moment(anna: Person) -> None:
     assert is_good(second.access_token)
 
 
-def test_the_second_factor_follows_the_session_and_the_user(anna: Person) -> None:
+def test_the_second_factor_follows_the_session_and_the_user(anna: ExampleUser) -> None:
     enrol(anna)
     without, with_code = anna.sign_in(), anna.sign_in(otp=anna.code())
     again, proven = renew(without.refresh_token), renew(with_code.refresh_token)
@@ -241,22 +243,22 @@ def test_the_second_factor_follows_the_session_and_the_user(anna: Person) -> Non
 
 
 def test_a_crowd_of_reuses_leaves_one_mark_per_user(
-    anna: Person, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocations, "CAPACITY", 2)
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
     for _ in range(5):
         first = anna.sign_in()
         renew(first.refresh_token)
         renew(first.refresh_token)
         directory.forget()
-    assert len(marks()) == 3
-    assert f"user:{anna.id}" in marks()
+    assert len(revocation_keys()) == 3
+    assert f"user:{anna.id}" in revocation_keys()
 
 
 # What it costs
 
 
-def test_a_refresh_costs_five_round_trips_warm(anna: Person, aws_faults: AwsFaults) -> None:
+def test_a_refresh_costs_five_round_trips_warm(anna: ExampleUser, aws_faults: AwsFaults) -> None:
     token = renew(anna.sign_in().refresh_token).refresh_token
     with aws_faults.recorded() as made:
         assert renew(token).status == 200
@@ -269,13 +271,13 @@ def test_a_refresh_costs_five_round_trips_warm(anna: Person, aws_faults: AwsFaul
     ]
 
 
-def test_a_session_is_stored_with_its_end(anna: Person) -> None:
+def test_a_session_is_stored_with_its_end(anna: ExampleUser) -> None:
     answer = anna.sign_in()
     session = caller_of(answer.access_token).session
     assert session
     item = store_for("acme").get(session_key(session))
     assert item
-    found = session_of(item)
+    found = session_from_item(item)
     assert found
     assert found.expires_at - found.created_at == LIFETIME
     assert hire("berta").id != found.user_id == anna.id

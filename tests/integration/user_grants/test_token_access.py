@@ -10,13 +10,13 @@ from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.user_grants.oauth_requests import Person, give_back, renew
+from tests.integration.user_grants.oauth_requests import ExampleUser, give_back, renew
 from tests.stack import Stack
 
-ELSEWHERE = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]
+OTHER_PATHS = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]
 
 
-def at(stack: Stack, path: str, token: str) -> tuple[int, str]:
+def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
     """Status and code of a GET with a token."""
     answer = Erp(stack.gateway, token).get(path)
     code: str = answer.json().get("error", {}).get("code", "")
@@ -24,56 +24,56 @@ def at(stack: Stack, path: str, token: str) -> tuple[int, str]:
 
 
 def test_a_user_reads_everything_and_changes_what_the_roles_allow(
-    stack: Stack, anna: Person
+    stack: Stack, anna: ExampleUser
 ) -> None:
     token = anna.sign_in().access_token
-    assert at(stack, "/warehouses", token) == (200, "")
-    assert at(stack, "/users/me", token) == (200, "")
-    assert at(stack, "/users", token) == (403, "forbidden")
+    assert get_with(stack, "/warehouses", token) == (200, "")
+    assert get_with(stack, "/users/me", token) == (200, "")
+    assert get_with(stack, "/users", token) == (403, "forbidden")
     caller = Erp(stack.gateway, token)
     assert caller.post("/products", {}).json()["error"]["code"] == "forbidden"
     assert caller.post("/providers", {}).status == 422
 
 
-def by_application(anna: Person) -> str:
+def by_application(anna: ExampleUser) -> str:
     app = create_mobile_client("acme", "Scanner")
     return anna.sign_in(client_id=app.client_id).access_token
 
 
-def without_a_code(anna: Person) -> str:
+def without_a_code(anna: ExampleUser) -> str:
     return anna.sign_in().access_token
 
 
 @pytest.mark.parametrize("sign_in", [by_application, without_a_code])
 def test_a_restricted_token_lists_products_and_nothing_else(
-    sign_in: Callable[[Person], str], stack: Stack, two_step_anna: Person
+    sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_anna: ExampleUser
 ) -> None:
     token = sign_in(two_step_anna)
-    assert at(stack, "/products", token) == (200, "")
-    for path in ELSEWHERE:
+    assert get_with(stack, "/products", token) == (200, "")
+    for path in OTHER_PATHS:
         outcome = (404, "not_found") if path == "/nowhere" else (403, "client_not_allowed")
-        assert at(stack, path, token) == outcome
+        assert get_with(stack, path, token) == outcome
     caller = Erp(stack.gateway, token)
     assert caller.post("/products", {}).json()["error"]["code"] == "client_not_allowed"
 
 
-def test_with_a_code_two_steps_are_enough(stack: Stack, two_step_anna: Person) -> None:
+def test_with_a_code_two_steps_are_enough(stack: Stack, two_step_anna: ExampleUser) -> None:
     token = two_step_anna.sign_in(otp=two_step_anna.code()).access_token
-    assert at(stack, "/warehouses", token) == (200, "")
+    assert get_with(stack, "/warehouses", token) == (200, "")
 
 
-def test_what_was_given_back_is_out(stack: Stack, anna: Person) -> None:
+def test_what_was_given_back_is_out(stack: Stack, anna: ExampleUser) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
-    assert at(stack, "/products", first.access_token) == (200, "")
+    assert get_with(stack, "/products", first.access_token) == (200, "")
     give_back(second.refresh_token)
     directory.forget()
     for token in (first.access_token, second.access_token):
-        assert at(stack, "/products", token) == (401, "unauthenticated")
+        assert get_with(stack, "/products", token) == (401, "unauthenticated")
 
 
 def test_no_line_of_the_log_carries_a_secret(
-    two_step_anna: Person, stack: Stack, log: io.StringIO
+    two_step_anna: ExampleUser, stack: Stack, log: io.StringIO
 ) -> None:
     anna, code = two_step_anna, two_step_anna.code()
     first = anna.sign_in(otp=code)
@@ -81,7 +81,7 @@ def test_no_line_of_the_log_carries_a_secret(
     renew(first.refresh_token)
     anna.sign_in(password="a password that is wrong", otp=anna.recovery_codes[0])
     give_back(first.access_token)
-    at(stack, "/products", first.access_token)
+    get_with(stack, "/products", first.access_token)
     logged = log.getvalue()
     assert "invalid_grant" in logged
     for secret in (
@@ -98,7 +98,11 @@ def test_no_line_of_the_log_carries_a_secret(
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("kind", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR"])
 def test_whoever_the_authorizer_cannot_judge_is_told_to_come_again(
-    kind: str, stack: Stack, anna: Person, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    stack: Stack,
+    anna: ExampleUser,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first is the gateway's word for a function that fails, the other for none at all."""
     caller = Erp(stack.gateway, anna.sign_in().access_token)

@@ -8,38 +8,42 @@ from shared.identity.tenancy import revocations
 from shared.identity.tenancy.directory import directory
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
-    Person,
+    ExampleUser,
     ask,
     give_back,
     is_good,
+    post,
     renew,
-    send,
 )
-from tests.integration.user_grants.test_refresh_grant import WRONG, marks, reuses
+from tests.integration.user_grants.test_refresh_grant import (
+    INVALID_GRANT,
+    reused_sessions,
+    revocation_keys,
+)
 from tests.stack import Stack
 
 
-def test_a_refresh_token_ends_its_session_with_everything_from_it(anna: Person) -> None:
+def test_a_refresh_token_ends_its_session_with_everything_from_it(anna: ExampleUser) -> None:
     first, other = anna.sign_in(), anna.sign_in()
     second = renew(first.refresh_token)
     for _ in range(2):
         answer = give_back(second.refresh_token)
         assert (answer.status, answer.body) == (200, None)
-    assert renew(second.refresh_token).outcome == WRONG
+    assert renew(second.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
     assert not is_good(second.access_token)
     assert is_good(other.access_token)
-    assert reuses() == []
+    assert reused_sessions() == []
 
 
-def test_an_old_refresh_token_ends_the_session_too(anna: Person) -> None:
+def test_an_old_refresh_token_ends_the_session_too(anna: ExampleUser) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
     assert give_back(first.refresh_token).status == 200
-    assert renew(second.refresh_token).outcome == WRONG
+    assert renew(second.refresh_token).outcome == INVALID_GRANT
 
 
-def test_an_access_token_ends_alone(anna: Person) -> None:
+def test_an_access_token_ends_alone(anna: ExampleUser) -> None:
     first = anna.sign_in()
     for _ in range(2):
         assert give_back(first.access_token, token_type_hint="refresh_token").status == 200
@@ -52,17 +56,17 @@ def test_what_is_no_token_needs_no_revoking(token: str, stack: Stack) -> None:
     assert stack
     answer = give_back(token)
     assert (answer.status, answer.body) == (200, None)
-    assert marks() == set()
+    assert revocation_keys() == set()
 
 
-def test_who_knows_a_session_cannot_end_it(anna: Person) -> None:
+def test_who_knows_a_session_cannot_end_it(anna: ExampleUser) -> None:
     token = anna.sign_in().refresh_token
     forged = token[: token.rindex(".") + 1] + "A" * 65
     assert give_back(forged).status == 200
     assert renew(token).status == 200
 
 
-def test_the_token_of_an_application_is_not_anothers(anna: Person) -> None:
+def test_the_token_of_an_application_is_not_anothers(anna: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     tokens = anna.sign_in(client_id=app.client_id)
     for token in (tokens.access_token, tokens.refresh_token):
@@ -70,12 +74,12 @@ def test_the_token_of_an_application_is_not_anothers(anna: Person) -> None:
         assert refused.outcome == (400, "unauthorized_client")
         unknown = give_back(token, client_id="stm_acme_" + "0" * 24)
         assert unknown.outcome == (401, "invalid_client")
-    assert marks() == set()
+    assert revocation_keys() == set()
     assert give_back(tokens.refresh_token, client_id=app.client_id).status == 200
     assert not is_good(tokens.access_token)
 
 
-def test_integration_clients_and_users_keep_to_their_own(anna: Person) -> None:
+def test_integration_clients_and_users_keep_to_their_own(anna: ExampleUser) -> None:
     erp = create_client("acme", "ERP")
     tokens = anna.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
@@ -84,40 +88,40 @@ def test_integration_clients_and_users_keep_to_their_own(anna: Person) -> None:
     own = ask({"grant_type": "client_credentials", **erp._asdict()}).access_token
     assert give_back(own).outcome == (401, "invalid_client")
     assert give_back(own, client_id=erp.client_id).outcome == (401, "invalid_client")
-    assert marks() == set()
+    assert revocation_keys() == set()
     assert give_back(own, **erp._asdict()).status == 200
 
 
-def test_at_the_address_of_another_tenant_a_token_is_none(anna: Person) -> None:
+def test_at_the_address_of_another_tenant_a_token_is_none(anna: ExampleUser) -> None:
     set_address("beta", host="wms.beta.test")
     directory.forget()
     tokens = anna.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
         assert give_back(token, host="wms.beta.test").status == 200
-    assert marks() == set()
+    assert revocation_keys() == set()
 
 
-def test_tokens_of_a_tenant_that_is_not_served_can_be_given_back(anna: Person) -> None:
+def test_tokens_of_a_tenant_that_is_not_served_can_be_given_back(anna: ExampleUser) -> None:
     tokens = anna.sign_in()
     set_state("acme", "suspended")
     directory.forget()
     assert give_back(tokens.refresh_token).status == 200
-    assert len(marks()) == 1
+    assert len(revocation_keys()) == 1
 
 
 def test_a_session_ends_however_many_marks_there_are(
-    anna: Person, monkeypatch: pytest.MonkeyPatch
+    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = anna.sign_in()
-    monkeypatch.setattr(revocations, "CAPACITY", 0)
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 0)
     assert give_back(tokens.access_token).status == 200
     assert not is_good(tokens.access_token)
     assert give_back(tokens.refresh_token).status == 200
-    assert set(marks()) == {f"user:{anna.id}"}
+    assert set(revocation_keys()) == {f"user:{anna.id}"}
 
 
 def test_without_a_token_nothing_is_asked(stack: Stack, aws_faults: AwsFaults) -> None:
     assert stack
     with aws_faults.recorded() as made:
-        assert send("revoke", "token_type_hint=x").outcome == (400, "invalid_request")
+        assert post("revoke", "token_type_hint=x").outcome == (400, "invalid_request")
     assert made.operations == []

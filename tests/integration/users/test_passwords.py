@@ -11,8 +11,14 @@ from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.user_grants.oauth_requests import Person, hire, is_good, renew
-from tests.integration.users.user_requests import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import ExampleUser, hire, is_good, renew
+from tests.integration.users.user_requests import (
+    CONCURRENCY,
+    as_user,
+    create_user,
+    log_of,
+    run_concurrently,
+)
 from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
 
@@ -45,7 +51,7 @@ def test_a_reset_makes_a_password_and_puts_everybody_out(erp: Erp) -> None:
 
 
 def test_a_reset_takes_a_password_that_is_given(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
 
     assert erp.post(f"/users/{user}/reset-password", {"password": _NEW}).data["password"] is None
     assert _is(stack, user, _NEW)
@@ -58,7 +64,7 @@ def test_a_reset_takes_a_password_that_is_given(stack: Stack, erp: Erp) -> None:
 
 
 def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     changed = as_user(stack, user).post("/users/me/password", _CHANGE)
 
     assert changed.status == 200
@@ -78,7 +84,7 @@ def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
 
 
 def test_nobody_changes_it_for_them(stack: Stack, erp: Erp) -> None:
-    maria, ana = new_user(erp), new_user(erp, "ana")
+    maria, ana = create_user(erp), create_user(erp, "ana")
     for other in (erp, as_user(stack, ana, "users.manage"), as_user(stack, ana)):
         answer = other.post(f"/users/{maria}/password", _CHANGE)
         assert (answer.status, answer.code) == (403, "forbidden")
@@ -86,7 +92,7 @@ def test_nobody_changes_it_for_them(stack: Stack, erp: Erp) -> None:
 
 
 def test_all_that_is_wrong_is_told_at_once(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     she = as_user(stack, user)
 
     def problems(**body: object) -> list[str]:
@@ -121,7 +127,7 @@ def test_the_session_that_did_it_goes_on_alone(stack: Stack) -> None:
     assert is_good(renew(again.refresh_token).access_token)
 
 
-def _sign_in_with(person: Person, password: str) -> None:
+def _sign_in_with(person: ExampleUser, password: str) -> None:
     assert person.sign_in().outcome == (400, "invalid_grant")
     person.password = password
     assert person.sign_in().status == 200
@@ -131,7 +137,7 @@ def test_the_current_password_cannot_be_tried_for_long(
     stack: Stack, erp: Erp, clock: Clock
 ) -> None:
     clock.freeze()
-    maria, ana = new_user(erp), new_user(erp, "ana")
+    maria, ana = create_user(erp), create_user(erp, "ana")
     she, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
     statuses = [
         she.post("/users/me/password", wrong).status
@@ -151,19 +157,19 @@ def test_of_twenty_changes_at_once_one_is_the_first(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     """The others are told that the current password is another one by now."""
-    user = new_user(erp)
+    user = create_user(erp)
     she = as_user(stack, user)
     aws_faults.latency = 0.01
     attempts_left = password_check_limit.PER_MINUTE
-    chosen = [f"{number} green bottles hanging" for number in range(AT_ONCE)]
+    chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
 
-    answers = at_once(
+    answers = run_concurrently(
         lambda number: she.post("/users/me/password", {**_CHANGE, "new_password": chosen[number]})
     )
 
     statuses = Counter(answer.status for answer in answers)
     assert statuses[200] == 1
-    assert statuses[422] + statuses[429] + statuses[401] == AT_ONCE - 1
+    assert statuses[422] + statuses[429] + statuses[401] == CONCURRENCY - 1
     assert statuses[422] <= attempts_left
     won = next(number for number, answer in enumerate(answers) if answer.status == 200)
     assert _is(stack, user, chosen[won])
@@ -173,7 +179,7 @@ def test_of_twenty_changes_at_once_one_is_the_first(
 def test_what_is_kept_of_a_request_does_not_help_to_guess_its_password(
     stack: Stack, erp: Erp, route: str
 ) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     own = route == "password"
     body = _CHANGE if own else {"password": _NEW}
     who = as_user(stack, user) if own else erp

@@ -17,8 +17,14 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.user_grants.oauth_requests import Person, enrol, hire, is_good, renew
-from tests.integration.users.user_requests import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import ExampleUser, enrol, hire, is_good, renew
+from tests.integration.users.user_requests import (
+    CONCURRENCY,
+    as_user,
+    create_user,
+    log_of,
+    run_concurrently,
+)
 from tests.stack import Stack
 
 
@@ -42,7 +48,7 @@ def _login(user: int) -> Login:
 
 def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     she = as_user(stack, user)
 
     enrolled = she.post("/users/me/totp")
@@ -70,7 +76,7 @@ def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) 
 
 def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     nothing = _confirm(erp, user, "000000")
     assert (nothing.status, nothing.code) == (409, "conflict")
 
@@ -85,7 +91,7 @@ def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
 
 def test_enrolling_again_replaces_what_waits(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     first, second = (erp.post(f"/users/{user}/totp").data for _ in range(2))
     assert not set(first["recovery_codes"]) & set(second["recovery_codes"])
 
@@ -116,13 +122,13 @@ def test_of_twenty_confirmations_with_one_code_one_counts(
     erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
     aws_faults.latency = 0.01
 
-    answers = at_once(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
+    answers = run_concurrently(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
 
-    assert Counter(answer.status for answer in answers) == {200: 1, 409: AT_ONCE - 1}
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: CONCURRENCY - 1}
     assert [entry["action"] for entry in log_of(erp, action="user.totp_enrolled")] != []
     assert len(log_of(erp, action="user.totp_enrolled")) == 1
 
@@ -137,17 +143,17 @@ def _spend(user: int, code: str) -> bool:
     def use_case(tx: Transaction) -> bool:
         account = repository.read_account(tx.store, user)
         assert account is not None
-        after = second_factor.spent("acme", account.login, code, tx.now_ms / 1000)
+        after = second_factor.use_code("acme", account.login, code, tx.now_ms / 1000)
         if after is None:
             return False
-        repository.bind(tx, account, after)
+        repository.bind_sign_in(tx, account, after)
         return True
 
     return run_transaction(store, use_case)
 
 
 @pytest.fixture
-def anna(stack: Stack, clock: Clock) -> Person:
+def anna(stack: Stack, clock: Clock) -> ExampleUser:
     """A user with two-step verification, none of whose codes of this moment are spent."""
     assert stack
     clock.freeze()
@@ -156,26 +162,28 @@ def anna(stack: Stack, clock: Clock) -> Person:
     return anna
 
 
-def _app_code(person: Person) -> str:
+def _app_code(person: ExampleUser) -> str:
     return person.code()
 
 
-def _recovery_code(person: Person) -> str:
+def _recovery_code(person: ExampleUser) -> str:
     return person.recovery_codes[3]
 
 
 @pytest.mark.parametrize("choose", [_app_code, _recovery_code])
 def test_a_code_is_spent_once_by_twenty_at_once(
-    anna: Person, aws_faults: AwsFaults, choose: Callable[[Person], str]
+    anna: ExampleUser, aws_faults: AwsFaults, choose: Callable[[ExampleUser], str]
 ) -> None:
     code = choose(anna)
     aws_faults.latency = 0.01
 
-    assert sorted(at_once(lambda _: _spend(anna.id, code))) == [False] * (AT_ONCE - 1) + [True]
+    assert sorted(run_concurrently(lambda _: _spend(anna.id, code))) == [False] * (
+        CONCURRENCY - 1
+    ) + [True]
     assert not _spend(anna.id, code)
 
 
-def test_codes_work_as_long_as_a_clock_may_be_off(anna: Person, clock: Clock) -> None:
+def test_codes_work_as_long_as_a_clock_may_be_off(anna: ExampleUser, clock: Clock) -> None:
     early, late = anna.code(), anna.code(periods=1)
     assert _spend(anna.id, late)
     assert not _spend(anna.id, early), "a code before the one that was spent"
@@ -187,7 +195,7 @@ def test_codes_work_as_long_as_a_clock_may_be_off(anna: Person, clock: Clock) ->
     assert not _spend(anna.id, missed)
 
 
-def test_each_recovery_code_works_once_however_it_is_typed(anna: Person) -> None:
+def test_each_recovery_code_works_once_however_it_is_typed(anna: ExampleUser) -> None:
     for code in anna.recovery_codes:
         assert _spend(anna.id, code.upper().replace("-", " "))
         assert not _spend(anna.id, code)
@@ -195,7 +203,7 @@ def test_each_recovery_code_works_once_however_it_is_typed(anna: Person) -> None
 
 
 def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
-    anna: Person, erp: Erp
+    anna: ExampleUser, erp: Erp
 ) -> None:
     bert = hire("bert")
     waiting = erp.post(f"/users/{bert.id}/totp").data
@@ -204,16 +212,16 @@ def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
     assert not _spend(bert.id, waiting["recovery_codes"][0])
 
 
-def test_a_secret_can_be_unsealed_for_its_user_alone(anna: Person) -> None:
+def test_a_secret_can_be_unsealed_for_its_user_alone(anna: ExampleUser) -> None:
     factor = _login(anna.id).second_factor
     assert factor is not None
-    assert second_factor.unsealed("acme", anna.id, factor.sealed) == anna.secret
+    assert second_factor.unseal_secret("acme", anna.id, factor.sealed_secret) == anna.secret
     for tenant, user in (("beta", anna.id), ("acme", anna.id + 1)):
         with pytest.raises(ClientError):
-            second_factor.unsealed(tenant, user, factor.sealed)
+            second_factor.unseal_secret(tenant, user, factor.sealed_secret)
 
 
-def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp: Erp) -> None:
+def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: ExampleUser, erp: Erp) -> None:
     for method, path, body in (
         ("PATCH", "", {"is_active": False}),
         ("PATCH", "", {"is_active": True}),
@@ -224,7 +232,7 @@ def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp:
         tx = Transaction(store_for("acme"))
         account = repository.read_account(tx.store, anna.id)
         assert account is not None
-        repository.bind(tx, account, account.login)
+        repository.bind_sign_in(tx, account, account.login)
         assert erp.send(method, f"/users/{anna.id}{path}", body).status == 200
         with pytest.raises(StaleRead):
             tx.commit()
@@ -234,7 +242,7 @@ def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp:
 
 
 def test_it_can_be_switched_off_by_oneself_and_by_others(
-    stack: Stack, anna: Person, erp: Erp
+    stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
     she = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
     off = she.delete("/users/me/totp")
@@ -251,7 +259,7 @@ def test_it_can_be_switched_off_by_oneself_and_by_others(
 
 def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     before = erp.get(f"/users/{user}").data
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
 
@@ -263,7 +271,7 @@ def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
     ]
 
 
-def test_a_reset_of_the_password_leaves_the_second_factor(anna: Person, erp: Erp) -> None:
+def test_a_reset_of_the_password_leaves_the_second_factor(anna: ExampleUser, erp: Erp) -> None:
     anna.password = erp.post(f"/users/{anna.id}/reset-password").data["password"]
     assert _login(anna.id).two_step
     assert is_good(anna.sign_in(otp=anna.code()).access_token)

@@ -13,13 +13,13 @@ from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.user_grants.oauth_requests import caller_of, hire, is_good, renew
 from tests.integration.users.user_requests import (
-    AT_ONCE,
+    CONCURRENCY,
     as_user,
-    at_once,
     at_the_last_moment,
+    create_role,
+    create_user,
     log_of,
-    new_role,
-    new_user,
+    run_concurrently,
 )
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -34,7 +34,7 @@ def _problems(answer: Any) -> list[str]:
 
 
 def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
-    role = new_role(erp)
+    role = create_role(erp)
     made = erp.post("/users", {**MARIA, "username": " Maria.LOPEZ ", "roles": [role]})
 
     assert made.status == 201
@@ -65,8 +65,8 @@ def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
 
 
 def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
-    new_user(erp)
-    role = new_role(erp)
+    create_user(erp)
+    role = create_role(erp)
     wrong = {
         "username": "maria.lopez",
         "name": "",
@@ -89,13 +89,13 @@ def test_a_bad_password_is_refused(erp: Erp, password: object) -> None:
 
 
 def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
-    role = new_role(erp)
+    role = create_role(erp)
     aws_faults.latency = 0.01
     body = {**MARIA, "roles": [role], "password": PASSWORD}
 
-    answers = at_once(lambda number: erp.post("/users", body, key=f"maria-{number}"))
+    answers = run_concurrently(lambda number: erp.post("/users", body, key=f"maria-{number}"))
 
-    assert Counter(answer.status for answer in answers) == {201: 1, 422: AT_ONCE - 1}
+    assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert {tuple(_problems(one)) for one in answers if one.status == 422} == {("username",)}
     assert [user["username"] for user in erp.walk("/users")] == ["maria.lopez"]
     assert_totals_are_true(stack, take_census(stack))
@@ -106,8 +106,8 @@ def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsF
 
 
 def test_only_what_is_sent_changes(erp: Erp) -> None:
-    first, second = new_role(erp, "A"), new_role(erp, "B")
-    user = new_user(erp, roles=[first])
+    first, second = create_role(erp, "A"), create_role(erp, "B")
+    user = create_user(erp, roles=[first])
     before = erp.get(f"/users/{user}").data
 
     changed = erp.patch(f"/users/{user}", {"email": None, "roles": [second, first]})
@@ -132,18 +132,18 @@ def test_only_what_is_sent_changes(erp: Erp) -> None:
     ],
 )
 def test_what_a_change_must_not_be(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     assert _problems(erp.patch(f"/users/{user}", body)) == fields
 
 
 def test_a_user_name_stays(erp: Erp) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     assert erp.patch(f"/users/{user}", {"username": "other"}).data["username"] == "maria.lopez"
 
 
 def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
-    role = new_role(erp)
-    user = new_user(erp, roles=[role])
+    role = create_role(erp)
+    user = create_user(erp, roles=[role])
     shown = erp.get(f"/users/{user}").data
 
     assert erp.delete(f"/users/{user}").data == shown
@@ -157,7 +157,7 @@ def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> 
     ):
         assert (answer.status, answer.code) == (410, "gone")
     assert read_account(stack.store(), user) is None
-    assert new_user(erp, roles=[role]) == user + 1
+    assert create_user(erp, roles=[role]) == user + 1
     assert erp.delete(f"/users/{user + 1}").status == 200
     assert erp.delete(f"/roles/{role}").status == 200
 
@@ -184,7 +184,7 @@ def test_a_disabled_user_is_out_and_back_in_when_enabled(erp: Erp) -> None:
 def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
     assert erp
     anna = hire()
-    other = new_role(erp, "Readers")
+    other = create_role(erp, "Readers")
     before = anna.sign_in()
 
     erp.patch(f"/users/{anna.id}", {"roles": [*anna.roles, other]})
@@ -229,7 +229,7 @@ def test_a_deleted_user_is_out(erp: Erp) -> None:
 
 
 def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> None:
-    maria, ana = new_user(erp), new_user(erp, "ana")
+    maria, ana = create_user(erp), create_user(erp, "ana")
     shown = erp.get(f"/users/{maria}").data
     she = as_user(stack, maria)
 
@@ -248,7 +248,7 @@ def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> No
 
 
 def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> None:
-    maria = new_user(erp)
+    maria = create_user(erp)
     for claims in ({"kind": "mobile"}, {"second_factor": False}):
         limited = as_user(stack, maria, "users.manage", **claims)
         for method, path in (
@@ -264,8 +264,8 @@ def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> N
 
 
 def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
-    role = new_role(erp)
-    user = new_user(erp, roles=[role])
+    role = create_role(erp)
+    user = create_user(erp, roles=[role])
     target = f"/users/{user}"
     administrator = as_user(stack, 99, "users.manage")
 

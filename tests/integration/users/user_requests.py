@@ -11,19 +11,19 @@ from tests.gateway import Erp
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
 
-AT_ONCE = 20
+CONCURRENCY = 20
 
 
-def at_once[R](act: Callable[[int], R]) -> list[R]:
+def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
     """Do it twenty times at the same instant."""
-    barrier = Barrier(AT_ONCE)
+    barrier = Barrier(CONCURRENCY)
 
     def worker(number: int) -> R:
         barrier.wait()
         return act(number)
 
-    with ThreadPoolExecutor(AT_ONCE) as workers:
-        return list(workers.map(worker, range(AT_ONCE)))
+    with ThreadPoolExecutor(CONCURRENCY) as workers:
+        return list(workers.map(worker, range(CONCURRENCY)))
 
 
 def at_the_last_moment(
@@ -40,14 +40,14 @@ def at_the_last_moment(
     return aws_faults.faulty(meanwhile)
 
 
-def new_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
+def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
     """Create a role."""
     answer = erp.post("/roles", {"name": name, "permissions": list(permissions)})
     assert answer.status == 201, answer.text
     return int(answer.data["id"])
 
 
-def new_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
+def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
     """Create a user whose password is PASSWORD."""
     plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
     answer = erp.post("/users", {**plain, **body})

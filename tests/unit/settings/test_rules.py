@@ -25,13 +25,13 @@ def change(**sent: Any) -> SettingsChange:
 
 
 def test_nothing_sent_is_nothing_wanted() -> None:
-    assert rules.wanted_of(tenant("waves"), change()) == {}
-    assert rules.wanted_of(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
+    assert rules.requested_settings(tenant("waves"), change()) == {}
+    assert rules.requested_settings(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
 
 
 @given(st.frozensets(st.sampled_from(sorted(MODULES))), _SWITCHES)
 def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[str, bool]) -> None:
-    after = rules.wanted_of(tenant(*before), change(modules=switches))["modules"]
+    after = rules.requested_settings(tenant(*before), change(modules=switches))["modules"]
     for module in MODULES:
         assert (module in after) == switches.get(module, module in before)
 
@@ -44,9 +44,9 @@ def test_only_switching_on_is_switching_on(
     *, before: bool, after: bool, is_switched_on: bool
 ) -> None:
     known = tenant("waves", "transfer_orders") if before else tenant("waves")
-    wanted = rules.wanted_of(known, change(modules={"transfer_orders": after}))
-    assert rules.switches_on(known, wanted, "transfer_orders") is is_switched_on
-    assert not rules.switches_on(known, {"timezone": "UTC"}, "transfer_orders")
+    wanted = rules.requested_settings(known, change(modules={"transfer_orders": after}))
+    assert rules.enables_module(known, wanted, "transfer_orders") is is_switched_on
+    assert not rules.enables_module(known, {"timezone": "UTC"}, "transfer_orders")
 
 
 @pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])

@@ -13,7 +13,9 @@ _GOOD = "eleven green bottles"
 
 
 def _problem(password: str) -> str | None:
-    return passwords.problem(password, username="maria.lopez-diaz", tenant="talleres-norte")
+    return passwords.password_problem(
+        password, username="maria.lopez-diaz", tenant="talleres-norte"
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,8 @@ def test_what_anybody_would_try_is_refused(password: str, why: str) -> None:
 
 def test_every_common_password_could_otherwise_be_chosen() -> None:
     assert all(
-        len(one) >= passwords.SHORTEST and one == one.casefold() for one in passwords._COMMONEST
+        len(one) >= passwords.MIN_LENGTH and one == one.casefold()
+        for one in passwords._COMMON_PASSWORDS
     )
 
 
@@ -120,7 +123,7 @@ def test_a_hash_of_other_costs_is_compared_by_its_own() -> None:
 
 
 def test_a_made_password_can_be_chosen_typed_and_is_never_the_same() -> None:
-    made = [passwords.new_password() for _ in range(200)]
+    made = [passwords.generate_password() for _ in range(200)]
 
     assert len(set(made)) == 200
     for one in made:
