@@ -1,14 +1,14 @@
-"""Limits on failed attempts to prove who one is.
+"""Limits on failed authentication attempts of clients and users.
 
-Client secrets of 256 bits cannot be guessed; what their limits protect is the quota of KMS, which
-every attempt draws on and which the honest clients need. Passwords and codes can be guessed: their
-attempts are counted before they are judged, so that no number of them at once passes a limit.
-They are in flight until it is known whether they failed: what is refused because of those alone
-may be let in a moment later.
+Client secrets of 256 bits cannot be guessed; their limits protect the KMS quota, which every
+attempt uses. Passwords and codes can be guessed. Their attempts are counted before the credentials
+are checked, so that concurrent attempts cannot exceed a limit. An attempt is in flight until its
+result is known; one that is refused only because of attempts in flight may succeed a moment later.
 
-Counted is per minute, per network address, and per client id or user name at an address; for
-user names also in a longer window, at an address and over all of them, so that no single address
-can use up what there is. Counted per client id alone, a stranger could lock out an ERP.
+Failures are counted per minute: per IP address, and per client id or user name at an IP address.
+User names are also counted in a longer window, per IP address and over all addresses, so that one
+address alone cannot use up the limit of all. Client ids are never counted over all addresses:
+otherwise anybody could lock out an ERP.
 """
 
 import hashlib
@@ -27,53 +27,53 @@ from shared.kernel.errors import ServiceError
 
 WINDOW = 60
 LONG_WINDOW = 15 * 60
-"""Seconds."""
+"""Lengths of the counting windows, in seconds."""
 
 PER_CLIENT = 10
 PER_USER = 10
 PER_ADDRESS = 100
-"""Failed attempts per window: with a client id or a user name at an address, and there in all."""
+"""Allowed failures per window: per client id or user name at an IP address, and per IP address."""
 
 PER_USER_LONG_WINDOW = 20
 PER_USER_ALL_ADDRESSES = 50
-"""Failed attempts per long window with a user name, at an address and from all together."""
+"""Allowed failures per long window and user name: at one IP address, and over all addresses."""
 
 _RETRY_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
-"""Seconds at most between looks for whether attempts in flight have ended."""
+"""Longest pauses in seconds before retries while too many attempts are in flight."""
 
 
 class _AttemptCounts(NamedTuple):
-    """What a counter holds."""
+    """The values of a counter."""
 
     failed: int
     in_flight: int
-    """Attempts that are being judged, or whose judge died."""
+    """Attempts that are being checked, or whose check was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptCounter:
-    """Failed attempts of one kind in one window: an item of the control table."""
+    """The counter of one limit in one window: an item of the control table."""
 
     key: str
     limit: int
     ends_at: int
-    """Seconds since the epoch."""
+    """End of the window, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptCounters:
-    """The counters that an attempt belongs to."""
+    """The counters of one authentication attempt."""
 
     counters: tuple[AttemptCounter, ...]
 
     @classmethod
     def for_client(cls, client_id: str, address: str, now: float) -> "AttemptCounters":
-        """Find the counters of an attempt with a client's secret.
+        """Return the counters of an attempt with a client secret.
 
         Args:
-            client_id: Whatever was presented as client id.
-            address: Network address of the caller; IPv6 counts by its /64 network, which is
-                what one customer of a provider has.
+            client_id: The presented client id, valid or not.
+            address: IP address of the caller. An IPv6 address counts as its /64 network, which a
+                provider usually assigns to one customer.
             now: Seconds since the epoch.
         """
         network = _network(address)
@@ -86,41 +86,41 @@ class AttemptCounters:
 
     @classmethod
     def for_user(cls, tenant: str, username: str, address: str, now: float) -> "AttemptCounters":
-        """Find the counters of an attempt with a user's password or code.
+        """Return the counters of an attempt with a user's password or code.
 
         Args:
-            tenant: Whatever was presented as the tenant's name.
-            username: Whatever was presented as user name.
-            address: Network address of the caller.
+            tenant: The presented slug, valid or not.
+            username: The presented user name, valid or not.
+            address: IP address of the caller.
             now: Seconds since the epoch.
         """
-        network, who = _network(address), _digest(tenant, username)
+        network, user = _network(address), _digest(tenant, username)
         return cls(
             (
-                _make_counter("user", _digest(who, network), PER_USER, WINDOW, now),
+                _make_counter("user", _digest(user, network), PER_USER, WINDOW, now),
                 _make_counter(
-                    "name-here", _digest(who, network), PER_USER_LONG_WINDOW, LONG_WINDOW, now
+                    "name-here", _digest(user, network), PER_USER_LONG_WINDOW, LONG_WINDOW, now
                 ),
-                _make_counter("name", who, PER_USER_ALL_ADDRESSES, LONG_WINDOW, now),
+                _make_counter("name", user, PER_USER_ALL_ADDRESSES, LONG_WINDOW, now),
                 _make_counter("address", network, PER_ADDRESS, WINDOW, now),
             )
         )
 
     @classmethod
     def for_address(cls, address: str, now: float) -> "AttemptCounters":
-        """Find the counter of attempts with what cannot be guessed, by network address."""
+        """Return the counter of attempts with credentials that cannot be guessed, per IP address."""
         return cls((_make_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
 
     @property
     def keys(self) -> list[str]:
-        """Keys of the counters in the control table."""
+        """The keys of the counters in the control table."""
         return [counter.key for counter in self.counters]
 
     def ensure_allowed(self, items: Mapping[str, Mapping[str, Any]], now: float) -> None:
-        """Refuse the attempt when too many failed before it.
+        """Raise an error if a limit of failures is reached.
 
         Args:
-            items: The items of the counters, as far as they exist, by key.
+            items: Key → item of the counters that exist.
             now: Seconds since the epoch.
 
         Raises:
@@ -137,16 +137,17 @@ class AttemptCounters:
         )
 
     def record_failure(self) -> None:
-        """Count one more failure."""
+        """Count a failure."""
         map_concurrently(partial(_add_to_counter, failed=1), list(self.counters))
 
     def begin(self, now: float) -> None:
-        """Count the attempt before it is judged; `fail` or `withdraw` ends it.
+        """Count the attempt as in flight before its credentials are checked.
 
-        Where too many others are in flight it waits for a moment; as many as the limit go on.
+        End it with `fail` or `cancel`. While too many other attempts are in flight, wait up to
+        about 3 s; as many as the limit proceed.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After; the attempt must not be judged.
+            ServiceError: rate_limited, with Retry-After. The credentials must not be checked.
         """
         for pause in (*_RETRY_DELAYS, 0):
             counts = map_concurrently(partial(_add_to_counter, in_flight=1), list(self.counters))
@@ -157,25 +158,25 @@ class AttemptCounters:
             ]
             if not over:
                 return
-            self.cancel()  # what is not judged is no failure
+            self.cancel()  # an attempt that is not checked is not a failure
             _refuse_if_any(
                 [counter for counter, count in over if count.failed >= counter.limit], now
             )
             time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
-        raise _rate_limited("Too many attempts at this moment; try again.", 1)
+        raise _rate_limited("Too many concurrent attempts; try again in 1 s.", 1)
 
     def fail(self) -> None:
-        """End an attempt that was begun and turned out to be wrong."""
+        """End an attempt in flight and count it as a failure."""
         map_concurrently(partial(_add_to_counter, failed=1, in_flight=-1), list(self.counters))
 
     def cancel(self) -> None:
-        """Take an attempt back that was begun."""
+        """End an attempt in flight without counting it."""
         map_concurrently(partial(_add_to_counter, in_flight=-1), list(self.counters))
 
 
-def _make_counter(kind: str, whose: str, limit: int, window: int, now: float) -> AttemptCounter:
+def _make_counter(kind: str, owner: str, limit: int, window: int, now: float) -> AttemptCounter:
     number = int(now) // window
-    return AttemptCounter(f"FAILURES#{number}#{kind}#{whose}", limit, (number + 1) * window)
+    return AttemptCounter(f"FAILURES#{number}#{kind}#{owner}", limit, (number + 1) * window)
 
 
 def _digest(*parts: str) -> str:
@@ -184,12 +185,12 @@ def _digest(*parts: str) -> str:
 
 def _refuse_if_any(over: list[AttemptCounter], now: float) -> None:
     if over:
-        wait = max(counter.ends_at for counter in over) - int(now)
-        raise _rate_limited("Too many failed attempts; wait the seconds in Retry-After.", wait)
+        wait = max(1, max(counter.ends_at for counter in over) - int(now))
+        raise _rate_limited(f"Too many failed attempts; try again in {wait} s.", wait)
 
 
 def _rate_limited(message: str, wait: int) -> ServiceError:
-    return ServiceError(message, "rate_limited", headers={"Retry-After": str(max(1, wait))})
+    return ServiceError(message, "rate_limited", headers={"Retry-After": str(wait)})
 
 
 def _add_to_counter(

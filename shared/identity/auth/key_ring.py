@@ -1,7 +1,7 @@
-"""Which keys sign and verify tokens: the item `KEYS` of the control table.
+"""The keys that sign and verify access tokens: the item `KEYS` of the control table.
 
-Attributes: version, and `keys`, a list of {kms_key, signs_from, retired_at}. Until the
-first rotation there is no such item: the deployment's own keys are in use, and the first signs.
+Attributes: `version`, and `keys`, a list of {kms_key, signs_from, retired_at}. The item exists from
+the first rotation on. Before that, the keys of the deployment are in use and the first one signs.
 """
 
 import time
@@ -18,40 +18,40 @@ KEYS = "KEYS"
 """Key of the item in the control table."""
 
 UNKNOWN_KEY_REREAD = 10.0
-"""Seconds between two looks for a key that is not known, however many tokens name one."""
+"""Minimum seconds between two reads because of an unknown `kid`, however many tokens have one."""
 
 SHOWN_BEFORE = 300
-"""Seconds before it signs from which a key is in the published key set."""
+"""Seconds that a key is in the published key set before it starts to sign."""
 
 _CACHE_SECONDS = 300.0
-"""Seconds that known keys are used without looking again."""
+"""Seconds that the keys are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A signing key of the service."""
+    """A key that signs access tokens."""
 
     kms_key: str
-    """Its id in KMS."""
+    """Id of the KMS key."""
     signs_from: int = 0
-    """Second since the epoch from which it signs, until the next one does."""
+    """Time in seconds since the epoch from which it signs, until the next key takes over."""
     retired_at: int | None = None
-    """Since when it verifies nothing any more; None while it is in use."""
+    """Time of its retirement in seconds since the epoch; None while it verifies tokens."""
 
     @property
     def kid(self) -> str:
-        """Its name in tokens and in the key set."""
+        """Its id in token headers and in the key set."""
         return kid_of(self.kms_key)
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """All keys, as they were at one moment."""
+    """All signing keys, as read at one moment."""
 
     all: tuple[Key, ...]
-    """The retired ones too, the oldest first."""
+    """Including retired keys, oldest first."""
     version: int = 0
-    """Rises with every change; 0 before the first."""
+    """Incremented with every change; 0 before the first."""
 
     @property
     def in_use(self) -> tuple[Key, ...]:
@@ -59,14 +59,14 @@ class Keys:
         return tuple(key for key in self.all if key.retired_at is None)
 
     def signer(self, now: float) -> Key:
-        """Return the key that signs at a moment (seconds since the epoch)."""
-        begun = [key for key in self.in_use if key.signs_from <= now]
-        if not begun:  # clocks differ, and the first one in use has just begun
+        """Return the key that signs at `now`, in seconds since the epoch."""
+        started = [key for key in self.in_use if key.signs_from <= now]
+        if not started:  # clocks differ: the first key in use has just started
             return min(self.in_use, key=_signs_from)
-        return max(begun, key=_signs_from)
+        return max(started, key=_signs_from)
 
     def find(self, kid: str) -> Key | None:
-        """Find a key that verifies."""
+        """Return the key in use with this `kid`; None if there is none."""
         return next((key for key in self.in_use if key.kid == kid), None)
 
 
@@ -75,45 +75,45 @@ def _signs_from(key: Key) -> int:
 
 
 class KeyRing:
-    """The keys as an execution environment knows them."""
+    """The signing keys, cached in an execution environment."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: Keys | None = None
+        self._cached: Keys | None = None
         self._read_at = 0.0
 
     def signing_key(self) -> Key:
-        """Return the key that signs now."""
+        """Return the current signing key."""
         return self._keys(_CACHE_SECONDS).signer(now_ms() / 1000)
 
     def published(self) -> list[Key]:
-        """Return the keys of the published set, as they were seconds ago."""
+        """Return the keys of the published key set, at most seconds old."""
         moment = now_ms() / 1000 + SHOWN_BEFORE
         return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
     def find(self, kid: str) -> Key | None:
-        """Find the key that a token names, also one that came into use a moment ago."""
+        """Return the key with a token's `kid`; read the keys again if it is not among the cached ones."""
         return self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
 
     def load(self, items: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take note of the keys among items of the control table that were just read with them."""
-        self._known, self._read_at = keys_of(items.get(KEYS)), self._clock()
+        """Cache the keys found in items of the control table that were just read."""
+        self._cached, self._read_at = keys_of(items.get(KEYS)), self._clock()
 
     def forget(self) -> None:
-        """Drop what is known."""
-        self._known = None
+        """Empty the cache."""
+        self._cached = None
 
     def _keys(self, max_age: float) -> Keys:
-        known = self._known
-        if known is None or self._clock() - self._read_at >= max_age:
+        keys = self._cached
+        if keys is None or self._clock() - self._read_at >= max_age:
             item = read(KEYS)
             self.load({KEYS: item} if item else {})
-            known = self._known or keys_of(item)
-        return known
+            keys = self._cached or keys_of(item)
+        return keys
 
 
 def keys_of(item: Mapping[str, Any] | None) -> Keys:
-    """Read the item, in DynamoDB's JSON; None: there is none."""
+    """Parse the item, given in DynamoDB's JSON; without it, return the keys of the deployment."""
     if item is None:
         return Keys(tuple(Key(each) for each in config().signing_keys))
     return Keys(
@@ -132,7 +132,7 @@ def _key_from_attributes(attributes: Mapping[str, Any]) -> Key:
 
 
 def item_of(keys: Keys) -> dict[str, Any]:
-    """Write the item, in DynamoDB's JSON."""
+    """Return the item in DynamoDB's JSON."""
     return {
         "pk": {"S": KEYS},
         "version": {"N": str(keys.version)},
@@ -151,4 +151,4 @@ def _attributes(key: Key) -> dict[str, Any]:
 
 
 key_ring = KeyRing()
-"""The execution environment's own."""
+"""The instance of this execution environment."""
