@@ -1,4 +1,4 @@
-"""Routes of tokens, all open to callers without one.
+"""The OAuth 2.0 endpoints, which need no access token.
 
 POST /oauth/token                              client_credentials, password, refresh_token
 POST /oauth/revoke                             RFC 7009
@@ -31,7 +31,7 @@ from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError, Servi
 from shared.kernel.observability import bind, count, flush, logger, span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
-"""`none`: applications that users sign in by have no secret."""
+"""`none` is for mobile applications, which have no secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ type _Grant = Callable[[Mapping[str, Any], _Form], IssuedTokens]
 
 
 def _client_credentials(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
-    presented = read_client_credentials(event, form)
+    client_auth = read_client_credentials(event, form)
     return client_grants.client_credentials_grant(
-        presented, form.get("scope", ""), origin_of(event)
+        client_auth, form.get("scope", ""), origin_of(event)
     )
 
 
 def _password(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
-    from shared.identity.users import user_grants  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import user_grants  # noqa: PLC0415  saves client_credentials requests 100 ms
 
     _require(form, "username", "password")
     _refuse_scope(form)
@@ -62,7 +62,7 @@ def _password(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
 
 
 def _refresh_token(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
-    from shared.identity.users import user_grants  # noqa: PLC0415  100 ms that clients need not wait for
+    from shared.identity.users import user_grants  # noqa: PLC0415  saves client_credentials requests 100 ms
 
     _require(form, "refresh_token")
     _refuse_scope(form)
@@ -81,45 +81,45 @@ _GRANTS: Mapping[str, _Grant] = {
 def _require(form: _Form, *names: str) -> None:
     missing = [name for name in names if name not in form]
     if missing:
-        raise OAuthError("invalid_request", f"Missing: {', '.join(missing)}.")
+        raise OAuthError("invalid_request", f"Missing parameters: {', '.join(missing)}.")
 
 
 def _refuse_scope(form: _Form) -> None:
     if form.get("scope", "").strip(" "):
-        raise OAuthError("invalid_scope", "What users may do comes from their roles; send none.")
+        raise OAuthError("invalid_scope", "A user has permissions of roles; send no scope.")
 
 
 def _token(event: Mapping[str, Any]) -> _Response:
     form = read_form(event)
     _require(form, "grant_type")
     if form["grant_type"] not in _GRANTS:
-        raise OAuthError("unsupported_grant_type", f"Supported: {', '.join(_GRANTS)}.")
-    granted = _GRANTS[form["grant_type"]](event, form)
+        raise OAuthError("unsupported_grant_type", f"Supported grant types: {', '.join(_GRANTS)}.")
+    issued = _GRANTS[form["grant_type"]](event, form)
     body = {
-        "access_token": granted.access_token,
+        "access_token": issued.access_token,
         "token_type": "Bearer",
         "expires_in": tokens.LIFETIME,
-        "scope": " ".join(sorted(granted.scopes)),
+        "scope": " ".join(sorted(issued.scopes)),
     }
-    return _Response(body | _refresh_token_field(granted))
+    return _Response(body | _refresh_token_field(issued))
 
 
-def _refresh_token_field(granted: IssuedTokens) -> dict[str, str]:
-    return {"refresh_token": granted.refresh_token} if granted.refresh_token else {}
+def _refresh_token_field(issued: IssuedTokens) -> dict[str, str]:
+    return {"refresh_token": issued.refresh_token} if issued.refresh_token else {}
 
 
 def _revoke(event: Mapping[str, Any]) -> _Response:
-    from shared.identity.users import sessions, token_revocation  # noqa: PLC0415  100 ms, and no token waits
+    from shared.identity.users import sessions, token_revocation  # noqa: PLC0415  saves token requests 100 ms
 
     form = read_form(event)
-    presented = read_client(event, form)
+    client_auth = read_client(event, form)
     _require(form, "token")
     token = form["token"]
-    # no refresh token is an integration client's
-    if presented and presented.secret and not sessions.parse_refresh_token(token):
-        client_grants.revoke_client_token(presented, token, origin_of(event))
+    # integration clients have no refresh tokens
+    if client_auth and client_auth.secret and not sessions.parse_refresh_token(token):
+        client_grants.revoke_client_token(client_auth, token, origin_of(event))
     else:
-        token_revocation.revoke_user_token(token, presented, origin_of(event))
+        token_revocation.revoke_user_token(token, client_auth, origin_of(event))
     return _Response(None)
 
 
@@ -132,7 +132,7 @@ def _metadata(event: Mapping[str, Any]) -> _Response:
     tenant = directory.tenant(owner) if owner else None
     address = tenant.base_url if tenant else directory.shared_address()
     if address is None:
-        raise NotFound("The address of a tenant")
+        raise NotFound("A tenant at this host")
     return _Response(
         {
             "issuer": address,
@@ -157,38 +157,38 @@ _ROUTES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], _Response]]] = {
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """Answer one request of API Gateway (REST proxy event)."""
+    """Handle a request of API Gateway (REST proxy event)."""
     request_id = event["requestContext"]["requestId"]
-    # behind a custom domain the path also carries the domain's base path
+    # with a custom domain, the path also contains the base path of the domain
     path = event["path"].partition("/v1")[2]
     route = path if path in _ROUTES else "unknown"
     bind(request_id=request_id, route=route)
     try:
         with span(route):
-            reply = _route_request(event, path)
+            response = _route_request(event, path)
     except OAuthError as error:
-        logger.info("refused", extra={"code": error.code})
+        logger.info("token request rejected", extra={"code": error.code})
         count(f"oauth.{error.code}")
-        reply = _oauth_error_response(error)
+        response = _oauth_error_response(error)
     except ServiceError as error:
-        reply = _error_response(error, request_id)
+        response = _error_response(error, request_id)
     except (ClientError, BotoCoreError):
-        logger.exception("AWS failed")
-        reply = _error_response(ServiceUnavailable(), request_id)
-    except Exception:  # noqa: BLE001  the last line before the caller
-        logger.exception("unexpected failure")
-        reply = _error_response(ServiceError("The service failed."), request_id)
+        logger.exception("AWS call failed")
+        response = _error_response(ServiceUnavailable(), request_id)
+    except Exception:  # noqa: BLE001  every failure must become a response
+        logger.exception("unexpected error")
+        response = _error_response(ServiceError("The service failed."), request_id)
     flush()
     return {
-        "statusCode": reply.status,
+        "statusCode": response.status,
         "headers": {
             "Content-Type": "application/json",
             "Cache-Control": "no-store",
             "Pragma": "no-cache",
             "X-Request-Id": request_id,
-            **reply.headers,
+            **response.headers,
         },
-        "body": "" if reply.body is None else json.dumps(reply.body),
+        "body": "" if response.body is None else json.dumps(response.body),
     }
 
 
@@ -202,7 +202,7 @@ def _route_request(event: Mapping[str, Any], path: str) -> _Response:
 
 
 def _oauth_error_response(error: OAuthError) -> _Response:
-    # how the client authenticates is told even when it tried the body (RFC 6749, section 5.2)
+    # also sent if the client authenticated in the body (RFC 6749, section 5.2)
     headers = {"WWW-Authenticate": 'Basic realm="oauth", charset="UTF-8"'}
     return _Response(
         {"error": error.code, "error_description": error.description},

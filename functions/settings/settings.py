@@ -1,4 +1,4 @@
-"""How a company works."""
+"""Routes of the settings."""
 
 from shared.http.request import Request
 from shared.http.routes import ResourceResponse, Routes
@@ -14,7 +14,7 @@ _ALL = {"scope": "settings:manage", "permission": "users.manage", "response": Co
 
 @routes.declare("GET", "/settings", "Get the settings", **_ALL)
 def get_settings(store: Store, _request: Request) -> ResourceResponse:
-    """Read how the company works."""
+    """Return the settings."""
     return ResourceResponse(views.company_settings(service.get_settings(store)))
 
 
@@ -24,10 +24,10 @@ def get_settings(store: Store, _request: Request) -> ResourceResponse:
     "Change the settings",
     body=SettingsChange,
     errors=("rule_blocked",),
-    description="Only the fields sent change; plan, address, features and limits are for the"
-    " operator to change. Every route follows within 10 s.",
+    description="Fields that are not sent keep their values. Plan, base URL, features and limits"
+    " can only be changed by the operator. The changes take effect within 10 s.",
     **_ALL,
 )
 def change_settings(tx: Transaction, request: Request) -> ResourceResponse:
-    """Change how the company works."""
+    """Change the settings."""
     return ResourceResponse(views.company_settings(service.change_settings(tx, request.body)))

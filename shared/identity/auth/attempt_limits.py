@@ -108,7 +108,7 @@ class AttemptCounters:
 
     @classmethod
     def for_address(cls, address: str, now: float) -> "AttemptCounters":
-        """Return the counter of attempts with credentials that cannot be guessed, per IP address."""
+        """Return the counter per IP address, for credentials that cannot be guessed."""
         return cls((_make_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
 
     @property

@@ -1,4 +1,7 @@
-"""How clients get and give back tokens (RFC 6749 section 4.4, RFC 7009), and who they are."""
+"""Client authentication, the client credentials grant and token revocation by clients.
+
+See RFC 6749, sections 2.3 and 4.4, and RFC 7009.
+"""
 
 import re
 import time
@@ -24,16 +27,16 @@ type OAuthCode = Literal[
     "invalid_scope",
 ]
 type ControlItems = Mapping[str, Mapping[str, Any]]
-"""Items of the control table by key."""
+"""Key → item of the control table, in DynamoDB's JSON."""
 
 _CLIENT_ID = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
 _NO_SUCH_ID = "-"
-"""Looked up in place of what cannot be a client id or a slug: every attempt costs the same."""
+"""Id that is looked up instead of an invalid one, so that every attempt makes the same calls."""
 _NO_HASH = bytes(32)
 
 
 class OAuthError(Exception):
-    """A refusal in the form of RFC 6749, section 5.2: code, description, status."""
+    """An error response of RFC 6749, section 5.2: code, description and HTTP status."""
 
     def __init__(self, code: OAuthCode, description: str, status: int = 400) -> None:
         super().__init__(description)
@@ -44,34 +47,37 @@ class OAuthError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClientAuthentication:
-    """What a caller says it is; anything at all may be in here."""
+    """The client id and secret that a caller presents; not validated."""
 
     client_id: str
     secret: str = field(repr=False)
-    """Empty where none was sent, as public clients have none."""
+    """Empty if none was sent: public clients have no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """Where a request came from and where it was sent to."""
+    """The host that a request was sent to and the IP address that it came from."""
 
     host: str
-    """Host name that it was sent to, lower case, without port."""
+    """Host name in lower case, without port."""
     address: str
-    """Network address of the caller."""
+    """IP address of the caller."""
 
     def serves_tenant(self, tenant: str) -> bool:
-        """Tell whether the host is not another tenant's own."""
+        """Return whether requests for this tenant may be sent to the host.
+
+        That holds for the tenant's own host and for hosts that belong to no tenant.
+        """
         return directory.tenant_for_host(self.host) in {None, tenant}
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedTokens:
-    """A token that was issued."""
+    """The tokens that a grant issued."""
 
     access_token: str = field(repr=False)
     scopes: frozenset[str] = frozenset()
-    """None of a user: what users may do comes from their roles."""
+    """Empty for a user, whose rights are permissions of roles."""
     refresh_token: str | None = field(default=None, repr=False)
 
 
@@ -82,21 +88,21 @@ def read_tenant_and_application(
     now: float,
     user_attempts: AttemptCounters,
 ) -> tuple[Tenant | None, Client | None]:
-    """Read what a grant to a user needs of the control table, in one round trip.
+    """Read the tenant and the mobile application of a user's request, in one round trip.
 
     Args:
-        presented: The mobile application that is used, if any.
-        slug: Whatever was presented as the tenant's name; None: the application may be of any.
-        origin: Where the request came from.
+        client_auth: The mobile application, if the request names one.
+        slug: The presented slug, valid or not; None if the request names no tenant.
+        origin: Host and IP address of the request.
         now: Seconds since the epoch.
-        attempts: The user's counters, which may refuse the attempt.
+        user_attempts: The counters of the user's attempt.
 
     Returns:
-        The tenant with the marks of this moment, None also at the address of another one; and
-        the application.
+        The tenant with its current revocation entries, None if it does not exist or the host
+        belongs to another tenant; and the application, None without one.
 
     Raises:
-        OAuthError: invalid_client: there is no such application.
+        OAuthError: invalid_client, there is no such application.
         ServiceError: rate_limited, after too many failures.
     """
     if client_auth is None:
@@ -119,56 +125,57 @@ def read_tenant_and_application(
 def _read_control_items(
     slug: str | None, keys: Sequence[str], now: float, *attempts: AttemptCounters
 ) -> ControlItems:
-    """Read what a grant needs of the control table, in one round trip, signing keys included.
+    """Read the tenant, the signing keys, the counters and further items in one round trip.
 
     Args:
-        slug: Whatever was presented as the tenant's name.
+        slug: The presented slug, valid or not.
         keys: Keys of further items.
         now: Seconds since the epoch.
-        attempts: Counters that may refuse the attempt.
+        attempts: The counters of the attempt.
 
     Raises:
         ServiceError: rate_limited, after too many failures.
     """
     tenant = tenant_key(slug if slug and is_slug(slug) else _NO_SUCH_ID)
-    counted = [key for each in attempts for key in each.keys]
-    items = read_many(list(dict.fromkeys([KEYS, tenant, *keys, *counted])))
+    counter_keys = [key for counters in attempts for key in counters.keys]
+    items = read_many(list(dict.fromkeys([KEYS, tenant, *keys, *counter_keys])))
     key_ring.load(items)
-    for each in attempts:
-        each.ensure_allowed(items, now)
+    for counters in attempts:
+        counters.ensure_allowed(items, now)
     return items
 
 
 def _lookup_key(client_id: str) -> str:
-    """Key under which a client is looked for, whatever was presented as its id."""
+    """Return the key to look up for a presented client id, valid or not."""
     return client_key(client_id if _CLIENT_ID.fullmatch(client_id) else _NO_SUCH_ID)
 
 
 def _pick_tenant(items: ControlItems, slug: str | None, origin: RequestOrigin) -> Tenant | None:
-    """Pick the tenant that somebody names; None also at the address of another one."""
-    fits = origin.serves_tenant(slug or _NO_SUCH_ID)
+    """Return the tenant with this slug; None also if the host belongs to another tenant."""
+    is_served_here = origin.serves_tenant(slug or _NO_SUCH_ID)
     item = items.get(tenant_key(slug or _NO_SUCH_ID))
-    return tenant_of(item) if fits and item else None
+    return tenant_of(item) if is_served_here and item else None
 
 
 def _pick_client(items: ControlItems, client_auth: ClientAuthentication) -> Client | None:
-    """Pick the client that presents itself; None also when it is revoked."""
+    """Return the client with the presented id; None also if it is revoked."""
     return _active_client(items.get(_lookup_key(client_auth.client_id)))
 
 
 def _active_client(item: Mapping[str, Any] | None) -> Client | None:
-    known = client_of(item) if item else None
-    return known if known and known.active else None
+    client = client_of(item) if item else None
+    return client if client and client.active else None
 
 
 def _recheck_client(client: Client, tenant: Tenant, now: float) -> Client | None:
-    """Return the client as it is where marks are that it may not know of; None: revoked.
+    """Read the client again if a revocation entry may be newer than it; return None if revoked.
 
-    Items that are read together are not read at one moment. Were the client as before a change
-    and the mark of that change there already, its token would count as issued after it.
+    Items of one BatchGetItem are not read at the same moment. If the client was read before a
+    change and the tenant after it, a token with the old rights would get an `iat` that the
+    revocation entry of the change does not cover.
     """
-    marks = (revocations.ALL_TOKENS, f"client:{client.client_id}")
-    if revocations.earliest_valid_iat(tenant.revoked, marks) <= max(now, client.tokens_from):
+    keys = (revocations.ALL_TOKENS, f"client:{client.client_id}")
+    if revocations.earliest_valid_iat(tenant.revoked, keys) <= max(now, client.tokens_from):
         return client
     return _active_client(read(client_key(client.client_id)))
 
@@ -176,14 +183,14 @@ def _recheck_client(client: Client, tenant: Tenant, now: float) -> Client | None
 def authenticate_client(
     client_auth: ClientAuthentication, origin: RequestOrigin
 ) -> tuple[Client, Tenant]:
-    """Find out which client with a secret presents itself, and its tenant as it is now.
+    """Authenticate a client by its secret; return the client and its current tenant.
 
-    An unknown client, a revoked one, a wrong secret and the address of another tenant get one
-    answer after the same calls of AWS, so neither tells which clients exist.
+    An unknown client, a revoked client, a wrong secret and the host of another tenant lead to the
+    same error after the same AWS calls, so that nobody can find out which clients exist.
 
     Args:
-        presented: Client id and secret.
-        origin: Where the request came from.
+        client_auth: Client id and secret.
+        origin: Host and IP address of the request.
 
     Raises:
         OAuthError: invalid_client.
@@ -193,14 +200,14 @@ def authenticate_client(
     attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
     slug = slug_of(client_auth.client_id)
     items = _read_control_items(slug, [_lookup_key(client_auth.client_id)], now, attempts)
-    known = _pick_client(items, client_auth)
+    client = _pick_client(items, client_auth)
     presented_hash = client_secrets.secret_hash(client_auth.client_id, client_auth.secret)
     tenant = _pick_tenant(items, slug, origin)
-    right = _secret_matches(presented_hash, known)
-    if right and known and tenant:
-        after = _recheck_client(known, tenant, now)
-        if after is known or (after and _secret_matches(presented_hash, after)):
-            return after, tenant
+    matches = _secret_matches(presented_hash, client)
+    if matches and client and tenant:
+        current = _recheck_client(client, tenant, now)
+        if current is client or (current and _secret_matches(presented_hash, current)):
+            return current, tenant
     attempts.record_failure()
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
 
@@ -211,28 +218,28 @@ def _secret_matches(presented_hash: bytes, client: Client | None) -> bool:
 
 
 def ensure_public_client(client_auth: ClientAuthentication | None, origin: RequestOrigin) -> None:
-    """Refuse a client with a secret where only users have business.
+    """Raise an error if the request for a user's tokens presents a client secret.
 
     Raises:
-        OAuthError: unauthorized_client, or invalid_client when the secret is wrong, too.
+        OAuthError: unauthorized_client, or invalid_client if the secret is wrong.
         ServiceError: rate_limited, after too many failures.
     """
     if client_auth and client_auth.secret:
         authenticate_client(client_auth, origin)
         raise OAuthError(
-            "unauthorized_client", "This is for users; a client has its own credentials."
+            "unauthorized_client", "A client with a secret must use the client_credentials grant."
         )
 
 
 def client_credentials_grant(
     client_auth: ClientAuthentication, scope: str, origin: RequestOrigin
 ) -> IssuedTokens:
-    """Issue a token to an integration client.
+    """Issue an access token to an integration client.
 
     Args:
-        presented: Client id and secret.
-        scope: Scopes separated by spaces; empty: all that the client has.
-        origin: Where the request came from.
+        client_auth: Client id and secret.
+        scope: The requested scopes separated by spaces; empty for all scopes of the client.
+        origin: Host and IP address of the request.
 
     Raises:
         OAuthError: invalid_client or invalid_scope.
@@ -241,23 +248,29 @@ def client_credentials_grant(
     now = time.time()
     client, tenant = authenticate_client(client_auth, origin)
     ensure_open(tenant)
-    wanted = frozenset(scope.split(" ")) - {""} or client.scopes
-    if not wanted <= client.scopes & SCOPES.keys():
-        raise OAuthError("invalid_scope", "The client does not have every scope asked for.")
+    scopes = frozenset(scope.split(" ")) - {""} or client.scopes
+    if not scopes <= client.scopes & SCOPES.keys():
+        allowed = ", ".join(sorted(client.scopes))
+        raise OAuthError("invalid_scope", f"The scopes of this client are: {allowed}.")
     issued_at = max(now, client.tokens_from)
-    return IssuedTokens(tokens.issue(tenant, client.client_id, wanted, now=issued_at), wanted)
+    return IssuedTokens(tokens.issue(tenant, client.client_id, scopes, now=issued_at), scopes)
 
 
 def revoke_client_token(
     client_auth: ClientAuthentication, token: str, origin: RequestOrigin
 ) -> None:
-    """Revoke a token of the client that presents itself; doors refuse it within 10 s.
+    """Revoke an access token of an integration client; the API rejects it within 10 s.
 
-    What is no valid token needs no revoking (RFC 7009, section 2.2).
+    An invalid token is ignored (RFC 7009, section 2.2).
+
+    Args:
+        client_auth: Client id and secret.
+        token: The token to revoke.
+        origin: Host and IP address of the request.
 
     Raises:
-        OAuthError: invalid_client, or unauthorized_client for another client's token.
-        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
+        OAuthError: invalid_client, or unauthorized_client if it is another client's token.
+        ServiceError: rate_limited, or service_unavailable because of concurrent revocations.
     """
     client, tenant = authenticate_client(client_auth, origin)
     try:

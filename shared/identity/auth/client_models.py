@@ -35,7 +35,7 @@ class ApiClientChange(Input):
     name: _Name = ""
     scopes: _Scopes = Field(
         default_factory=list,
-        description="The complete new list of scopes. Removing a scope revokes the client's tokens.",
+        description="The new list of scopes. Removing a scope revokes the client's tokens.",
     )
 
 

@@ -1,7 +1,7 @@
-"""Use cases of API clients: each in one transaction with its entry in the audit log.
+"""Use cases of API clients: each is one transaction together with its audit entry.
 
-The clients lie in the control table, the log in the tenant's own: one transaction spans both.
-Where tokens must end, the mark that ends them is part of it.
+The clients are in the control table and the audit log is in the tenant's table; one transaction
+spans both. A change that must revoke tokens adds a revocation entry to it.
 """
 
 import operator
@@ -36,22 +36,22 @@ _COUNTERS: dict[str, tuple[str, LimitName]] = {
     "integration": ("clients", "integration_clients"),
     "mobile": ("mobile_clients", "mobile_clients"),
 }
-"""Kind → attribute of the tenant's item that counts those that work, and their limit."""
+"""Kind → counter of active clients in the tenant's item, and the limit of the plan."""
 
 
 def get_client(store: Store, client_id: str) -> Client:
-    """Read a client; NotFound when the tenant never had it, Gone when it is revoked."""
-    known = _find_client(store, client_id)
-    if not known.active:
+    """Read a client; raise NotFound if the tenant never had it, Gone if it is revoked."""
+    client = _find_client(store, client_id)
+    if not client.active:
         raise Gone(f"The client {client_id}", "revoked")
-    return known
+    return client
 
 
 def _find_client(store: Store, client_id: str) -> Client:
     item = None
     if slug_of(client_id) == store.slug:
         key = client_key(client_id)
-        # with the rights of the tenant's session
+        # the store's client can read only the clients of this tenant
         item = store.get_cached(
             (config().control_table, key), lambda: directory.read(key, store.client)
         )
@@ -61,45 +61,47 @@ def _find_client(store: Store, client_id: str) -> Client:
 
 
 def _active_clients(store: Store) -> list[Client]:
-    """Read the clients that work; an index may lag for moments."""
+    """Read the active clients from the index, which lags by milliseconds."""
     items = directory.query_by_holder(store.slug, client_key(""), store.client)
     return [client_of(item) for item in items]
 
 
 def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
-    """Read a page of the clients that work. A tenant has few, so each page reads them all."""
+    """Read a page of the active clients. A tenant has few, so each page reads all of them."""
     since = parameters.updated_since or ""
     by_name = parameters.sort.removeprefix("-") == "name"
-    backwards = parameters.sort.startswith("-")
+    descending = parameters.sort.startswith("-")
 
-    def sort_key(one: Client) -> tuple[str, str]:
-        return (fold(one.name) if by_name else one.created_at, one.client_id)
+    def sort_key(client: Client) -> tuple[str, str]:
+        return (fold(client.name) if by_name else client.created_at, client.client_id)
 
-    known = sorted(_active_clients(store), key=sort_key, reverse=backwards)
-    wanted = [
-        one for one in known if parameters.kind in {None, one.kind} and one.updated_at >= since
+    clients = sorted(_active_clients(store), key=sort_key, reverse=descending)
+    matching = [
+        client
+        for client in clients
+        if parameters.kind in {None, client.kind} and client.updated_at >= since
     ]
     first = (parameters.page - 1) * parameters.per_page
-    last = _last_shown(store, parameters.cursor, known)
-    if last:  # what came or went meanwhile moves no walk
-        behind = operator.lt if backwards else operator.gt
-        first = sum(not behind(sort_key(one), sort_key(last)) for one in wanted)
-    shown = wanted[first : first + parameters.per_page]
-    more = first + len(shown) < len(wanted)
+    last = _last_shown(store, parameters.cursor, clients)
+    if last:  # continue after this client, even if others were created or revoked since
+        is_after = operator.lt if descending else operator.gt
+        first = sum(not is_after(sort_key(client), sort_key(last)) for client in matching)
+    shown = matching[first : first + parameters.per_page]
+    has_more = first + len(shown) < len(matching)
     return Page(
-        records=[Record(0, one.version, one) for one in shown],
-        total=len(wanted),
+        records=[Record(0, client.version, client) for client in shown],
+        total=len(matching),
         page=parameters.page,
         per_page=parameters.per_page,
-        next_cursor=shown[-1].client_id if more and shown else None,
+        next_cursor=shown[-1].client_id if has_more and shown else None,
     )
 
 
-def _last_shown(store: Store, cursor: str | None, known: Sequence[Client]) -> Client | None:
-    """Return the client that the page before ended with, also when it is revoked by now."""
-    for one in known:
-        if one.client_id == cursor:
-            return one
+def _last_shown(store: Store, cursor: str | None, clients: Sequence[Client]) -> Client | None:
+    """Return the last client of the previous page, even if it has been revoked since."""
+    for client in clients:
+        if client.client_id == cursor:
+            return client
     try:
         return _find_client(store, cursor or "")
     except NotFound:
@@ -109,15 +111,15 @@ def _last_shown(store: Store, cursor: str | None, known: Sequence[Client]) -> Cl
 def create_client(
     tx: Transaction, draft: ApiClientDraft, problems: Sequence[Problem] = ()
 ) -> tuple[Client, str | None]:
-    """Create a client within the limits of the tenant's plan.
+    """Create a client, within the limits of the tenant's plan.
 
     Returns:
-        The client, and its secret, which is stored nowhere; None of a mobile application.
+        The client and its secret, which is not stored; None for a mobile application.
 
     Raises:
-        NotFound: The tenant is gone.
+        NotFound: The tenant does not exist.
         ValidationFailed: `problems`, which are known already, and those of the scopes.
-        ServiceError: limit_reached, the plan allows no further client.
+        ServiceError: limit_reached, the plan allows no more clients.
     """
     found = [*problems, *_scope_problems(draft, problems)]
     if found:
@@ -152,14 +154,20 @@ def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Pro
         return []
     if draft.kind == "mobile":
         return [_NO_SCOPES] if draft.scopes else []
-    return [] if draft.scopes else [Problem("scopes", "a client needs at least one scope")]
+    return (
+        []
+        if draft.scopes
+        else [Problem("scopes", "an integration client needs at least one scope")]
+    )
 
 
-_NO_SCOPES = Problem("scopes", "a mobile application has none: its users have permissions")
+_NO_SCOPES = Problem(
+    "scopes", "must be empty for a mobile application, whose users have permissions"
+)
 
 
 def _increment_client_count(tx: Transaction, kind: str) -> None:
-    """Count a client in its transaction, so that two at once cannot pass the limit together."""
+    """Add the increment of the client counter, on the condition that the limit is not reached."""
     item = directory.read(tenant_key(tx.store.slug))
     tenant = tenant_of(item) if item else None
     if item is None or tenant is None:
@@ -188,7 +196,7 @@ def _increment_client_count(tx: Transaction, kind: str) -> None:
 def change_client(
     tx: Transaction, client_id: str, change: ApiClientChange, problems: Sequence[Problem] = ()
 ) -> Client:
-    """Change the fields sent; a scope that is taken away ends the tokens of the client.
+    """Change the fields that were sent; removing a scope revokes the tokens of the client.
 
     Raises NotFound, Gone, ValidationFailed.
     """
@@ -223,62 +231,64 @@ def rotate_secret(
     Args:
         tx: The transaction.
         client_id: The client.
-        keep_previous: The newest secret so far goes on working beside the new one, until the
-            next rotation or until it is ended; any older one ends at once. False ends all of
-            them, and the tokens of the client.
+        keep_previous: Keep the newest previous secret active beside the new one, until the next
+            rotation or until it is deleted. Older secrets are deleted. If False, all previous
+            secrets are deleted and the tokens of the client are revoked.
 
     Returns:
-        The client, and its new secret, which is stored nowhere.
+        The client and its new secret, which is not stored.
 
     Raises:
         NotFound: There is no such client.
-        Gone: It is revoked.
-        Conflict: It is a mobile application, or somebody else changed it at the same time: to
-            go on from there would end the secret that is in use.
+        Gone: The client is revoked.
+        Conflict: The client is a mobile application, or it was changed concurrently. The rotation
+            is not retried then, because that would delete the secret in use.
     """
-    known = get_client(tx.store, client_id)
-    if known.kind == "mobile":
-        raise Conflict("A mobile application has no secret.")
+    client = get_client(tx.store, client_id)
+    if client.kind == "mobile":
+        raise Conflict(f"The client {client_id} is a mobile application and has no secret.")
     secret = new_secret()
-    kept = known.secrets[:1] if keep_previous else ()
-    changed = replace(known, secrets=(ClientSecret(secret_hash(client_id, secret), tx.now), *kept))
+    kept = client.secrets[:1] if keep_previous else ()
+    changed = replace(client, secrets=(ClientSecret(secret_hash(client_id, secret), tx.now), *kept))
     if not keep_previous:
         changed = _revoke_tokens(tx, changed)
-    details = {"name": known.name, "keep_previous": keep_previous}
+    details = {"name": client.name, "keep_previous": keep_previous}
     audit.record(tx, "client.rotated", "client", client_id, details=details)
-    return _put_next_version(tx, known, changed, _concurrent_change), secret
+    return _put_next_version(tx, client, changed, _concurrent_change), secret
 
 
 def _concurrent_change() -> Conflict:
-    return Conflict("The client was changed at the same time; look, then try again.")
+    return Conflict(
+        "The client was changed by another request at the same time; read it, then try again."
+    )
 
 
 def end_previous_secret(tx: Transaction, client_id: str) -> Client:
-    """End the secret that a rotation kept. Raises NotFound, also when there is none, and Gone."""
-    known = get_client(tx.store, client_id)
-    previous = known.secrets[1:]
+    """Delete the previous secret; raise NotFound if there is no client or secret, or Gone."""
+    client = get_client(tx.store, client_id)
+    previous = client.secrets[1:]
     if not previous:
-        raise NotFound("A previous secret")
-    changes = {"secrets": (len(known.secrets), 1)}
+        raise NotFound(f"A previous secret of the client {client_id}")
+    changes = {"secrets": (len(client.secrets), 1)}
     audit.record(tx, "client.changed", "client", client_id, changes=changes)
-    return _put_next_version(tx, known, replace(known, secrets=known.secrets[:1]))
+    return _put_next_version(tx, client, replace(client, secrets=client.secrets[:1]))
 
 
 def revoke_client(tx: Transaction, client_id: str) -> Client:
-    """Revoke a client for good: its secrets at once, its tokens within 10 s.
+    """Revoke a client permanently: its secrets at once, its tokens within 10 s.
 
-    Returns the client as it was. Raises NotFound, and Gone when it is revoked already.
+    Return the client as it was before. Raise NotFound, or Gone if it is already revoked.
     """
-    known = get_client(tx.store, client_id)
-    attribute, _ = _COUNTERS[known.kind]
+    client = get_client(tx.store, client_id)
+    attribute, _ = _COUNTERS[client.kind]
     revocations.revoke_in(tx, f"client:{client_id}", counter_changes={attribute: -1})
-    audit.record(tx, "client.revoked", "client", client_id, details={"name": known.name})
-    _put_next_version(tx, known, replace(known, active=False, secrets=()))
-    return known
+    audit.record(tx, "client.revoked", "client", client_id, details={"name": client.name})
+    _put_next_version(tx, client, replace(client, active=False, secrets=()))
+    return client
 
 
 def _revoke_tokens(tx: Transaction, client: Client) -> Client:
-    """Stage the end of all tokens that the client has; new ones work."""
+    """Add the revocation of the client's present tokens; tokens issued later are valid."""
     revocations.revoke_in(tx, f"client:{client.client_id}")
     return replace(client, tokens_from=revocations.next_valid_iat(tx))
 
@@ -286,7 +296,7 @@ def _revoke_tokens(tx: Transaction, client: Client) -> Client:
 def _put_next_version(
     tx: Transaction, before: Client, after: Client, on_condition_failed: ErrorFactory = StaleRead
 ) -> Client:
-    """Stage the next version of a client that has not changed since it was read."""
+    """Add the next version of a client, on the condition that it is unchanged since it was read."""
     after = replace(after, version=before.version + 1, updated_at=tx.now)
     body = {
         "TableName": config().control_table,

@@ -92,7 +92,7 @@ class KeyRing:
         return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
     def find(self, kid: str) -> Key | None:
-        """Return the key with a token's `kid`; read the keys again if it is not among the cached ones."""
+        """Return the key in use with this `kid`; read the keys again if none is cached."""
         return self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
 
     def load(self, items: Mapping[str, Mapping[str, Any]]) -> None:

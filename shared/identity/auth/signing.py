@@ -22,7 +22,7 @@ def base64url(data: bytes) -> str:
 
 @cache
 def kid_of(kms_key: str) -> str:
-    """Return the `kid` of a key in tokens and in the key set: a digest, since KMS ids are internal."""
+    """Return the `kid` of a KMS key, which is a digest because KMS ids are internal."""
     return hashlib.sha256(kms_key.encode()).hexdigest()[:16]
 
 

@@ -82,7 +82,7 @@ def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
 
 
 def session_policy(slug: str, dynamodb_arn: str) -> str:
-    """Return the session policy (JSON, at most 2048 characters) that restricts a role to one tenant.
+    """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
         slug: Slug of the tenant.

@@ -21,7 +21,7 @@ _HOST = re.compile(
     r"(?=.{4,253}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,58}[a-z0-9])",
     re.ASCII,
 )
-"""At least two labels. The last one has no digits, so that no IP address matches, except in punycode."""
+"""At least two labels; the last one has no digits except in punycode, so no IP address matches."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
 MAX_VALUES = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
@@ -84,7 +84,7 @@ def check_plan(plan: str) -> None:
 
 
 def check_host(host: str) -> None:
-    """Raise ValidationFailed unless `host` is a lower-case host name; IP addresses and wildcards fail."""
+    """Raise ValidationFailed unless `host` is a lower-case host name, no IP address or wildcard."""
     _raise_problems(_host_problems(host))
 
 
@@ -191,7 +191,7 @@ def _host_problems(host: str) -> Iterator[Problem]:
 
 
 def _is_url(text: str, *, loopback: bool) -> bool:
-    """Return whether `text` is a plain https URL; with `loopback`, http to this machine is allowed."""
+    """Return whether `text` is a plain https URL, or http to this machine if `loopback`."""
     try:
         parts = urlsplit(text)
         host = parts.hostname

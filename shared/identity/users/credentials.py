@@ -1,4 +1,4 @@
-"""Use cases of what users prove themselves with: their password, their second factor."""
+"""Use cases of a user's own credentials: changing the password, two-step verification."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,22 +16,22 @@ from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFail
 def change_password(
     tx: Transaction, number: int, change: PasswordChange, problems: Sequence[Problem] = ()
 ) -> Record[User]:
-    """Change the password of the user who calls, and of nobody else.
+    """Change the password of the calling user.
 
-    All tokens and all other sessions end; the session that the caller's token belongs to goes
-    on. Raises NotFound, Gone, ValidationFailed (also when the current password is wrong), and
-    ServiceError forbidden or rate_limited.
+    All tokens are revoked and all sessions end, except the session of the caller's token. Raises
+    NotFound, Gone, ValidationFailed (also if the current password is wrong), and ServiceError
+    forbidden (the caller is not this user) or rate_limited.
     """
     account = get_account(tx, number)
     if tx.caller is None or tx.caller.user_id != number:
-        message = "Only the user may change the password; others reset it."
+        message = "Only the user can change this password; an administrator can reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
     found = [
         *problems,
         *password_problems(tx.store.slug, "new_password", change.new_password, user.username),
     ]
-    current: str | None = change.current_password  # None where the body's is not valid
+    current: str | None = change.current_password  # None if the field is not valid
     if current is not None:
         password_check_limit.ensure_allowed(tx.store, number, tx.now_ms / 1000)
         if not passwords.verify(current, login.password):
@@ -45,15 +45,15 @@ def change_password(
 
 
 def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
-    """Give a user a second factor that waits for its first code.
+    """Enrol a second factor, which stays pending until its first code is confirmed.
 
-    Again while it waits: another one in its place. Raises NotFound, Gone, and Conflict when
-    two-step verification is on.
+    A pending second factor is replaced. Raises NotFound, Gone, and Conflict if two-step
+    verification is already enabled.
     """
     account = get_account(tx, number)
     user, login = account.record.entity, account.login
     if login.two_step:
-        raise _already_on(user)
+        raise _already_enabled(user)
     factor, secret, codes = second_factor.enrol(tx.store.slug, number)
     logins.save(tx, login, replace(login, second_factor=factor))
     return TotpEnrolment(
@@ -66,22 +66,27 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
 def confirm_totp(
     tx: Transaction, number: int, given: TotpConfirmation, problems: Sequence[Problem] = ()
 ) -> Record[User]:
-    """Switch two-step verification on, with the first code of the app.
+    """Enable two-step verification with the first code of the authenticator app.
 
-    Tokens and sessions so far end, since they were got without a code. Raises NotFound, Gone,
-    Conflict when nothing waits to be confirmed, ValidationFailed when the code is not right.
+    The user's tokens are revoked and the sessions end, because they began without a code. Raises
+    NotFound, Gone, Conflict if there is no pending second factor, and ValidationFailed if the code
+    is wrong.
     """
     account = get_account(tx, number)
     user, login = account.record.entity, account.login
     if login.two_step:
-        raise _already_on(user)
+        raise _already_enabled(user)
     if login.second_factor is None:
-        raise Conflict(f"The user {user.username} has no second factor to confirm.")
+        raise Conflict(
+            f"The user {user.username} has no second factor to confirm; enrol one first."
+        )
     if problems:
         raise ValidationFailed(problems)
     after = second_factor.confirm(tx.store.slug, login, given.code, tx.now_ms / 1000)
     if after is None:
-        raise ValidationFailed([Problem("code", "is not the code of this moment")])
+        raise ValidationFailed(
+            [Problem("code", "is not the current code of the authenticator app")]
+        )
     revoke_user_tokens(tx, login, after.end_sessions())
     audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
     switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
@@ -89,9 +94,9 @@ def confirm_totp(
 
 
 def remove_totp(tx: Transaction, number: int) -> Record[User]:
-    """Switch two-step verification off, or give up an enrolment; NotFound, Gone.
+    """Disable two-step verification or delete a pending second factor.
 
-    Nothing happens to a user without a second factor.
+    Without a second factor, nothing changes. Raises NotFound, Gone.
     """
     account = get_account(tx, number)
     user, login = account.record.entity, account.login
@@ -105,5 +110,7 @@ def remove_totp(tx: Transaction, number: int) -> Record[User]:
     return USERS.replace(tx, account.record, switched)
 
 
-def _already_on(user: User) -> Conflict:
-    return Conflict(f"The user {user.username} has a second factor; remove it first.")
+def _already_enabled(user: User) -> Conflict:
+    return Conflict(
+        f"Two-step verification of the user {user.username} is already enabled; disable it first."
+    )

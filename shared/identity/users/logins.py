@@ -1,7 +1,7 @@
-"""How users log in: an item `login#ID` beside each user, with what no answer ever shows.
+"""Logins: the item `login#ID` of each user, with credentials that no response contains.
 
-Attributes: version, password (argon2id), tokens_from, epoch, kept_session, and `totp`, the
-second factor. Everything that changes it replaces it, on the condition that nobody else did.
+Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `kept_session`, and `totp`,
+the second factor. Every change replaces the item, on the condition that its version is unchanged.
 """
 
 from collections.abc import Mapping
@@ -17,56 +17,56 @@ from shared.kernel.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class SecondFactor:
-    """An authenticator app, and the recovery codes that stand in for it."""
+    """The secret of an authenticator app, and the recovery codes that can replace its codes."""
 
     sealed_secret: bytes
-    """The secret, under a key of KMS."""
+    """The secret of the app, encrypted with a KMS key."""
     confirmed: bool
-    """False until the app has shown a right code: nobody is asked for one before that."""
+    """False while the enrolment is pending: until then, signing in needs no code."""
     last_step: int
-    """Step of the code that was accepted last; neither it nor an earlier one is again."""
+    """Time step of the last accepted code; codes of this and earlier steps are rejected."""
     salt: bytes
     recovery_code_hashes: frozenset[str] = field(repr=False)
-    """Hashes of the recovery codes that are left."""
+    """Hashes of the unused recovery codes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a user is recognised by, and since when their tokens and sessions count."""
+    """The credentials of a user, and from when the user's tokens and sessions are valid."""
 
     user_id: int
     password: str = field(repr=False)
-    """What `passwords.hash_password` made."""
+    """The result of `passwords.hash_password`."""
     version: int = 0
     tokens_from: int = 0
-    """First second (since the epoch) of which tokens count; new ones are issued as of it."""
+    """Earliest `iat` of the user's tokens, in seconds since the epoch."""
     epoch: int = 0
-    """Rises when every session must end; a session keeps the epoch that it was begun in."""
+    """Incremented to end all sessions. A session stores the epoch in which it began."""
     kept_session: str | None = None
-    """The one session of an earlier epoch that goes on: the one that changed the password."""
+    """Id of the session of an earlier epoch that stays valid: the one that changed the password."""
     second_factor: SecondFactor | None = None
 
     @property
     def two_step(self) -> bool:
-        """Whether a code is asked for besides the password."""
+        """Whether two-step verification is enabled."""
         return self.second_factor is not None and self.second_factor.confirmed
 
     def allows_session(self, session: str, epoch: int) -> bool:
-        """Tell whether a session that was begun in an epoch goes on."""
+        """Return whether a session that began in `epoch` is still valid."""
         return epoch == self.epoch or session == self.kept_session
 
     def end_sessions(self, keep: str | None = None) -> "Login":
-        """Return the login after all sessions have ended, but perhaps one."""
+        """Return the login with all sessions ended, except the session `keep`."""
         return replace(self, epoch=self.epoch + 1, kept_session=keep)
 
 
 def login_key(user_id: int) -> Key:
-    """Key of a user's login."""
+    """Return the key of a user's login."""
     return (f"login#{id_text(user_id)}", "LOGIN")
 
 
 def pick_login(found: Mapping[Key, Item], user_id: int) -> Login | None:
-    """Pick a user's login out of items that were read with others; None when it is not there."""
+    """Return a user's login from items that were read together; None if it is not among them."""
     item = found.get(login_key(user_id))
     if item is None:
         return None
@@ -93,9 +93,14 @@ def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
 
 
 def save(tx: Transaction, before: Login | None, after: Login) -> None:
-    """Stage a login as it is from now on; overtaken when it is not as seen any more.
+    """Add the write of a changed login, on the condition that it is still as in `before`.
 
-    So a code is spent once, however many present it at once. `seen` is None for a new one.
+    The condition also ensures that a code is used only once by concurrent sign-ins.
+
+    Args:
+        tx: The transaction.
+        before: The login as it was read; None for a new user.
+        after: The new login.
     """
     item = _login_item(after, before.version + 1 if before else 1)
     if before is None:
@@ -105,9 +110,9 @@ def save(tx: Transaction, before: Login | None, after: Login) -> None:
 
 
 def check_unchanged(tx: Transaction, login: Login) -> None:
-    """Bind the transaction to a login as it was read; overtaken when it has changed.
+    """Add the condition that a login is unchanged since it was read.
 
-    For whoever begins a session: what ends all sessions at that moment ends this one too.
+    A new session needs it: a concurrent change that ends all sessions must end this one, too.
     """
     tx.add_action(
         "ConditionCheck",
@@ -121,7 +126,7 @@ def check_unchanged(tx: Transaction, login: Login) -> None:
 
 
 def delete(tx: Transaction, user_id: int) -> None:
-    """Stage the end of a login, beside the end of the user."""
+    """Add the deletion of a user's login."""
     tx.delete(login_key(user_id))
 
 

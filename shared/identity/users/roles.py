@@ -1,4 +1,4 @@
-"""Use cases of roles: named sets of permissions that users have."""
+"""Use cases of roles, which are named sets of permissions."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
 def create_role(
     tx: Transaction, draft: RoleCreate, problems: Sequence[Problem] = ()
 ) -> Record[StoredRole]:
-    """Create a role; ValidationFailed with all problems, also when the name is taken."""
+    """Create a role. Raises ValidationFailed with all problems, also if the name is taken."""
     found = [*problems, *_name_taken(tx.store, draft.name, None)]
     if found:
         raise ValidationFailed(found)
@@ -33,9 +33,9 @@ def create_role(
 def change_role(
     tx: Transaction, number: int, change: RoleChange, problems: Sequence[Problem] = ()
 ) -> Record[StoredRole]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+    """Change the fields that were sent. Raises NotFound, Gone, ValidationFailed.
 
-    Losing a permission ends the tokens of all who have the role.
+    Removing a permission revokes the tokens of all users with the role.
     """
     record = ROLES.get(tx.store, number)
     before = record.entity
@@ -56,16 +56,14 @@ def change_role(
 
 
 def delete_role(tx: Transaction, number: int) -> Record[StoredRole]:
-    """Delete a role that no user has; Conflict while one does."""
+    """Delete a role. Raises NotFound, Gone, and Conflict while a user has the role."""
     record = ROLES.get(tx.store, number)
     role = record.entity
     holders = repository.count_users_with_role(tx.store, number)
     if holders:
         users = "1 user has" if holders == 1 else f"{holders} users have"
-        raise Conflict(f"{users} the role {role.name}; take it away from them first.")
-    revocations.revoke_in(
-        tx, f"role:{number}"
-    )  # for tokens being issued to who had it a moment ago
+        raise Conflict(f"{users} the role {role.name}; remove the role from all users first.")
+    revocations.revoke_in(tx, f"role:{number}")  # for tokens being issued at this moment
     repository.delete_role_count(tx, number)
     repository.delete_role_name(tx, role)
     audit(tx, "role.deleted", "role", number, details={"name": role.name})
@@ -74,12 +72,12 @@ def delete_role(tx: Transaction, number: int) -> Record[StoredRole]:
 
 
 def get_role(store: Store, number: int) -> Record[StoredRole]:
-    """Read a role; NotFound, or Gone when deleted."""
+    """Read a role. Raises NotFound, or Gone if the role was deleted."""
     return ROLES.get(store, number)
 
 
 def named_role(store: Store, name: str) -> Record[StoredRole]:
-    """Read the role with a name; NotFound when there is none."""
+    """Read the role with a name. Raises NotFound."""
     number = repository.find_role_id(store, name)
     if number is None:
         raise NotFound(f"The role {name}")
@@ -92,7 +90,7 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
 
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
-    """Return a problem when another role has the name; None is one not sent, or not valid."""
+    """Return a problem if another role has the name; `name` is None if not sent or not valid."""
     if not name or repository.find_role_id(store, name) in {None, owner}:
         return []
     return [Problem("name", "is already taken by another role")]

@@ -1,4 +1,4 @@
-"""Decisions about users and roles, on plain data."""
+"""Decisions about users and roles on plain data."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ _BOOKKEEPING = frozenset({"updated_at", "tokens_from"})
 def unknown_role_problems(
     role_ids: Sequence[int] | None, existing_ids: Container[int]
 ) -> list[Problem]:
-    """Return a problem for each role that there is not.
+    """Return a problem for each role that does not exist.
 
     Args:
-        wanted: Ids of roles; None when the list itself is not valid.
-        known: Ids of those that there are.
+        role_ids: The ids that were sent; None if the list is not valid.
+        existing_ids: The ids of the roles that exist.
     """
     return [
         Problem(f"roles.{at}", f"there is no role {number}")
@@ -29,13 +29,13 @@ def unknown_role_problems(
 
 
 def role_count_changes(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
-    """Return by role whether one more user has it (1) or one less (-1)."""
+    """Return role id → 1 for an added role, -1 for a removed role."""
     had, has = set(before), set(after)
     return {role: 1 if role in has else -1 for role in sorted(had ^ has)}
 
 
 def field_changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
-    """Return what has changed, for the audit log: field → (before, after)."""
+    """Return field → (before, after) of the changed fields, for the audit log."""
     old, new = before.model_dump(), after.model_dump()
     return {
         name: (value, new[name])
@@ -45,7 +45,7 @@ def field_changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any
 
 
 def audit_action(before: User, after: User) -> AuditAction:
-    """Name what was done to a user, for the audit log."""
+    """Return the action of the audit entry for a changed user."""
     if before.is_active == after.is_active:
         return "user.changed"
     return "user.enabled" if after.is_active else "user.disabled"

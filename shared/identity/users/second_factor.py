@@ -1,4 +1,4 @@
-"""Two-step verification: enrolling an authenticator app, confirming it, spending its codes."""
+"""Two-step verification: enrolment and confirmation of an authenticator app, use of its codes."""
 
 import hmac
 from dataclasses import replace
@@ -10,7 +10,7 @@ from shared.kernel.sealing import seal, unseal
 
 
 class Enrolment(NamedTuple):
-    """A second factor that waits for its first code, and what is shown of it, once."""
+    """A pending second factor, with its secret and recovery codes, which are shown once."""
 
     factor: SecondFactor
     secret: bytes
@@ -18,7 +18,7 @@ class Enrolment(NamedTuple):
 
 
 def enrol(tenant: str, user_id: int) -> Enrolment:
-    """Make a second factor for a user of the tenant with this slug."""
+    """Return a new second factor for a user; `tenant` is the slug of the user's tenant."""
     secret, codes, salt = totp.new_secret(), recovery_codes.new_codes(), recovery_codes.new_salt()
     factor = SecondFactor(
         sealed_secret=seal(secret, "totp", tenant, _owner(user_id)),
@@ -31,12 +31,12 @@ def enrol(tenant: str, user_id: int) -> Enrolment:
 
 
 def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
-    """Return the login with its second factor switched on; None when the code is not right.
+    """Return the login with its second factor confirmed; None if the code is wrong.
 
     Args:
         tenant: Slug of the user's tenant.
-        login: With a second factor that waits to be confirmed.
-        code: What the app shows.
+        login: A login with a pending second factor.
+        code: The presented code of the app.
         now: Seconds since the epoch.
     """
     after = _use_app_code(tenant, login, code, now)
@@ -46,15 +46,15 @@ def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
 
 
 def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | None:
-    """Return the login after a code was spent; None when it is not right, or was spent before.
+    """Return the login with a code marked as used; None if the code is wrong or was used before.
 
-    The code is accepted once the login is stored so (`logins.stage`): of many who present it
-    at once, one succeeds.
+    The code is accepted when the returned login is stored (`logins.save`). Of concurrent requests
+    with the same code, one succeeds.
 
     Args:
         tenant: Slug of the user's tenant.
-        login: Of a user with two-step verification.
-        presented: A code of the app, or a recovery code; anything at all may be in here.
+        login: The login of the user.
+        presented: A code of the app or a recovery code, of any content.
         now: Seconds since the epoch.
     """
     if not login.two_step:
@@ -63,7 +63,7 @@ def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | N
 
 
 def unseal_secret(tenant: str, user_id: int, sealed: bytes) -> bytes:
-    """Return the secret of a second factor; one call of KMS."""
+    """Return the decrypted secret of a second factor; one KMS call."""
     return unseal(sealed, "totp", tenant, _owner(user_id))
 
 
@@ -83,16 +83,14 @@ def _use_recovery_code(login: Login, code: str) -> Login | None:
     if factor is None:
         return None
     presented = recovery_codes.code_hash(code, factor.salt)
-    spent_codes = {
-        one for one in factor.recovery_code_hashes if hmac.compare_digest(one, presented)
+    used = {
+        stored for stored in factor.recovery_code_hashes if hmac.compare_digest(stored, presented)
     }
-    if not spent_codes:
+    if not used:
         return None
     return replace(
         login,
-        second_factor=replace(
-            factor, recovery_code_hashes=factor.recovery_code_hashes - spent_codes
-        ),
+        second_factor=replace(factor, recovery_code_hashes=factor.recovery_code_hashes - used),
     )
 
 

@@ -1,7 +1,7 @@
-"""Use cases of users, as administrators need them.
+"""Use cases of users for administrators.
 
-Whatever takes a right away ends the tokens that bear it, within seconds, by a mark in the same
-transaction (`shared.identity.tenancy.revocations`); new ones are issued as of `tokens_from`.
+A change that takes rights away revokes the user's tokens by a revocation entry in the same
+transaction (`shared.identity.tenancy.revocations`). New tokens get an `iat` from `tokens_from` on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,9 +60,9 @@ def create_user(
 def change_user(
     tx: Transaction, number: int, change: UserChange, problems: Sequence[Problem] = ()
 ) -> Record[User]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+    """Change the fields that were sent. Raises NotFound, Gone, ValidationFailed.
 
-    Losing a role ends the user's tokens, being disabled also the sessions.
+    Removing a role revokes the user's tokens; disabling the user also ends the sessions.
     """
     account = get_account(tx, number)
     before = account.record.entity
@@ -84,7 +84,7 @@ def change_user(
 
 
 def delete_user(tx: Transaction, number: int) -> Record[User]:
-    """Delete a user, whose tokens and sessions end; the name is free again."""
+    """Delete a user: the tokens are revoked, the sessions end and the user name becomes free."""
     account = get_account(tx, number)
     user = account.record.entity
     revocations.revoke_in(tx, f"user:{number}")
@@ -99,9 +99,10 @@ def delete_user(tx: Transaction, number: int) -> Record[User]:
 def reset_password(
     tx: Transaction, number: int, wish: PasswordReset, problems: Sequence[Problem] = ()
 ) -> tuple[Record[User], str | None]:
-    """Give somebody a new password; return the one that was made, None when one was given.
+    """Set a new password; return the user and the generated password, None if one was given.
 
-    Tokens and sessions end; a second factor stays. Raises NotFound, Gone, ValidationFailed.
+    The user's tokens are revoked and the sessions end; the second factor stays. Raises NotFound,
+    Gone, ValidationFailed.
     """
     account = get_account(tx, number)
     user = account.record.entity
@@ -119,12 +120,12 @@ def reset_password(
 
 
 def get_user(store: Store, number: int) -> Record[User]:
-    """Read a user; NotFound, or Gone when deleted."""
+    """Read a user. Raises NotFound, or Gone if the user was deleted."""
     return USERS.get(store, number)
 
 
 def named_user(store: Store, username: str) -> Record[User]:
-    """Read the user with a name; NotFound when nobody has it."""
+    """Read the user with a user name. Raises NotFound."""
     account = repository.find_by_name(store, username)
     if account is None:
         raise NotFound(f"The user {username}")
@@ -137,16 +138,16 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
 
 
 def get_account(tx: Transaction, user_id: int) -> UserAccount:
-    """Read a user with their login, for a change; NotFound, or Gone when deleted."""
+    """Read a user and the login for a change. Raises NotFound, or Gone if the user was deleted."""
     account = repository.read_account(tx.store, user_id)
     if account is None:
         USERS.get(tx.store, user_id)
-        raise StaleRead  # came or went while its two items were read
+        raise StaleRead  # the user was created or deleted between the two reads
     return account
 
 
 def revoke_user_tokens(tx: Transaction, before: Login, after: Login) -> None:
-    """Stage that all tokens of a user so far end, and the login as it is from now on."""
+    """Add the revocation of a user's present tokens and the changed login."""
     revocations.revoke_in(tx, f"user:{before.user_id}")
     logins.save(tx, before, replace(after, tokens_from=revocations.next_valid_iat(tx)))
 
@@ -166,7 +167,7 @@ def _change_role_counts(tx: Transaction, moved: Mapping[int, int]) -> None:
 
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
-    """Return a problem when somebody has the name; None is one that is not valid."""
+    """Return a problem if the user name is taken; `username` is None if it is not valid."""
     if username is None or not repository.username_taken(store, username):
         return []
     return [Problem("username", "is already taken by another user")]
@@ -180,7 +181,7 @@ def _unknown_roles(store: Store, wanted: Sequence[int] | None) -> list[Problem]:
 def password_problems(
     tenant: str, field: str, password: str | None, username: str | None
 ) -> list[Problem]:
-    """Return what is wrong with a new password; None is one that is not given, or not valid."""
+    """Return the problem of a new password, if any; `password` is None if not sent or not valid."""
     if password is None:
         return []
     wrong = passwords.password_problem(password, username=username or "", tenant=tenant)

@@ -1,4 +1,4 @@
-"""How users give tokens back (RFC 7009), and how sessions end."""
+"""Revocation of users' tokens (RFC 7009) and the end of sessions."""
 
 from shared.identity.audit.models import Actor
 from shared.identity.audit.service import record as audit
@@ -29,20 +29,21 @@ from shared.kernel.db.unit_of_work import run_transaction
 def revoke_user_token(
     token: str, client_auth: ClientAuthentication | None, origin: RequestOrigin
 ) -> None:
-    """Revoke a token of a user (RFC 7009): having it is enough.
+    """Revoke a token of a user (RFC 7009). Possession of the token is sufficient.
 
-    A refresh token ends its session, with every token that came from it; an access token ends
-    alone. Doors refuse them within 10 s. What is no valid token needs no revoking.
+    Revoking a refresh token ends its session and revokes the access tokens of the session; an
+    access token is revoked alone. The API rejects them within 10 s. An invalid token is ignored.
 
     Args:
-        text: The token, of either kind.
-        presented: The mobile application that it was issued to, if it says so.
-        origin: Where the request came from.
+        token: The access token or refresh token.
+        client_auth: The mobile application, if the request names one.
+        origin: Host and IP address of the request.
 
     Raises:
-        OAuthError: unauthorized_client: it was issued to another application; invalid_client:
-            there is no such application, or the token is an integration client's.
-        ServiceError: rate_limited, or service_unavailable: others revoke all the time.
+        OAuthError: unauthorized_client if the token was issued to another application;
+            invalid_client if there is no such application, or if the token belongs to an
+            integration client.
+        ServiceError: rate_limited, or service_unavailable because of concurrent revocations.
     """
     now = now_ms() / 1000
     ensure_public_client(client_auth, origin)
@@ -92,29 +93,29 @@ def _ensure_issued_to(client_id: str | None, application: Client | None) -> None
 
 
 def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, UserAccount | None]:
-    """Read the session that a token names, and its user, in one call."""
-    number = token.user_id
+    """Read the session of a refresh token and its user in one call."""
+    user_id = token.user_id
     key = sessions.session_key(token.session)
-    found = store.get_many([key, USERS.key(number), login_key(number)])
-    record, login = USERS.pick_from(found, number), logins.pick_login(found, number)
+    found = store.get_many([key, USERS.key(user_id), login_key(user_id)])
+    record, login = USERS.pick_from(found, user_id), logins.pick_login(found, user_id)
     account = UserAccount(record, login) if record and login else None
     return sessions.session_from_item(found.get(key)), account
 
 
 def end_session(store: Store, session: Session, *, reused: bool = False) -> None:
-    """End a session and the access tokens that came from it; nothing when it has ended.
+    """End a session and revoke its access tokens; do nothing if it has already ended.
 
     Args:
-        store: Of the session's tenant.
-        session: What ends.
-        reused: Because one of its refresh tokens was used twice, as the audit log tells.
+        store: The store of the tenant.
+        session: The session.
+        reused: Whether a refresh token of the session was used twice, which is audited.
     """
 
     def use_case(tx: Transaction) -> None:
         if tx.store.get(sessions.session_key(session.id)) is None:
             return
         sessions.delete(tx, session.id)
-        # there are no more marks of users than users, however many sessions somebody wastes
+        # entries of users are bounded by the number of users, entries of sessions are not
         revocations.revoke_in(tx, f"session:{session.id}", fallback=f"user:{session.user_id}")
         if reused:
             actor = Actor(type="user", id=str(session.user_id))

@@ -1,7 +1,7 @@
-"""How users get tokens: by password (RFC 6749, section 4.3), and by refresh token (section 6).
+"""The grants of users: password (RFC 6749, section 4.3) and refresh token (section 6).
 
-Whoever is refused learns nothing about who exists: an unknown user, a disabled one, a wrong
-password and a wrong code get one answer, after the same work.
+An unknown user, a disabled user, a wrong password and a wrong code lead to the same error after
+the same work, so that nobody can find out which users exist.
 """
 
 from contextlib import suppress
@@ -43,41 +43,41 @@ from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.sealing import unseal
 
 _MAX_CODE_LENGTH = 64
-"""Characters of a code that are looked at; the longest, a recovery code, has 19."""
+"""Longest presented code, in characters; a recovery code has 19."""
 _SEALED_SECRET_LENGTH = 180
-"""About what KMS makes of a secret of 20 bytes."""
+"""Approximate length in bytes of a TOTP secret encrypted by KMS."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserCredentials:
-    """What somebody presents as a user; anything at all may be in here."""
+    """The credentials that a user presents; not validated."""
 
     username: str
-    """`name@tenant`; at a tenant's own address the name is enough."""
+    """`name@tenant`; at a tenant's own host the name is enough."""
     password: str = field(repr=False)
     code: str | None = field(default=None, repr=False)
-    """Of the authenticator app, or a recovery code; None where none was sent."""
+    """Code of the authenticator app or recovery code; None if none was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class _GrantRequest:
-    """Where and when tokens are asked for, and by what."""
+    """The context of a user's token request."""
 
     tenant: Tenant
     store: Store
     application: Client | None
-    """The mobile application that the user uses, None without one."""
+    """The mobile application; None without one."""
     now: float
-    """Seconds since the epoch, from before anything was read."""
+    """Seconds since the epoch, taken before anything was read."""
 
     @property
     def client_id(self) -> str | None:
-        """Id of the application."""
+        """Client id of the mobile application; None without one."""
         return self.application.client_id if self.application else None
 
 
 class _TokenReused(Exception):
-    """The refresh token was used at the same moment by somebody else."""
+    """The refresh token was used by another request at the same moment."""
 
 
 def _invalid_credentials() -> OAuthError:
@@ -88,25 +88,25 @@ def _invalid_refresh_token() -> OAuthError:
     return OAuthError("invalid_grant", "The refresh token is not valid; sign in again.")
 
 
-# By password
+# Password grant
 
 
 def password_grant(
     credentials: UserCredentials, client_auth: ClientAuthentication | None, origin: RequestOrigin
 ) -> IssuedTokens:
-    """Issue tokens to a user who proves to be one.
+    """Authenticate a user by password and issue tokens.
 
-    A user with two-step verification who sends no code gets a token too; it says so, and doors
-    let it do next to nothing.
+    A user with two-step verification who sends no code gets a token that gives access to the list
+    of products only.
 
     Args:
-        credentials: Name, password, and perhaps a code.
-        presented: The mobile application that is used, if any.
-        origin: Where the request came from.
+        credentials: User name, password and optional code.
+        client_auth: The mobile application, if the request names one.
+        origin: Host and IP address of the request.
 
     Raises:
-        OAuthError: invalid_grant; invalid_client or unauthorized_client, which are about the
-            application; invalid_request, when the user name lacks its tenant.
+        OAuthError: invalid_grant; invalid_client or unauthorized_client, because of the
+            application; invalid_request if the user name lacks the tenant.
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
@@ -121,7 +121,7 @@ def password_grant(
     try:
         login = _verify_credentials(slug, account, credentials, now)
     except Exception:
-        attempts.cancel()  # it was not judged
+        attempts.cancel()  # the credentials were not checked
         raise
     if not tenant or not store or not account or not login:
         attempts.fail()
@@ -133,7 +133,7 @@ def password_grant(
     while True:
         try:
             return _begin_session(request, account, login)
-        except StaleRead:  # the login has changed meanwhile, perhaps by this very code
+        except StaleRead:  # the login was changed, perhaps by another sign-in with this code
             tries = store.back_off(tries)
         account = find_by_name(store, name)
         login = _verify_credentials(slug, account, credentials, now)
@@ -142,22 +142,25 @@ def password_grant(
 
 
 def _split_username(username: str, origin: RequestOrigin) -> tuple[str, str]:
-    """Split a user name into name and slug, which is the host's where it is left out."""
+    """Split a user name into name and slug; without `@`, use the tenant that owns the host."""
     name, at, slug = username.rpartition("@")
     if at:
         return folded_username(name), slug.strip().lower()
     owner = directory.tenant_for_host(origin.host)
     if owner is None:
-        raise OAuthError("invalid_request", "Send the user name as name@tenant.")
+        raise OAuthError("invalid_request", "username: send it as name@tenant.")
     return folded_username(username), owner
 
 
 def _verify_credentials(
     slug: str, account: UserAccount | None, credentials: UserCredentials, now: float
 ) -> Login | None:
-    """Return the login, its code spent, of a user who is who they say; the same work for all."""
+    """Return the login, with a given code used; None if the credentials are wrong.
+
+    The work is the same for users that do not exist.
+    """
     login = account.login if account else None
-    right = passwords.verify(credentials.password, login.password if login else None)
+    password_matches = passwords.verify(credentials.password, login.password if login else None)
     after = login
     if credentials.code is not None:
         code = credentials.code[: _MAX_CODE_LENGTH + 1]
@@ -166,31 +169,31 @@ def _verify_credentials(
         else:
             _imitate_code_check(slug)
     active = account is not None and account.record.entity.is_active
-    return after if right and active else None
+    return after if password_matches and active else None
 
 
 def _imitate_code_check(slug: str) -> None:
-    """Ask KMS what it is asked about a code: the answer must not come sooner without one."""
+    """Make the KMS call of a code check, so that the response takes as long as with one."""
     with suppress(ClientError):
         unseal(bytes(_SEALED_SECRET_LENGTH), "totp", slug, "nobody")
 
 
 def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -> IssuedTokens:
-    """Begin a session and issue its first tokens; raises StaleRead when the login has changed."""
+    """Create a session and issue its first tokens. Raises StaleRead if the login was changed."""
     first = sessions.new_token(request.tenant.slug, login.user_id)
-    given = login != account.login
+    code_used = login != account.login
     tx = Transaction(request.store)
     bind_sign_in(tx, account, login)
     sessions.create(
         tx,
         first,
         client_id=request.client_id,
-        second_factor=given,
+        second_factor=code_used,
         epoch=login.epoch,
         now=int(request.now),
     )
-    # the signature first: what fails after the commit would spend the code for nothing
-    token = _access_token(request, account, first.session, proven=given)
+    # sign before the commit: a later failure would use up the code without a token
+    token = _access_token(request, account, first.session, proven=code_used)
     tx.commit()
     return IssuedTokens(token, refresh_token=first.text)
 
@@ -198,13 +201,13 @@ def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -
 def _access_token(
     request: _GrantRequest, account: UserAccount, session: str, *, proven: bool
 ) -> str:
-    """Issue an access token with the rights that the user has now.
+    """Issue an access token with the present permissions of the user.
 
-    It counts from before anything was read: what ends the user's tokens meanwhile ends it, too.
+    Its `iat` is from before anything was read, so that a concurrent revocation covers it, too.
     """
     user, login, application = account.record.entity, account.login, request.application
     rights = read_role_permissions(request.store, user.roles)
-    counts_from = max(
+    earliest_iat = max(
         login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
     )
     grant = UserClaims(
@@ -215,27 +218,27 @@ def _access_token(
         roles=user.roles,
         second_factor=proven or not login.two_step,
     )
-    return tokens.issue_to_user(request.tenant, grant, now=max(request.now, counts_from))
+    return tokens.issue_to_user(request.tenant, grant, now=max(request.now, earliest_iat))
 
 
-# By refresh token
+# Refresh token grant
 
 
 def refresh_token_grant(
     refresh_token: str, client_auth: ClientAuthentication | None, origin: RequestOrigin
 ) -> IssuedTokens:
-    """Exchange a refresh token for new tokens; each works once.
+    """Exchange a refresh token for new tokens; a refresh token can be used once.
 
-    A token that was used already is in two hands, and nobody can tell whose is the thief's:
-    the session ends with everything that came from it.
+    The second use of a refresh token means that it was stolen, and the service cannot tell which
+    of the two uses was legitimate. It ends the session and revokes its access tokens.
 
     Args:
-        text: The refresh token.
-        presented: The mobile application, the one that the user signed in by.
-        origin: Where the request came from.
+        refresh_token: The presented refresh token.
+        client_auth: The mobile application that the user signed in with, if any.
+        origin: Host and IP address of the request.
 
     Raises:
-        OAuthError: invalid_grant; or invalid_client or unauthorized_client, as `sign_in`.
+        OAuthError: invalid_grant; invalid_client or unauthorized_client, as in `password_grant`.
         ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
@@ -269,10 +272,10 @@ def refresh_token_grant(
 def _rotate_token(
     request: _GrantRequest, session: Session, token: RefreshToken, account: UserAccount | None
 ) -> IssuedTokens:
-    """Put a new refresh token in the place of one, and issue what goes with it."""
+    """Rotate the refresh token of a session and issue a new access token."""
     new, tries = token.rotated(), 0
     while account is not None and _is_usable(session, account, request.now):
-        # the signature first: what fails after the rotation would cost the session
+        # sign before the rotation: a failure after it would end the session
         access = _access_token(request, account, session.id, proven=session.second_factor)
         tx = Transaction(request.store)
         sessions.rotate(tx, session, new, now=int(request.now), on_condition_failed=_TokenReused)
@@ -280,14 +283,14 @@ def _rotate_token(
         try:
             tx.commit()
             return IssuedTokens(access, refresh_token=new.text)
-        except StaleRead:  # the user has changed meanwhile, and has perhaps lost a role
+        except StaleRead:  # the user was changed, and may have lost a role
             tries = request.store.back_off(tries)
             _, account = read_session(request.store, token)
     raise _invalid_refresh_token()
 
 
 def _is_usable(session: Session, account: UserAccount, now: float) -> bool:
-    """Tell whether a session may still be used; DynamoDB removes old ones late."""
+    """Return whether a session is valid; DynamoDB deletes expired sessions late."""
     return (
         now < session.expires_at
         and account.record.entity.is_active

@@ -14,21 +14,21 @@ from shared.warehouse.warehouses import service as warehouses
 
 
 def get_settings(store: Store) -> SettingsSnapshot:
-    """Read how the tenant works at this moment, past what doors keep for seconds."""
+    """Read the current settings of the tenant, without the cache of tenants."""
     return read_configuration(store)
 
 
 def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot:
-    """Change the settings sent; doors follow within 10 s.
+    """Change the settings that were sent. Handlers apply them within 10 s.
 
     Raises:
-        NotFound: The tenant is gone.
-        RuleBlocked: Transfer orders cannot be switched on, for lack of warehouses.
+        NotFound: The tenant does not exist.
+        RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
     """
     tenant = read_configuration(tx.store).tenant
-    wanted = rules.requested_settings(tenant, change)
-    if rules.enables_module(tenant, wanted, "transfer_orders"):
+    requested = rules.requested_settings(tenant, change)
+    if rules.enables_module(tenant, requested, "transfer_orders"):
         problems = list(rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store))))
         if problems:
             raise RuleBlocked(problems)
-    return configure(tx, wanted)
+    return configure(tx, requested)

@@ -1,7 +1,7 @@
-"""How a company works: read from its item of the control table, and changed there.
+"""The settings of a company, stored in its item of the control table.
 
-Requests and operators change settings in the same way: in one transaction with the entry in the
-audit log, conditioned on the version of the settings that was looked at.
+Requests and operators change settings in the same way: in one transaction with the audit entry, on
+the condition that the version of the settings is unchanged since it was read.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,17 +24,17 @@ _SETTING_NAMES = frozenset(each.name for each in fields(Settings))
 
 @dataclass(frozen=True, slots=True)
 class SettingsSnapshot:
-    """A tenant as it is at this moment, and which state of its settings that is."""
+    """A tenant with its settings, as read, and the version of the settings."""
 
     tenant: Tenant
     version: int
-    """Rises with every change of the settings; 0 before the first."""
+    """Incremented with every change of the settings; 0 before the first."""
     updated_at: Instant | None
-    """When settings changed last."""
+    """Time of the last change; None before the first."""
 
 
 def read_configuration(store: Store) -> SettingsSnapshot:
-    """Read how the tenant works, past all that is kept; NotFound when it is gone."""
+    """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
     key = tenant_key(store.slug)
     item = store.get_cached((config().control_table, key), lambda: read(key))
     tenant = tenant_of(item) if item else None
@@ -46,16 +46,18 @@ def read_configuration(store: Store) -> SettingsSnapshot:
 
 
 def configure(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
-    """Change how the tenant works; doors follow within 10 s. What is so already changes nothing.
+    """Change settings of the tenant. Handlers apply them within 10 s.
+
+    If all values are as before, nothing is written.
 
     Args:
         tx: The transaction.
-        wanted: `timezone`, `modules` (all that shall be on), or a field of `Settings` → its
-            value, numbers as Decimals.
+        requested: `timezone`, `modules` (the complete set of enabled modules) or the name of a
+            field of `Settings` → value, numbers as Decimals.
 
     Raises:
-        ValidationFailed: A value cannot be; every problem at once.
-        NotFound: The tenant is gone.
+        ValidationFailed: Lists every invalid value.
+        NotFound: The tenant does not exist.
     """
     values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
     check_configuration(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
@@ -92,7 +94,7 @@ def _audited_values(tenant: Tenant) -> dict[str, Any]:
 def _stage(
     tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
 ) -> None:
-    """Stage the settings `names`; overtaken when any were changed since they were read."""
+    """Add the update of the settings `names`, on the condition that the version is unchanged."""
     tenant = changed.tenant
     attributes = {
         "settings_version": {"N": str(changed.version)},
@@ -108,7 +110,7 @@ def _stage(
     if "modules" in names and tenant.modules:
         attributes["modules"] = {"SS": sorted(tenant.modules)}
     elif "modules" in names:
-        removed = " REMOVE #modules"  # no set is empty in DynamoDB
+        removed = " REMOVE #modules"  # DynamoDB has no empty sets
     values = {f":{name}": value for name, value in attributes.items()}
     condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
     if seen.version:
@@ -129,7 +131,7 @@ def _stage(
     )
 
 
-def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
+def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
     if isinstance(value, bool):
         return {"BOOL": value}
     return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}

@@ -1,4 +1,4 @@
-"""Settings as the interface shows them."""
+"""Conversion of settings to the responses of the interface."""
 
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
@@ -6,8 +6,8 @@ from shared.warehouse.settings.tenant_settings import SettingsSnapshot
 
 
 def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
-    """Show the settings of a tenant."""
-    tenant, chosen = snapshot.tenant, snapshot.tenant.settings
+    """Return the response model of a tenant's settings."""
+    tenant, settings = snapshot.tenant, snapshot.tenant.settings
     return CompanySettings(
         tenant=tenant.slug,
         plan=tenant.plan,
@@ -16,10 +16,10 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         limits=Limits.model_validate(tenant.limits),
         timezone=tenant.timezone,
         modules=Modules.model_validate({name: name in tenant.modules for name in MODULES}),
-        receipt_tolerance=chosen.receipt_tolerance,
-        pick_substitution=chosen.pick_substitution,
-        minutes_per_unit=chosen.minutes_per_unit,
-        minutes_per_trip=chosen.minutes_per_trip,
-        commit_drops=chosen.commit_drops,
+        receipt_tolerance=settings.receipt_tolerance,
+        pick_substitution=settings.pick_substitution,
+        minutes_per_unit=settings.minutes_per_unit,
+        minutes_per_trip=settings.minutes_per_trip,
+        commit_drops=settings.commit_drops,
         updated_at=snapshot.updated_at,
     )

@@ -323,7 +323,7 @@ def test_no_line_of_the_log_carries_the_token(forge: TokenForger, log: io.String
     with pytest.raises(Exception, match="Unauthorized"):
         authorize(token)
     logged = log.getvalue()
-    assert "token refused" in logged
+    assert "token rejected" in logged
     assert token not in logged
     assert token.split(".")[1] not in logged
 
