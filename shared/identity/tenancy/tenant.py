@@ -18,6 +18,7 @@ from shared.kernel.errors import (
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
 type Substitution = Literal["none", "position", "batch", "any"]
+"""What may be picked instead of the allocated stock; `any` is another position and batch."""
 type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
     "webhook_subscriptions",
