@@ -31,7 +31,7 @@ _MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found
 
 
 @pytest.mark.parametrize("slug", _STATES)
-def test_a_tenant_that_is_not_served_gets_no_token(stack: Deployed, slug: str) -> None:
+def test_client_of_an_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
     envelope = refused(stack.tenants[slug].ask_token(), *_STATES[slug])
     if slug == "moved":
         assert "https://wms.moved.example/api/v1" in envelope["message"]
@@ -39,7 +39,7 @@ def test_a_tenant_that_is_not_served_gets_no_token(stack: Deployed, slug: str) -
 
 @pytest.mark.usefixtures("operator")
 @pytest.mark.parametrize("slug", _STATES)
-def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) -> None:
+def test_requests_of_an_inactive_tenant_are_refused(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
     with tenant.client(token) as caller:
@@ -48,7 +48,9 @@ def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) 
         refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
 
 
-def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
+def test_tenant_cannot_see_or_change_data_of_another_tenant(
+    acme: httpx.Client, beta: httpx.Client, run: str
+) -> None:
     mine = data(acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Private"}), 201)
     hers = {row["item_code"] for row in walk(beta, "/products", per_page=100)}
     assert mine["item_code"] not in hers
@@ -64,7 +66,7 @@ def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: 
     assert data(acme.get(f"/products/{number}")) == mine
 
 
-def test_the_same_codes_and_keys_are_each_tenants_own(
+def test_tenants_can_use_the_same_item_codes_and_idempotency_keys(
     acme: httpx.Client, beta: httpx.Client, run: str
 ) -> None:
     product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
@@ -75,7 +77,7 @@ def test_the_same_codes_and_keys_are_each_tenants_own(
     assert data(acme.get(f"/products/{first['id']}"))["name"] == "Cable drum"
 
 
-def test_the_smallest_plan_has_the_whole_of_the_public_interface(
+def test_essentials_plan_includes_the_public_interface_without_modules(
     mini: httpx.Client, run: str
 ) -> None:
     created = mini.post("/products", json={"item_code": f"E2E-{run}", "name": "Cable drum"})

@@ -38,7 +38,7 @@ def _request_token(stack: Deployed, **request: Any) -> httpx.Response:
     return httpx.post(f"{stack.base_url}/oauth/token", timeout=TIMEOUT, **request)
 
 
-def test_a_token_is_got_with_credentials_in_basic_or_in_the_body(stack: Deployed) -> None:
+def test_client_can_authenticate_with_basic_form_or_json(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     in_body = {"client_id": acme.client_id, "client_secret": acme.client_secret}
     for answer in (
@@ -56,7 +56,7 @@ def test_a_token_is_got_with_credentials_in_basic_or_in_the_body(stack: Deployed
             assert erp.get("/warehouses").status_code == 200
 
 
-def test_a_token_reaches_only_what_its_scope_says(stack: Deployed) -> None:
+def test_token_allows_only_its_scopes(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     token = acme.ask_token(scope="products:read").json()
     assert token["scope"] == "products:read"
@@ -68,16 +68,14 @@ def test_a_token_reaches_only_what_its_scope_says(stack: Deployed) -> None:
         refused(shop.post("/products", content=b"not JSON"), 403, "missing_scope")
 
 
-def test_a_scope_that_the_client_was_not_given_is_refused(
-    stack: Deployed, shop: Credentials
-) -> None:
+def test_scope_that_the_client_lacks_is_refused(stack: Deployed, shop: Credentials) -> None:
     answer = _request_token(
         stack, data=_GRANT | {"scope": "products:write"}, auth=(shop.client_id, shop.client_secret)
     )
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
 
 
-def test_a_wrong_secret_and_an_unknown_client_get_one_answer(
+def test_wrong_secret_and_unknown_client_get_the_same_response(
     stack: Deployed, shop: Credentials, run: str
 ) -> None:
     wrong = _request_token(stack, data=_GRANT, auth=(shop.client_id, "sws_wrong"))
@@ -88,7 +86,7 @@ def test_a_wrong_secret_and_an_unknown_client_get_one_answer(
     assert wrong.text == unknown.text
 
 
-def test_the_token_route_takes_only_its_own_grant_and_method(stack: Deployed) -> None:
+def test_unsupported_grant_type_and_method_are_refused(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     answer = acme.ask_token(grant_type="authorization_code")
     assert (answer.status_code, answer.json()["error"]) == (400, "unsupported_grant_type")
@@ -97,7 +95,7 @@ def test_the_token_route_takes_only_its_own_grant_and_method(stack: Deployed) ->
     assert wrong_method.headers["Allow"] == "POST"
 
 
-def test_the_public_keys_verify_a_token(stack: Deployed) -> None:
+def test_published_keys_verify_an_access_token(stack: Deployed) -> None:
     published = httpx.get(f"{stack.base_url}/.well-known/jwks.json", timeout=TIMEOUT).json()["keys"]
     head, claims, signature = stack.tenants["acme"].token.split(".")
     (found,) = (key for key in published if key["kid"] == json.loads(_decoded(head))["kid"])
@@ -113,7 +111,9 @@ def _decoded(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
-def test_a_revoked_client_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
+def test_tokens_of_a_revoked_client_are_rejected_within_ten_seconds(
+    stack: Deployed, shop: Credentials
+) -> None:
     token = _request_token(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
         "access_token"
     ]
@@ -131,7 +131,7 @@ def test_a_revoked_client_is_out_within_ten_seconds(stack: Deployed, shop: Crede
         _assert_revoked_in_time(caller)
 
 
-def test_a_revoked_token_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
+def test_revoked_token_is_rejected_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
     token = _request_token(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
         "access_token"
     ]
@@ -207,7 +207,7 @@ _INVALID_TOKENS: Mapping[str, _Forge] = {
 
 @pytest.mark.usefixtures("operator")
 @pytest.mark.parametrize("fault", _INVALID_TOKENS)
-def test_a_token_that_is_no_good_is_401_in_the_envelope(stack: Deployed, fault: str) -> None:
+def test_invalid_token_returns_401_in_the_error_envelope(stack: Deployed, fault: str) -> None:
     acme = stack.tenants["acme"]
     claims = json.loads(_decoded(acme.token.split(".")[1]))
     assert httpx.get(  # the same claims, signed as they are, pass
@@ -221,7 +221,9 @@ def test_a_token_that_is_no_good_is_401_in_the_envelope(stack: Deployed, fault: 
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": ""}, {"Authorization": "Basic YTpi"}])
-def test_no_token_is_401_in_the_envelope(stack: Deployed, headers: dict[str, str]) -> None:
+def test_missing_token_returns_401_in_the_error_envelope(
+    stack: Deployed, headers: dict[str, str]
+) -> None:
     for path in ("/products", "/products/1", "/warehouses", "/entry-documents"):
         answer = httpx.get(stack.base_url + path, headers=headers, timeout=TIMEOUT)
         refused(answer, 401, "unauthenticated")

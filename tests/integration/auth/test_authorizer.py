@@ -23,7 +23,7 @@ def issue_token(client: Credentials, slug: str = "acme") -> str:
     return tokens.issue(show_tenant(slug), client.client_id, frozenset(SCOPES))
 
 
-def test_the_door_learns_who_is_calling(acme: Credentials) -> None:
+def test_context_describes_the_caller(acme: Credentials) -> None:
     verdict = authorize(issue_token(acme))
     assert verdict["principalId"] == f"acme/{acme.client_id}"
     assert all(isinstance(value, str) for value in verdict["context"].values())
@@ -36,7 +36,7 @@ def test_the_door_learns_who_is_calling(acme: Credentials) -> None:
     assert 3590 < caller.expires_at - time.time() <= 3600
 
 
-def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
+def test_policy_covers_all_methods_of_the_stage(acme: Credentials) -> None:
     statement = authorize(issue_token(acme))["policyDocument"]["Statement"]
     assert statement == [
         {
@@ -47,7 +47,7 @@ def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
     ]
 
 
-def test_warm_it_makes_no_call(acme: Credentials, aws_faults: Wire) -> None:
+def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: Wire) -> None:
     first, second = issue_token(acme), issue_token(acme)
     forget_everything()
     with aws_faults.recorded() as cold:
@@ -60,7 +60,7 @@ def test_warm_it_makes_no_call(acme: Credentials, aws_faults: Wire) -> None:
     assert warm == []
 
 
-def test_it_stays_warm_longer_than_the_doors(
+def test_authorizer_caches_tenants_longer_than_the_handlers(
     acme: Credentials, aws_faults: Wire, monkeypatch: Any
 ) -> None:
     token = issue_token(acme)
@@ -72,9 +72,7 @@ def test_it_stays_warm_longer_than_the_doors(
     assert calls == []
 
 
-def test_a_tenant_that_got_its_own_address_is_served_there_at_once(
-    acme: Credentials, monkeypatch: Any
-) -> None:
+def test_new_host_of_a_tenant_is_accepted_at_once(acme: Credentials, monkeypatch: Any) -> None:
     authorize(issue_token(acme))
     set_address("acme", host="wms.acme.test")
     later = time.monotonic() + 11

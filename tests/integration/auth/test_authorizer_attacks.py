@@ -252,11 +252,11 @@ ATTACKS: dict[str, Callable[[TokenForger], str]] = {
 }
 
 
-def test_the_untouched_token_is_accepted(forge: TokenForger) -> None:
+def test_genuine_client_token_is_accepted(forge: TokenForger) -> None:
     assert authorize(forge.with_claims())["context"]["tenant"] == "acme"
 
 
-def test_the_untouched_token_of_a_user_is_accepted(forge: TokenForger) -> None:
+def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
     for kind in ("user", "mobile"):
         context = authorize(forge.with_claims(**user(kind)))["context"]
         assert (context["kind"], context["roles"]) == (kind, "1 2")
@@ -264,25 +264,27 @@ def test_the_untouched_token_of_a_user_is_accepted(forge: TokenForger) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_is_refused(attack: str, forge: TokenForger) -> None:
+def test_forged_token_is_rejected(attack: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         authorize(ATTACKS[attack](forge))
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Bearer  ", "", "Token", "Bearer,Bearer"])
-def test_is_refused_under_another_scheme(scheme: str, forge: TokenForger) -> None:
+def test_token_with_another_scheme_is_rejected(scheme: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         authorize(forge.with_claims(), scheme=scheme)
 
 
 @pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
-def test_is_refused_without_a_token(headers: dict[str, Any] | None, aws_faults: Wire) -> None:
+def test_request_without_token_is_rejected(
+    headers: dict[str, Any] | None, aws_faults: Wire
+) -> None:
     assert aws_faults
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def test_a_huge_token_costs_no_computation(
+def test_oversized_token_is_rejected_before_decoding(
     aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
@@ -291,9 +293,7 @@ def test_a_huge_token_costs_no_computation(
     assert calls == []
 
 
-def test_a_forged_token_costs_no_call_of_kms_even_cold(
-    forge: TokenForger, aws_faults: Wire
-) -> None:
+def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: Wire) -> None:
     bad = forge.with_header(kid="other")
     forget_everything()
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
@@ -307,18 +307,18 @@ def test_a_forged_token_costs_no_call_of_kms_even_cold(
 @pytest.mark.parametrize(
     "host", ["wms.gamma.test", "WMS.gamma.test:443", "wms.gamma.test.", "wms.gamma.test.:443"]
 )
-def test_tokens_of_other_tenants_are_refused_at_a_registered_address(
+def test_tokens_of_other_tenants_are_rejected_at_a_registered_host(
     forge: TokenForger, host: str
 ) -> None:
     with pytest.raises(Exception, match="Unauthorized"):
         authorize(forge.with_claims(), host=host)
 
 
-def test_the_shared_address_serves_every_tenant_without_a_host(forge: TokenForger) -> None:
+def test_shared_host_serves_every_tenant_without_own_host(forge: TokenForger) -> None:
     assert authorize(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
 
 
-def test_no_line_of_the_log_carries_the_token(forge: TokenForger, log: io.StringIO) -> None:
+def test_log_contains_no_token(forge: TokenForger, log: io.StringIO) -> None:
     token = with_changed_signature(forge.with_claims())
     with pytest.raises(Exception, match="Unauthorized"):
         authorize(token)
@@ -328,7 +328,7 @@ def test_no_line_of_the_log_carries_the_token(forge: TokenForger, log: io.String
     assert token.split(".")[1] not in logged
 
 
-def test_a_token_of_the_older_key_is_still_accepted(forge: TokenForger) -> None:
+def test_token_signed_with_the_older_key_is_accepted(forge: TokenForger) -> None:
     older = TokenForger(config().signing_keys[1])
     assert authorize(older.with_claims())["context"]["jti"] == "j1"
     assert authorize(sign_claims(claims()))["context"]["jti"] == "j1"

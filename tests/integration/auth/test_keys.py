@@ -74,13 +74,13 @@ def published() -> set[str]:
     return {key["kid"] for key in keys["keys"]}
 
 
-def test_before_the_first_rotation_the_deployments_keys_are_in_use(acme: Credentials) -> None:
+def test_keys_of_the_deployment_are_used_before_the_first_rotation(acme: Credentials) -> None:
     assert [known.key.kms_key for known in list_keys()] == list(config().signing_keys)
     assert states() == ["signs", "verifies"]
     assert kid_of(token_of(acme)) == signing.kid_of(config().signing_keys[0])
 
 
-def test_no_token_ends_by_a_rotation(acme: Credentials, clock: MovableClock) -> None:
+def test_rotation_invalidates_no_token(acme: Credentials, clock: MovableClock) -> None:
     old = token_of(acme)
     assert is_accepted(old)
     new_key = rotate()
@@ -99,9 +99,7 @@ def test_no_token_ends_by_a_rotation(acme: Credentials, clock: MovableClock) -> 
     assert is_accepted(new)
 
 
-def test_an_authorizer_that_looked_just_before_knows_the_key_in_time(
-    acme: Credentials, clock: MovableClock
-) -> None:
+def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: MovableClock) -> None:
     other = KeyRing(clock=time.time)
     other.find("unknown")  # a stranger made it look, a moment before the key was published
     new_key = rotate()
@@ -111,7 +109,7 @@ def test_an_authorizer_that_looked_just_before_knows_the_key_in_time(
     assert acme
 
 
-def test_unknown_keys_cost_one_read_in_ten_seconds(
+def test_unknown_kids_cause_one_read_in_ten_seconds(
     acme: Credentials, aws_faults: Wire, clock: MovableClock
 ) -> None:
     good = token_of(acme)
@@ -136,7 +134,7 @@ def test_unknown_keys_cost_one_read_in_ten_seconds(
     assert calls == ["GetItem"]
 
 
-def test_a_known_key_is_kept_for_minutes(
+def test_known_keys_are_cached_for_five_minutes(
     acme: Credentials, aws_faults: Wire, clock: MovableClock
 ) -> None:
     token = token_of(acme)
@@ -152,7 +150,9 @@ def test_a_known_key_is_kept_for_minutes(
     assert calls == ["GetItem"], "the keys, and no public key anew"
 
 
-def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire) -> None:
+def test_issuing_a_token_needs_no_extra_call_for_the_keys(
+    acme: Credentials, aws_faults: Wire
+) -> None:
     rotate()
     token_of(acme)
     with aws_faults.recorded() as calls:
@@ -163,7 +163,7 @@ def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire)
 # Retiring
 
 
-def test_a_key_is_retired_when_its_last_token_has_expired(
+def test_key_can_be_retired_after_its_last_token_has_expired(
     acme: Credentials, clock: MovableClock
 ) -> None:
     first = signing_now().key
@@ -188,7 +188,7 @@ def test_a_key_is_retired_when_its_last_token_has_expired(
     assert key["KeyState"] == "PendingDeletion"
 
 
-def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
+def test_key_that_has_not_signed_can_be_retired_at_once(acme: Credentials) -> None:
     assert acme
     before = int(time.time())
     new = rotate()
@@ -200,7 +200,7 @@ def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
     assert states()[-1] == "retired"
 
 
-def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: MovableClock) -> None:
+def test_leaked_key_can_be_retired_immediately(acme: Credentials, clock: MovableClock) -> None:
     leaked, token = signing_now().key, token_of(acme)
     assert is_accepted(token)
     new = rotate()
@@ -218,7 +218,7 @@ def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: Movable
     assert not is_accepted(token)
 
 
-def test_the_only_key_is_never_retired(acme: Credentials) -> None:
+def test_last_key_cannot_be_retired(acme: Credentials) -> None:
     assert acme
     first, second = list_keys()
     retire(second.key.kid, now=True)
@@ -230,7 +230,7 @@ def test_the_only_key_is_never_retired(acme: Credentials) -> None:
     assert states() == ["signs", "retired"]
 
 
-def test_where_the_next_key_still_waits_it_signs_at_once(acme: Credentials) -> None:
+def test_waiting_key_signs_at_once_when_the_others_are_retired(acme: Credentials) -> None:
     first, second = list_keys()
     retire(second.key.kid, now=True)
     new = rotate()
@@ -249,7 +249,9 @@ def in_use() -> list[Key]:
 
 
 @pytest.mark.parametrize("moment", range(24))
-def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
+    moment: int, aws_faults: Wire
+) -> None:
     before = in_use()
     try:
         with aws_faults.hooked(killer(moment)):
@@ -265,7 +267,7 @@ def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, aws_faul
     assert in_use()[-1].kms_key in _enabled_keys()
 
 
-def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
+def test_rotation_repeated_after_ten_minutes_of_signing_adds_another_key(
     aws_faults: Wire, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
@@ -301,7 +303,7 @@ def _enabled_keys() -> list[str]:
 
 
 @pytest.mark.parametrize("moment", range(14))
-def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: Wire) -> None:
     old = list_keys()[1].key
     try:
         with aws_faults.hooked(killer(moment)):
@@ -313,7 +315,7 @@ def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, aws_faults: 
 
 
 @pytest.mark.parametrize("at", range(20))
-def test_of_two_rotations_at_once_one_makes_the_key(
+def test_two_concurrent_rotations_add_one_key(
     at: int, aws_faults: Wire, clock: MovableClock
 ) -> None:
     """At each moment of the one, another runs from beginning to end."""
@@ -350,6 +352,8 @@ def test_of_two_rotations_at_once_one_makes_the_key(
         ([("a", 0, None), ("b", 100, None), ("c", 90, None)], 110, "b"),
     ],
 )
-def test_the_signer(keys: list[tuple[str, int, int | None]], now: int, signer: str) -> None:
+def test_latest_started_key_in_use_signs(
+    keys: list[tuple[str, int, int | None]], now: int, signer: str
+) -> None:
     ring = Keys(tuple(Key(*key) for key in keys))
     assert ring.signer(now).kms_key == signer

@@ -42,7 +42,7 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_a_bad_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
+def test_malformed_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
     body, content_type = BAD_BODIES[name]
     with aws_faults.recorded() as calls:
         status, _, answer = send("POST", TOKEN, body, content_type=content_type)
@@ -64,7 +64,7 @@ NEEDED = {
 
 
 @pytest.mark.parametrize(("schema", "path"), NEEDED)
-def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
+def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
     schema: str, path: str, aws_faults: Wire
 ) -> None:
     described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
@@ -82,7 +82,7 @@ def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
     "authorization",
     ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
 )
-def test_bad_credentials_by_basic_are_an_invalid_request(
+def test_malformed_basic_credentials_are_an_invalid_request(
     authorization: str, aws_faults: Wire
 ) -> None:
     with aws_faults.recorded() as calls:
@@ -111,7 +111,7 @@ def test_bad_credentials_by_basic_are_an_invalid_request(
         (b"", (400, "invalid_request")),
     ],
 )
-def test_colons_and_percent_signs_in_basic(
+def test_basic_credentials_are_percent_decoded(
     pair: bytes, outcome: tuple[int, str], aws_faults: Wire
 ) -> None:
     assert aws_faults
@@ -122,7 +122,7 @@ def test_colons_and_percent_signs_in_basic(
     assert (status, answer["error"]) == outcome
 
 
-def test_a_colon_and_a_percent_sign_are_part_of_a_secret(aws_faults: Wire) -> None:
+def test_secret_starts_after_the_first_colon(aws_faults: Wire) -> None:
     """What comes after the first colon is the secret, percent-encoded or not."""
     assert aws_faults
     client = create_client("acme", "ERP")
@@ -195,7 +195,7 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     ),
     path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
 )
-def test_whatever_comes_in_is_answered_below_500(
+def test_no_input_causes_a_server_error(
     aws_faults: Wire,
     body: str | bytes,
     content_type: str | None,

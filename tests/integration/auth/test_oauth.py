@@ -69,7 +69,7 @@ def client_credentials_form(client: Credentials, **more: str) -> dict[str, str]:
     return {"grant_type": "client_credentials", **client._asdict(), **more}
 
 
-def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> None:
+def test_published_keys_verify_an_access_token(acme: Credentials) -> None:
     status, headers, answer = request_token(
         client_credentials_form(acme, scope="products:read stocks:read")
     )
@@ -92,14 +92,14 @@ def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> N
     assert claims["exp"] - claims["iat"] == 3600
 
 
-def test_every_token_has_an_id_of_its_own(acme: Credentials) -> None:
+def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
     tokens = [request_token(client_credentials_form(acme))[2]["access_token"] for _ in range(3)]
     ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
     assert len(ids) == 3
 
 
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
-def test_without_a_scope_the_token_has_all_that_the_client_has(
+def test_token_without_requested_scope_has_all_scopes_of_the_client(
     scope: dict[str, str], aws_faults: Wire
 ) -> None:
     assert aws_faults
@@ -110,7 +110,7 @@ def test_without_a_scope_the_token_has_all_that_the_client_has(
     )
 
 
-def test_credentials_may_come_by_http_basic_percent_encoded(acme: Credentials) -> None:
+def test_client_can_authenticate_with_percent_encoded_basic(acme: Credentials) -> None:
     form = {"grant_type": "client_credentials"}
     odd = "".join(f"%{ord(char):02X}" for char in acme.client_secret)
     pair = base64.b64encode(f"{acme.client_id}:{odd}".encode()).decode()
@@ -121,13 +121,13 @@ def test_credentials_may_come_by_http_basic_percent_encoded(acme: Credentials) -
     )
 
 
-def test_json_is_accepted(acme: Credentials) -> None:
+def test_json_body_is_accepted(acme: Credentials) -> None:
     body = json.dumps(client_credentials_form(acme))
     assert send("POST", TOKEN, body, content_type="application/json; charset=utf-8")[0] == 200
     assert send("POST", TOKEN, body.encode(), content_type="application/json")[0] == 200
 
 
-def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
+def test_credentials_in_basic_and_body_are_an_invalid_request(acme: Credentials) -> None:
     for extra in ({"client_secret": acme.client_secret}, {"client_id": "stw_other"}):
         form = {"grant_type": "client_credentials", **extra}
         status, _, answer = request_token(form, authorization=basic(*acme))
@@ -138,14 +138,14 @@ def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
     "name",
     ["authorization_code", "Password", "urn:ietf:params:oauth:grant-type:device_code", "x" * 999],
 )
-def test_other_grants_are_unsupported(name: str, aws_faults: Wire) -> None:
+def test_unknown_grant_types_are_unsupported(name: str, aws_faults: Wire) -> None:
     assert aws_faults
     status, _, answer = request_token({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
-def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, aws_faults: Wire) -> None:
+def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: Wire) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read"])
     status, _, answer = request_token(client_credentials_form(client, scope=scope))
@@ -176,7 +176,9 @@ def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_faults: Wire) -> None:
+def test_every_failed_authentication_gets_the_same_response_after_the_same_calls(
+    acme: Credentials, aws_faults: Wire
+) -> None:
     seen = {}
     for name, request in wrong_credentials(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
@@ -194,7 +196,9 @@ def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_fa
     }, seen
 
 
-def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> None:
+def test_revoked_client_is_treated_like_an_unknown_client(
+    acme: Credentials, aws_faults: Wire
+) -> None:
     revoke_client(acme.client_id)
     forget_everything()
     with aws_faults.recorded() as calls:
@@ -203,13 +207,13 @@ def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> 
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
-def test_a_client_is_served_at_the_address_of_its_tenant(aws_faults: Wire) -> None:
+def test_client_can_authenticate_at_the_host_of_its_tenant(aws_faults: Wire) -> None:
     assert aws_faults
     client = create_client("gamma", "ERP")
     assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
-def test_a_warm_token_costs_three_calls(acme: Credentials, aws_faults: Wire) -> None:
+def test_warm_token_request_makes_three_calls(acme: Credentials, aws_faults: Wire) -> None:
     request_token(client_credentials_form(acme))
     with aws_faults.recorded() as calls:
         request_token(client_credentials_form(acme))
@@ -246,7 +250,9 @@ def test_failures_are_limited_per_address(
     assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
 
 
-def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_on_failures_ends_with_its_minute(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
     request_token(client_credentials_form(acme._replace(client_secret="sws_no")))
     assert request_token(client_credentials_form(acme))[0] == 429
@@ -255,11 +261,11 @@ def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.Mon
     assert request_token(client_credentials_form(acme))[0] == 200
 
 
-def test_a_client_that_makes_no_mistakes_is_never_limited(acme: Credentials) -> None:
+def test_successful_authentications_are_not_limited(acme: Credentials) -> None:
     assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
-def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> None:
+def test_two_newest_secrets_are_valid_during_a_rotation(acme: Credentials) -> None:
     second = rotate_client(acme.client_id)
     assert [request_token(client_credentials_form(each))[0] for each in (acme, second)] == [
         200,
@@ -285,7 +291,7 @@ def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> 
         ("moved", 410, "tenant_moved"),
     ],
 )
-def test_a_tenant_that_is_not_served_gets_no_token(
+def test_client_of_an_inactive_tenant_gets_no_token(
     state: Any, status: int, code: str, acme: Credentials
 ) -> None:
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
@@ -300,7 +306,7 @@ def test_a_tenant_that_is_not_served_gets_no_token(
     assert request_token(client_credentials_form(acme._replace(client_secret="sws_no")))[0] == 401
 
 
-def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:
+def test_metadata_and_key_set_contain_only_public_data(aws_faults: Wire) -> None:
     assert aws_faults
     _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
     assert metadata["issuer"] == ADDRESS
@@ -329,7 +335,7 @@ def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:
         ("GET", "/v2", 404, None),
     ],
 )
-def test_unknown_routes_and_methods(
+def test_unknown_routes_and_methods_are_refused(
     method: str, path: str, status: int, allow: str | None, aws_faults: Wire
 ) -> None:
     assert aws_faults

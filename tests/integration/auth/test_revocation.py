@@ -63,7 +63,7 @@ class ExampleHandler:
         ensure_not_revoked(tenant, caller)
 
 
-def test_a_revoked_token_ends_within_ten_seconds_and_no_other(acme: Credentials) -> None:
+def test_only_the_revoked_token_is_rejected_within_ten_seconds(acme: Credentials) -> None:
     first, second = token_of(acme), token_of(acme)
     door = ExampleHandler()
     door.accept(caller_of(first))
@@ -74,7 +74,7 @@ def test_a_revoked_token_ends_within_ten_seconds_and_no_other(acme: Credentials)
     door.accept(caller_of(second))
 
 
-def test_a_revoked_client_ends_with_all_its_tokens(acme: Credentials) -> None:
+def test_revoking_a_client_revokes_its_tokens(acme: Credentials) -> None:
     token = token_of(acme)
     revoke_client(acme.client_id)
     with pytest.raises(Unauthenticated):
@@ -82,19 +82,19 @@ def test_a_revoked_client_ends_with_all_its_tokens(acme: Credentials) -> None:
     assert request_token(client_credentials_form(acme))[0] == 401
 
 
-def test_revoking_twice_is_the_same_as_once(acme: Credentials) -> None:
+def test_revoking_a_token_twice_adds_one_entry(acme: Credentials) -> None:
     token = token_of(acme)
     assert [revoke(acme, token)[0] for _ in range(2)] == [200, 200]
     assert len(revocation_entries()) == 1
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "%00", "x" * 5000])
-def test_what_is_no_token_needs_no_revoking(token: str, acme: Credentials) -> None:
+def test_revocation_of_an_invalid_token_is_ignored(token: str, acme: Credentials) -> None:
     assert revoke(acme, token) == (200, None)
     assert revocation_entries() == {}
 
 
-def test_nobody_revokes_the_token_of_another_client(acme: Credentials) -> None:
+def test_token_of_another_client_cannot_be_revoked(acme: Credentials) -> None:
     token = token_of(acme)
     for stranger in (create_client("acme", "shop"), create_client("beta", "ERP")):
         status, answer = revoke(stranger, token)
@@ -104,7 +104,7 @@ def test_nobody_revokes_the_token_of_another_client(acme: Credentials) -> None:
     assert revocation_entries() == revocation_entries("beta") == {}
 
 
-def test_a_token_must_be_named(acme: Credentials) -> None:
+def test_token_parameter_is_required(acme: Credentials) -> None:
     status, answer = revoke(acme, "")
     assert (status, answer["error"]) == (400, "invalid_request")
 
@@ -116,7 +116,7 @@ def _revoke(mark: str, *, until: float | None = None, now: float | None = None) 
     revocations.revoke("acme", mark, fallback="client:c1", until=ends, now=moment)
 
 
-def test_a_mark_stays_until_the_last_token_has_expired(acme: Credentials) -> None:
+def test_entry_is_kept_until_the_last_revoked_token_has_expired(acme: Credentials) -> None:
     now = time.time()
     _revoke("token:old", until=now + 10, now=now)
     _revoke("token:new", now=now + 60)
@@ -126,7 +126,7 @@ def test_a_mark_stays_until_the_last_token_has_expired(acme: Credentials) -> Non
     assert acme
 
 
-def test_many_tokens_given_back_become_one_mark_of_their_client(
+def test_entry_of_the_client_replaces_token_entries_at_the_soft_limit(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "SOFT_LIMIT", 3)
@@ -149,7 +149,7 @@ def _revoke_user(number: int, tx: Transaction) -> None:
     revocations.revoke_in(tx, f"user:{number}")
 
 
-def test_what_ends_credentials_is_never_refused_and_stays_small(
+def test_one_entry_replaces_all_entries_at_the_hard_limit(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "HARD_LIMIT", 4)
@@ -171,7 +171,7 @@ def test_what_ends_credentials_is_never_refused_and_stays_small(
     assert set(revocation_entries()) == {revocations.ALL_TOKENS, f"client:{acme.client_id}"}
 
 
-def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
+def test_expired_entries_are_pruned_in_several_updates(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert acme
@@ -184,13 +184,13 @@ def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
     assert set(revocation_entries()) == {f"token:later-{number}" for number in range(3)}
 
 
-def test_an_unknown_tenant_has_no_revocations(aws_faults: Wire) -> None:
+def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1", fallback="client:c1", until=0)
 
 
-def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
+def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) -> None:
     store, before = store_for("acme"), tokens.issue(show_tenant("acme"), acme.client_id, SCOPE)
 
     def change(tx: Transaction) -> int:
@@ -210,7 +210,7 @@ def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
     ensure_not_revoked(show_tenant("acme"), caller_of(after))
 
 
-def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
+def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
     assert acme
 
     def change(tx: Transaction) -> None:
@@ -225,7 +225,9 @@ def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
     assert revocation_entries() == {}
 
 
-def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, aws_faults: Wire) -> None:
+def test_entry_that_is_renewed_concurrently_is_not_pruned(
+    acme: Credentials, aws_faults: Wire
+) -> None:
     """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
@@ -247,14 +249,16 @@ def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, aws_faults: W
     assert set(revocation_entries()) == {"user:7", "user:8"}
 
 
-def test_a_tenant_that_is_gone_has_nothing_to_revoke(aws_faults: Wire) -> None:
+def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
         run_transaction(store_for("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", range(20))
-def test_revoking_a_client_survives_death_at_any_call(moment: int, aws_faults: Wire) -> None:
+def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
+    moment: int, aws_faults: Wire
+) -> None:
     client = create_client("acme", "ERP")
     token = token_of(client)
     try:

@@ -36,7 +36,7 @@ _UNKNOWN_IDS = (
 # Creating
 
 
-def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp) -> None:
+def test_created_client_has_a_secret_and_its_scopes(stack: Stack, erp: Erp) -> None:
     answer = erp.post("/api-clients", {"name": " Web shop ", "scopes": ["stocks:read"]})
 
     made = answer.data
@@ -53,7 +53,7 @@ def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp
     assert request_token(stack, made["id"], made["client_secret"], "products:read").status == 400
 
 
-def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: Erp) -> None:
+def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) -> None:
     made = erp.post("/api-clients", APPLICATION).data
 
     assert made["id"].startswith("stm_acme_")
@@ -85,12 +85,12 @@ def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: E
         ({"name": "\ud800", "scopes": ["stocks:read"]}, ["name"]),
     ],
 )  # fmt: skip
-def test_every_problem_is_told_at_once(erp: Erp, body: object, fields: list[str]) -> None:
+def test_create_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
     assert problem_fields(erp.post("/api-clients", body)) == fields
     assert erp.get("/api-clients").json()["meta"]["total"] == 0
 
 
-def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
+def test_plan_limits_the_number_of_clients(stack: Stack, erp: Erp) -> None:
     set_plan("acme", "essentials")
     first, _ = (create_api_client(erp, name=name) for name in ("ERP", "Shop"))
 
@@ -112,7 +112,7 @@ def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
     assert erp.post("/api-clients", ERP).status == 201
 
 
-def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> None:
+def test_clients_above_a_reduced_limit_stay_active(erp: Erp) -> None:
     for _ in range(3):
         create_api_client(erp)
     set_plan("acme", "essentials")
@@ -123,7 +123,7 @@ def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> Non
     assert erp.get("/api-clients").json()["meta"]["total"] == 3
 
 
-def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
+def test_larger_plan_allows_more_clients_at_once(erp: Erp) -> None:
     set_plan("acme", "essentials")
     expire_tenant_cache()
     for _ in range(2):
@@ -136,7 +136,7 @@ def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
 # Secrets
 
 
-def test_two_secrets_work_while_one_is_changed(stack: Stack, erp: Erp) -> None:
+def test_two_newest_secrets_are_valid_during_a_rotation(stack: Stack, erp: Erp) -> None:
     first = create_api_client(erp)
     path, secrets = f"/api-clients/{first['id']}", [first["client_secret"]]
     shop = erp_with_token(stack, first["id"], secrets[0])
@@ -155,7 +155,9 @@ def test_two_secrets_work_while_one_is_changed(stack: Stack, erp: Erp) -> None:
     assert shop.get("/products").status == 200, "tokens outlive secrets that end in good order"
 
 
-def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack, erp: Erp) -> None:
+def test_rotation_without_previous_secret_revokes_secrets_and_tokens(
+    stack: Stack, erp: Erp
+) -> None:
     first = create_api_client(erp)
     shop = erp_with_token(stack, first["id"], first["client_secret"])
     path = f"/api-clients/{first['id']}/rotate-secret"
@@ -170,9 +172,7 @@ def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack,
 
 
 @pytest.mark.parametrize("body", [{"keep_previous": None}, {"keep_previous": 1}])
-def test_a_rotation_that_is_not_understood_changes_nothing(
-    stack: Stack, erp: Erp, body: object
-) -> None:
+def test_invalid_rotation_changes_nothing(stack: Stack, erp: Erp, body: object) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     assert problem_fields(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
@@ -180,7 +180,7 @@ def test_a_rotation_that_is_not_understood_changes_nothing(
     assert len(erp.get(path).data["secrets"]) == 1
 
 
-def test_no_secret_is_in_a_log_line(
+def test_log_contains_no_secret(
     stack: Stack, erp: Erp, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor would one be, if somebody logged it."""
@@ -205,9 +205,7 @@ def test_no_secret_is_in_a_log_line(
 # Changing
 
 
-def test_a_scope_that_is_taken_away_ends_tokens_one_that_is_given_does_not(
-    stack: Stack, erp: Erp
-) -> None:
+def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp: Erp) -> None:
     made = create_api_client(erp)
     path, secret = f"/api-clients/{made['id']}", made["client_secret"]
     shop = erp_with_token(stack, made["id"], secret)
@@ -226,7 +224,7 @@ def test_a_scope_that_is_taken_away_ends_tokens_one_that_is_given_does_not(
     assert again.get("/products").code == "missing_scope"
 
 
-def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> None:
+def test_only_sent_fields_change_and_equal_values_change_nothing(erp: Erp) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     before = erp.get(path)
@@ -249,9 +247,7 @@ def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> 
         ({"scopes": []}, ["scopes"]),
     ],
 )
-def test_every_problem_of_a_change_is_told_at_once(
-    erp: Erp, body: object, fields: list[str]
-) -> None:
+def test_change_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
     made = create_api_client(erp)
     assert problem_fields(erp.patch(f"/api-clients/{made['id']}", body)) == fields
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
@@ -260,7 +256,7 @@ def test_every_problem_of_a_change_is_told_at_once(
 # Ending
 
 
-def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
+def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     shop = erp_with_token(stack, made["id"], made["client_secret"])
@@ -292,7 +288,7 @@ def without_secret(made: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("client_id", _UNKNOWN_IDS)
-def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id: str) -> None:
+def test_unknown_and_malformed_ids_return_not_found(erp: Erp, client_id: str) -> None:
     path = f"/api-clients/{client_id}"
     for answer in (
         erp.get(path),
@@ -304,7 +300,7 @@ def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id
         assert (answer.status, answer.code) == (404, "not_found")
 
 
-def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp, beta: Erp) -> None:
+def test_client_of_another_tenant_returns_not_found(stack: Stack, erp: Erp, beta: Erp) -> None:
     made = create_api_client(erp)
     missing = _UNKNOWN_IDS[0]
 
@@ -323,7 +319,7 @@ def _without_ids(body: dict[str, Any], client_id: str) -> str:
     return repr({**body, "error": {**body["error"], "request_id": ""}}).replace(client_id, "ID")
 
 
-def test_reading_takes_the_right_to_manage(stack: Stack) -> None:
+def test_reading_requires_the_right_to_manage(stack: Stack) -> None:
     reader = stack.erp(scopes=set(SCOPES) - {"settings:manage"})
     clerk = Erp(stack.gateway, stack.user_token(permissions="inventory.manage imports.run"))
     admin = Erp(stack.gateway, stack.user_token(permissions="users.manage"))

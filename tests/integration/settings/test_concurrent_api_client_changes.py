@@ -18,7 +18,7 @@ from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 
-def test_twenty_at_once_are_as_many_as_the_plan_allows(
+def test_concurrent_creations_do_not_exceed_the_limit_of_the_plan(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_plan("acme", "essentials")
@@ -38,7 +38,7 @@ def test_twenty_at_once_are_as_many_as_the_plan_allows(
             assert entries.json()["meta"]["total"] == 2
 
 
-def test_rotations_at_once_leave_the_secret_that_is_in_use(
+def test_concurrent_rotations_keep_the_secret_in_use(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = create_api_client(erp)
@@ -61,7 +61,7 @@ def test_rotations_at_once_leave_the_secret_that_is_in_use(
             assert entries.json()["meta"]["total"] == len(won)
 
 
-def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
+def test_client_revoked_concurrently_with_other_changes_is_counted_once(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = create_api_client(erp)

@@ -37,7 +37,7 @@ def _true_count(stack: Stack, erp: Erp) -> int:
 
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("kind", [kill_before, kill_after])
-def test_who_dies_is_repeated_under_the_same_key(
+def test_interrupted_request_can_be_retried_with_the_same_key(
     act: str, kind: Callable[[int], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = stack.erp()
@@ -65,7 +65,7 @@ def test_who_dies_is_repeated_under_the_same_key(
 
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(3)])
-def test_what_is_tried_again_is_done_once(
+def test_retried_calls_take_effect_once(
     act: str, fault: Callable[[], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock

@@ -39,7 +39,7 @@ def settings_of(erp: Erp) -> dict[str, Any]:
     return {name: data[name] for name in _DEFAULTS}
 
 
-def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> None:
+def test_settings_contain_plan_features_and_limits(erp: Erp) -> None:
     set_plan("acme", "professional")
     expire_tenant_cache()
 
@@ -55,7 +55,7 @@ def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> 
     assert shown["updated_at"] is None
 
 
-def test_a_change_is_seen_at_once_and_by_the_doors_within_ten_seconds(erp: Erp) -> None:
+def test_change_is_visible_at_once_and_effective_within_ten_seconds(erp: Erp) -> None:
     assert erp.get("/waves").status == 200
 
     changed = erp.patch("/settings", _CHANGED_SETTINGS)
@@ -74,14 +74,14 @@ def test_a_change_is_seen_at_once_and_by_the_doors_within_ten_seconds(erp: Erp) 
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
-def test_only_what_is_sent_changes(erp: Erp, name: str) -> None:
+def test_only_sent_fields_change(erp: Erp, name: str) -> None:
     changed = erp.patch("/settings", {name: _CHANGED_SETTINGS[name]})
 
     assert changed.status == 200
     assert settings_of(erp) == _DEFAULTS | {name: _CHANGED_SETTINGS[name]}
 
 
-def test_a_module_is_switched_by_itself(erp: Erp) -> None:
+def test_modules_are_switched_independently(erp: Erp) -> None:
     assert erp.patch("/settings", {"modules": {"waves": False}}).status == 200
     assert settings_of(erp)["modules"] == _DEFAULTS["modules"] | {"waves": False}
     assert erp.patch("/settings", {"modules": {}}).data["modules"]["waves"] is False
@@ -89,7 +89,7 @@ def test_a_module_is_switched_by_itself(erp: Erp) -> None:
     assert settings_of(erp) == _DEFAULTS
 
 
-def test_what_is_not_for_companies_to_change_is_ignored(erp: Erp) -> None:
+def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
     wanted: dict[str, Any] = {
         "tenant": "beta", "plan": "free", "state": "active", "base_url": "https://x.example",
         "limits": {"integration_clients": 99}, "features": [], "updated_at": None, "colour": "red",
@@ -101,7 +101,7 @@ def test_what_is_not_for_companies_to_change_is_ignored(erp: Erp) -> None:
     assert show_tenant("acme").plan == "enterprise"
 
 
-def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
+def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
     wrong = {
         "timezone": "Mars/Olympus",
         "modules": {"waves": "yes", "transfer_orders": 1, "bulk_import": None},
@@ -124,7 +124,7 @@ def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
-def test_nothing_is_null(erp: Erp, name: str) -> None:
+def test_null_values_are_refused(erp: Erp, name: str) -> None:
     assert problem_fields(erp.patch("/settings", {name: None})) == [name]
 
 
@@ -135,17 +135,17 @@ def test_nothing_is_null(erp: Erp, name: str) -> None:
         "localtime", "Factory", "posix/Europe/Madrid",
     ],
 )  # fmt: skip
-def test_time_zones_that_there_are_not(erp: Erp, zone: object) -> None:
+def test_unknown_time_zones_are_refused(erp: Erp, zone: object) -> None:
     assert problem_fields(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-0.1", "100.0000001", "1e3", '"5"', "true", "[]"])
-def test_numbers_that_cannot_be(erp: Erp, number: str) -> None:
+def test_numbers_out_of_range_are_refused(erp: Erp, number: str) -> None:
     answer = erp.patch("/settings", raw=f'{{"receipt_tolerance": {number}}}')
     assert problem_fields(answer) == ["receipt_tolerance"]
 
 
-def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
+def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
     on, off = {"modules": {"transfer_orders": True}}, {"modules": {"transfer_orders": False}}
     # What is on stays on; only switching asks.
     assert erp.patch("/settings", on).status == 200
@@ -165,7 +165,7 @@ def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
     assert erp.patch("/settings", on).code == "rule_blocked"
 
 
-def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
+def test_if_match_refuses_a_stale_change(erp: Erp) -> None:
     seen = erp.get("/settings").headers["ETag"]
     assert erp.get("/settings", headers={"If-None-Match": seen}).status == 304
 
@@ -179,7 +179,7 @@ def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
     assert erp.patch("/settings", {"receipt_tolerance": 9}, headers={"If-Match": now}).status == 200
 
 
-def test_of_two_that_saw_the_same_one_may_change_it(
+def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
@@ -199,7 +199,7 @@ def test_of_two_that_saw_the_same_one_may_change_it(
             assert settings_of(erp) == _DEFAULTS | bodies[won]
 
 
-def test_changes_at_once_of_different_settings_all_count(
+def test_concurrent_changes_of_different_settings_are_all_kept(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
@@ -222,7 +222,7 @@ def test_changes_at_once_of_different_settings_all_count(
             assert len(erp.get("/audit-log", query={"action": "settings.changed"}).data) == 4
 
 
-def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> None:
+def test_operators_change_the_same_settings(stack: Stack, erp: Erp) -> None:
     seen = erp.get("/settings").headers["ETag"]
 
     set_settings("acme", {"pick_substitution": "batch", "modules": ["waves"]})
@@ -236,7 +236,7 @@ def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> N
     assert stack.tenant().settings.pick_substitution == "batch"
 
 
-def test_the_neighbour_notices_nothing(erp: Erp, beta: Erp) -> None:
+def test_settings_of_another_tenant_stay_unchanged(erp: Erp, beta: Erp) -> None:
     before = beta.get("/settings").text
     assert erp.patch("/settings", _CHANGED_SETTINGS).status == 200
     assert beta.get("/settings").text == before

@@ -37,7 +37,9 @@ def guess(anna: ExampleUser, address: str = "203.0.113.7", **more: str) -> tuple
     return ask(anna.form(**{"password": "wrong", **more}), address=address).outcome
 
 
-def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: ExampleUser, clock: Clock) -> None:
+def test_user_name_at_an_address_has_ten_failures_per_minute(
+    anna: ExampleUser, clock: Clock
+) -> None:
     clock.freeze()
     outcomes = [guess(anna) for _ in range(PER_USER + 2)]
     assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED] * 2
@@ -52,14 +54,14 @@ def test_a_name_at_an_address_is_tried_ten_times_a_minute(anna: ExampleUser, clo
     assert anna.sign_in().status == 200
 
 
-def test_a_name_that_nobody_has_is_limited_alike(anna: ExampleUser, clock: Clock) -> None:
+def test_unknown_user_names_are_limited_too(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     for name in ("nobody@acme", "anna@nowhere", "\0@" + "x" * 10_000):
         outcomes = [guess(anna, username=name) for _ in range(PER_USER + 1)]
         assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED]
 
 
-def test_spellings_of_a_name_are_one_name(anna: ExampleUser, clock: Clock) -> None:
+def test_spellings_of_a_user_name_share_one_limit(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     names = ["anna@acme", "ANNA@acme", " anna@ACME ", "Anna @acme", "anna@acme"]
     outcomes = {guess(anna, username=name) for name in names * 2}
@@ -67,7 +69,7 @@ def test_spellings_of_a_name_are_one_name(anna: ExampleUser, clock: Clock) -> No
     assert {guess(anna, username=name) for name in names} == {RATE_LIMITED}
 
 
-def test_a_name_is_tried_fifty_times_a_quarter_of_an_hour_from_everywhere(
+def test_user_name_has_fifty_failures_per_quarter_hour_over_all_addresses(
     anna: ExampleUser, clock: Clock
 ) -> None:
     clock.freeze()
@@ -81,7 +83,9 @@ def test_a_name_is_tried_fifty_times_a_quarter_of_an_hour_from_everywhere(
     assert anna.sign_in().status == 200
 
 
-def test_one_address_locks_nobody_out_everywhere(anna: ExampleUser, clock: Clock) -> None:
+def test_one_address_cannot_lock_a_user_out_of_other_addresses(
+    anna: ExampleUser, clock: Clock
+) -> None:
     clock.freeze()
     clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
     judged = 0
@@ -95,7 +99,7 @@ def test_one_address_locks_nobody_out_everywhere(anna: ExampleUser, clock: Clock
     assert ask(anna.form(), address="203.0.113.8").status == 200
 
 
-def test_refused_attempts_count_nowhere(anna: ExampleUser, clock: Clock) -> None:
+def test_refused_attempts_are_not_counted(anna: ExampleUser, clock: Clock) -> None:
     """Hammering at one address must not lock the user out of all others."""
     clock.freeze()
     for _ in range(PER_USER_ALL_ADDRESSES + 20):
@@ -103,7 +107,7 @@ def test_refused_attempts_count_nowhere(anna: ExampleUser, clock: Clock) -> None
     assert ask(anna.form(), address="198.51.100.1").status == 200
 
 
-def test_an_address_tries_a_hundred_times_a_minute(
+def test_address_has_a_hundred_failures_per_minute(
     anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
@@ -116,7 +120,7 @@ def test_an_address_tries_a_hundred_times_a_minute(
     assert ask(anna.form(), address="2001:db8:1:3::1").status == 200
 
 
-def test_refresh_tokens_are_limited_by_address(
+def test_invalid_refresh_tokens_are_limited_per_address(
     stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stack
@@ -126,19 +130,19 @@ def test_refresh_tokens_are_limited_by_address(
     assert [renew(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
-def test_who_makes_no_mistakes_is_never_limited(anna: ExampleUser, clock: Clock) -> None:
+def test_successful_sign_ins_are_not_limited(anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     assert {anna.sign_in().status for _ in range(PER_USER + 5)} == {200}
 
 
-def test_codes_are_limited_with_passwords(two_step_anna: ExampleUser, clock: Clock) -> None:
+def test_wrong_codes_count_as_failures(two_step_anna: ExampleUser, clock: Clock) -> None:
     clock.freeze()
     codes = [f"{number:06d}" for number in range(PER_USER)]
     assert {two_step_anna.sign_in(otp=code).outcome for code in codes} == {INVALID_GRANT}
     assert two_step_anna.sign_in(otp=two_step_anna.code()).outcome == RATE_LIMITED
 
 
-def test_twenty_at_once_judge_no_more_than_the_limit(
+def test_concurrent_attempts_check_no_more_passwords_than_the_limit(
     anna: ExampleUser, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
@@ -171,7 +175,7 @@ def _fill_with_attempts_in_flight(
     return attempts
 
 
-def test_who_is_refused_for_attempts_in_flight_may_come_again_at_once(
+def test_attempt_refused_because_of_attempts_in_flight_can_be_retried(
     anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()
@@ -194,7 +198,7 @@ def test_attempts_in_flight_that_failed_count_as_failures(
     assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, str(WINDOW - 1))
 
 
-def test_what_could_not_be_judged_is_no_failure(
+def test_attempt_that_raises_an_error_is_not_a_failure(
     anna: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock.freeze()

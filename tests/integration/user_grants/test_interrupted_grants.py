@@ -50,7 +50,7 @@ def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> b
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", CALL_NUMBERS)
-def test_a_sign_in_that_was_cut_off_can_be_repeated(
+def test_interrupted_sign_in_can_be_repeated(
     at: int, cut: str, two_step_anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     anna = two_step_anna
@@ -65,7 +65,7 @@ def test_a_sign_in_that_was_cut_off_can_be_repeated(
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(6))
-def test_a_refresh_that_was_cut_off_leaves_the_old_token_or_a_new_one_alone(
+def test_interrupted_refresh_leaves_one_usable_token(
     at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
@@ -86,7 +86,7 @@ def test_a_refresh_that_was_cut_off_leaves_the_old_token_or_a_new_one_alone(
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(9))
-def test_a_reuse_that_was_cut_off_is_found_again(
+def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
     at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
@@ -100,7 +100,7 @@ def test_a_reuse_that_was_cut_off_is_found_again(
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(7))
-def test_giving_back_that_was_cut_off_can_be_repeated(
+def test_interrupted_revocation_can_be_repeated(
     at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
@@ -112,7 +112,7 @@ def test_giving_back_that_was_cut_off_can_be_repeated(
 
 
 @pytest.mark.parametrize("at", CALL_NUMBERS)
-def test_a_lost_answer_is_asked_for_again(
+def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
     at: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     """botocore sends a call again; what was done already is not taken for somebody else's deed."""
@@ -128,7 +128,7 @@ def test_a_lost_answer_is_asked_for_again(
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_conflicts_and_throttling_are_waited_for(
+def test_conflicts_and_throttling_are_retried(
     times: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
@@ -150,7 +150,7 @@ def _only(operation: str, code: str) -> Fault:
     return fault
 
 
-def test_without_kms_nothing_is_lost(
+def test_kms_failure_keeps_the_refresh_token_valid(
     anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
@@ -161,7 +161,7 @@ def test_without_kms_nothing_is_lost(
     assert renew(token).status == 200
 
 
-def test_of_twenty_with_one_token_one_wins_and_the_session_ends(
+def test_concurrent_uses_of_one_refresh_token_end_the_session(
     anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = anna.sign_in()
@@ -177,7 +177,7 @@ def test_of_twenty_with_one_token_one_wins_and_the_session_ends(
     assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 
-def test_of_twenty_with_one_code_one_gets_in(
+def test_one_of_concurrent_sign_ins_with_the_same_code_succeeds(
     two_step_anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     anna, code = two_step_anna, two_step_anna.code()
@@ -188,7 +188,7 @@ def test_of_twenty_with_one_code_one_gets_in(
     assert {answer.status for answer in answers} <= {200, 400, 429}
 
 
-def test_twenty_sign_ins_without_a_code_do_not_disturb_each_other(
+def test_concurrent_sign_ins_without_a_code_all_succeed(
     anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     aws_faults.latency = 0.005

@@ -38,7 +38,7 @@ INVALID_CREDENTIALS = {
 }
 
 
-def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: ExampleUser) -> None:
+def test_tokens_contain_the_permissions_of_the_roles(anna: ExampleUser) -> None:
     answer = anna.sign_in()
     assert answer.status == 200
     assert answer.headers["Cache-Control"] == "no-store"
@@ -59,11 +59,11 @@ def test_a_user_gets_tokens_with_the_rights_of_the_roles(anna: ExampleUser) -> N
 
 
 @pytest.mark.parametrize("written", ["anna@acme", "Anna@acme", " anna @ACME ", "ANNA@Acme"])
-def test_case_and_spaces_around_names_do_not_matter(written: str, anna: ExampleUser) -> None:
+def test_case_and_spaces_of_the_user_name_are_ignored(written: str, anna: ExampleUser) -> None:
     assert ask(anna.form(username=written)).status == 200
 
 
-def test_at_a_tenants_own_address_the_name_is_enough(anna: ExampleUser) -> None:
+def test_user_name_without_tenant_is_accepted_at_the_tenants_host(anna: ExampleUser) -> None:
     set_address("acme", host="wms.acme.test")
     directory.forget()
     for name in ("anna", "anna@acme"):
@@ -75,7 +75,7 @@ def test_at_a_tenants_own_address_the_name_is_enough(anna: ExampleUser) -> None:
         assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
-def test_json_is_accepted(anna: ExampleUser) -> None:
+def test_json_body_is_accepted(anna: ExampleUser) -> None:
     answer = post("token", json.dumps(anna.form()), content_type="application/json")
     assert answer.status == 200
 
@@ -99,7 +99,7 @@ def wrong_credentials(anna: ExampleUser) -> dict[str, dict[str, str]]:
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(
+def test_every_failed_sign_in_gets_the_same_response_after_the_same_calls(
     anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     disabled = hire("dora")
@@ -116,7 +116,7 @@ def test_strangers_get_one_answer_after_the_same_calls(
     assert set(seen.values()) == {(400, json.dumps(INVALID_CREDENTIALS), calls)}, seen
 
 
-def test_with_a_code_they_get_it_after_the_same_calls_too(
+def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     two_step_anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     anna, berta = two_step_anna, hire("berta")
@@ -144,7 +144,7 @@ def test_with_a_code_they_get_it_after_the_same_calls_too(
 @pytest.mark.parametrize(
     "slug", ["nobody", "ACME.", "acme.evil", "-acme", "x" * 10_000, "a\0b", "Ácme", "", "ac me"]
 )
-def test_tenants_that_are_none_have_no_users(slug: str, anna: ExampleUser) -> None:
+def test_unknown_and_malformed_tenants_get_the_same_response(slug: str, anna: ExampleUser) -> None:
     answer = ask(anna.form(username=f"anna@{slug}"))
     assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
@@ -176,7 +176,7 @@ BAD_FORMS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_FORMS)
-def test_a_form_that_says_something_else_is_answered_exactly(name: str, anna: ExampleUser) -> None:
+def test_invalid_forms_get_specific_errors(name: str, anna: ExampleUser) -> None:
     changes, more, outcome = BAD_FORMS[name]
     assert ask(anna.form(**changes), **more).outcome == outcome
 
@@ -211,9 +211,7 @@ BAD_BODIES: dict[str, tuple[str, str, tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_a_body_that_cannot_be_read_costs_no_call(
-    name: str, stack: Stack, aws_faults: AwsFaults
-) -> None:
+def test_malformed_body_causes_no_aws_call(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
     assert stack
     body, content_type, outcome = BAD_BODIES[name]
     with aws_faults.recorded() as made:
@@ -229,7 +227,7 @@ def test_a_body_that_cannot_be_read_costs_no_call(
         ("moved", (410, "tenant_moved")),
     ],
 )
-def test_a_tenant_that_is_not_served_tells_so_to_its_users_alone(
+def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     state: Any, outcome: tuple[int, str], anna: ExampleUser
 ) -> None:
     refresh = anna.sign_in().refresh_token
@@ -246,7 +244,7 @@ def test_a_tenant_that_is_not_served_tells_so_to_its_users_alone(
 # Two steps
 
 
-def test_without_a_code_a_two_step_user_gets_a_token_that_says_so(
+def test_token_of_a_two_step_user_without_a_code_lacks_the_second_factor(
     two_step_anna: ExampleUser,
 ) -> None:
     assert not caller_of(two_step_anna.sign_in().access_token).second_factor
@@ -254,7 +252,7 @@ def test_without_a_code_a_two_step_user_gets_a_token_that_says_so(
     assert caller_of(with_code.access_token).second_factor
 
 
-def test_a_code_works_once_and_tolerates_a_clock_that_is_off(
+def test_code_works_once_and_tolerates_clock_drift(
     two_step_anna: ExampleUser, clock: Clock
 ) -> None:
     anna = two_step_anna
@@ -268,21 +266,21 @@ def test_a_code_works_once_and_tolerates_a_clock_that_is_off(
     assert anna.sign_in(otp=anna.code()).status == 200
 
 
-def test_a_recovery_code_works_once_in_place_of_a_code(two_step_anna: ExampleUser) -> None:
+def test_recovery_code_replaces_a_code_once(two_step_anna: ExampleUser) -> None:
     first, second, *_ = two_step_anna.recovery_codes
     assert caller_of(two_step_anna.sign_in(otp=first).access_token).second_factor
     assert two_step_anna.sign_in(otp=first).body == INVALID_CREDENTIALS
     assert two_step_anna.sign_in(otp=second.upper().replace("-", " ")).status == 200
 
 
-def test_a_code_of_a_user_who_has_none_is_not_looked_at(anna: ExampleUser) -> None:
+def test_code_of_a_user_without_two_step_verification_is_ignored(anna: ExampleUser) -> None:
     assert caller_of(anna.sign_in(otp="123456").access_token).second_factor
 
 
 # Mobile applications
 
 
-def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: ExampleUser) -> None:
+def test_sign_in_with_a_mobile_application_issues_a_mobile_token(anna: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
     basic = "Basic " + base64.b64encode(f"{app.client_id}:".encode()).decode()
     for answer in (
@@ -295,7 +293,7 @@ def test_by_a_mobile_application_the_token_is_a_mobile_one(anna: ExampleUser) ->
         assert caller.user_id == anna.id
 
 
-def test_only_an_application_of_the_tenant_that_is_in_use_counts(anna: ExampleUser) -> None:
+def test_only_active_applications_of_the_tenant_are_accepted(anna: ExampleUser) -> None:
     revoked, foreign = create_mobile_client("acme", "Old"), create_mobile_client("beta", "Theirs")
     revoke_client(revoked.client_id)
     for client in (revoked, foreign):
@@ -307,7 +305,7 @@ def test_only_an_application_of_the_tenant_that_is_in_use_counts(anna: ExampleUs
     assert wrong.outcome == (401, "invalid_client")
 
 
-def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
+def test_mobile_application_cannot_use_the_client_credentials_grant(stack: Stack) -> None:
     assert stack
     app = create_mobile_client("acme", "Scanner")
     for secret in ({}, {"client_secret": "sws_x"}):
@@ -318,7 +316,7 @@ def test_an_application_has_no_token_of_its_own(stack: Stack) -> None:
 # What it costs
 
 
-def test_a_sign_in_costs_seven_round_trips_warm(anna: ExampleUser, aws_faults: AwsFaults) -> None:
+def test_warm_sign_in_takes_seven_round_trips(anna: ExampleUser, aws_faults: AwsFaults) -> None:
     anna.sign_in()
     with aws_faults.recorded() as made:
         assert anna.sign_in().status == 200
@@ -336,7 +334,7 @@ def test_a_sign_in_costs_seven_round_trips_warm(anna: ExampleUser, aws_faults: A
     assert made.round_trips <= 7
 
 
-def test_every_call_is_allowed_and_none_at_a_neighbours(
+def test_iam_policies_allow_every_call_and_no_access_to_other_tenants(
     stack: Stack, roles: Roles, watch: Watch
 ) -> None:
     anna = hire()

@@ -50,7 +50,7 @@ def with_changed_character(token: str, at: int) -> str:
     return token[:at] + other + token[at:][1:]
 
 
-def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: ExampleUser) -> None:
+def test_refresh_returns_new_tokens_of_the_same_session(anna: ExampleUser) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
     third = renew(second.refresh_token)
@@ -62,7 +62,7 @@ def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: ExampleUser) 
     assert all(is_good(answer.access_token) for answer in (first, second, third))
 
 
-def test_a_token_used_twice_ends_the_session_and_what_came_from_it(anna: ExampleUser) -> None:
+def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(anna: ExampleUser) -> None:
     first, other = anna.sign_in(), anna.sign_in()
     second = renew(first.refresh_token)
     assert renew(first.refresh_token).outcome == INVALID_GRANT
@@ -77,7 +77,7 @@ def test_a_token_used_twice_ends_the_session_and_what_came_from_it(anna: Example
     assert renew(other.refresh_token).status == 200
 
 
-def test_an_old_token_of_the_session_is_a_reuse_too(anna: ExampleUser) -> None:
+def test_any_previous_refresh_token_of_the_session_is_a_reuse(anna: ExampleUser) -> None:
     tokens = [anna.sign_in().refresh_token]
     for _ in range(5):
         tokens.append(renew(tokens[-1]).refresh_token)
@@ -86,7 +86,7 @@ def test_an_old_token_of_the_session_is_a_reuse_too(anna: ExampleUser) -> None:
     assert len(reused_sessions()) == 1
 
 
-def test_who_knows_a_session_cannot_end_it(anna: ExampleUser) -> None:
+def test_session_id_alone_cannot_end_a_session(anna: ExampleUser) -> None:
     """The session's id is in every access token."""
     token = anna.sign_in().refresh_token
     family = token.rindex(".") + 1
@@ -115,20 +115,20 @@ INVALID_TOKENS = {
 
 
 @pytest.mark.parametrize("name", INVALID_TOKENS)
-def test_what_is_no_refresh_token_is_refused(name: str, stack: Stack) -> None:
+def test_malformed_refresh_token_is_refused(name: str, stack: Stack) -> None:
     assert stack
     assert renew(INVALID_TOKENS[name]).outcome == INVALID_GRANT
     assert revocation_keys() == set()
 
 
-def test_no_token_and_a_scope_are_the_clients_mistakes(anna: ExampleUser) -> None:
+def test_missing_token_and_scope_are_refused(anna: ExampleUser) -> None:
     assert renew("").outcome == (400, "invalid_request")
     token = anna.sign_in().refresh_token
     assert renew(token, scope="products:read").outcome == (400, "invalid_scope")
     assert renew(token).status == 200
 
 
-def test_a_session_of_another_tenant_is_unknown_at_an_address_of_ones_own(
+def test_refresh_token_is_refused_at_the_host_of_another_tenant(
     anna: ExampleUser,
 ) -> None:
     token = anna.sign_in().refresh_token
@@ -139,7 +139,7 @@ def test_a_session_of_another_tenant_is_unknown_at_an_address_of_ones_own(
     assert renew(token).status == 200
 
 
-def test_a_session_lasts_thirty_days_from_its_last_use(anna: ExampleUser, clock: Clock) -> None:
+def test_session_expires_thirty_days_after_its_last_use(anna: ExampleUser, clock: Clock) -> None:
     token = anna.sign_in().refresh_token
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
@@ -150,9 +150,7 @@ def test_a_session_lasts_thirty_days_from_its_last_use(anna: ExampleUser, clock:
     assert renew(token).outcome == INVALID_GRANT
 
 
-def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
-    anna: ExampleUser, stack: Stack
-) -> None:
+def test_stored_session_does_not_contain_the_refresh_token(anna: ExampleUser, stack: Stack) -> None:
     token = anna.sign_in().refresh_token
     secret = token[token.rindex(".") + 1 :]
     text = repr(stack.items())
@@ -164,7 +162,7 @@ def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
 # Applications
 
 
-def test_an_applications_session_needs_the_application(anna: ExampleUser) -> None:
+def test_session_of_an_application_requires_the_application(anna: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     erp = create_client("acme", "ERP")
     token = anna.sign_in(client_id=app.client_id).refresh_token
@@ -178,7 +176,7 @@ def test_an_applications_session_needs_the_application(anna: ExampleUser) -> Non
     assert caller_of(good.access_token).kind == "mobile"
 
 
-def test_a_revoked_application_takes_its_sessions_along(anna: ExampleUser) -> None:
+def test_revoking_an_application_ends_its_sessions(anna: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
     first = anna.sign_in(client_id=app.client_id)
     revoke_client(app.client_id)
@@ -190,7 +188,7 @@ def test_a_revoked_application_takes_its_sessions_along(anna: ExampleUser) -> No
 # What happened to the user meanwhile
 
 
-def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: ExampleUser) -> None:
+def test_disabled_user_must_sign_in_again_after_being_enabled(anna: ExampleUser) -> None:
     first = anna.sign_in()
     store = store_for("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
@@ -201,7 +199,7 @@ def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: ExampleUser) -> No
     assert is_good(anna.sign_in().access_token)
 
 
-def test_a_new_password_ends_the_sessions_of_the_old_one(anna: ExampleUser) -> None:
+def test_new_password_ends_all_sessions(anna: ExampleUser) -> None:
     first = anna.sign_in()
     new = PasswordReset(password="another horse battery staple")
     run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
@@ -214,7 +212,7 @@ def test_a_new_password_ends_the_sessions_of_the_old_one(anna: ExampleUser) -> N
     assert is_good(renew(again.refresh_token).access_token)
 
 
-def test_a_deleted_user_is_out(anna: ExampleUser) -> None:
+def test_deleting_a_user_ends_sessions_and_tokens(anna: ExampleUser) -> None:
     first = anna.sign_in()
     run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
     assert renew(first.refresh_token).outcome == INVALID_GRANT
@@ -222,7 +220,7 @@ def test_a_deleted_user_is_out(anna: ExampleUser) -> None:
     assert not is_good(first.access_token)
 
 
-def test_rights_are_those_of_the_moment(anna: ExampleUser) -> None:
+def test_refreshed_token_has_the_present_permissions(anna: ExampleUser) -> None:
     first = anna.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
     run_transaction(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
@@ -232,7 +230,7 @@ def test_rights_are_those_of_the_moment(anna: ExampleUser) -> None:
     assert is_good(second.access_token)
 
 
-def test_the_second_factor_follows_the_session_and_the_user(anna: ExampleUser) -> None:
+def test_refreshed_token_keeps_the_second_factor_of_the_session(anna: ExampleUser) -> None:
     enrol(anna)
     without, with_code = anna.sign_in(), anna.sign_in(otp=anna.code())
     again, proven = renew(without.refresh_token), renew(with_code.refresh_token)
@@ -242,7 +240,7 @@ def test_the_second_factor_follows_the_session_and_the_user(anna: ExampleUser) -
     assert caller_of(renew(again.refresh_token).access_token).second_factor
 
 
-def test_a_crowd_of_reuses_leaves_one_mark_per_user(
+def test_many_reuses_add_one_revocation_entry_per_user(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
@@ -258,7 +256,7 @@ def test_a_crowd_of_reuses_leaves_one_mark_per_user(
 # What it costs
 
 
-def test_a_refresh_costs_five_round_trips_warm(anna: ExampleUser, aws_faults: AwsFaults) -> None:
+def test_warm_refresh_takes_five_round_trips(anna: ExampleUser, aws_faults: AwsFaults) -> None:
     token = renew(anna.sign_in().refresh_token).refresh_token
     with aws_faults.recorded() as made:
         assert renew(token).status == 200
@@ -271,7 +269,7 @@ def test_a_refresh_costs_five_round_trips_warm(anna: ExampleUser, aws_faults: Aw
     ]
 
 
-def test_a_session_is_stored_with_its_end(anna: ExampleUser) -> None:
+def test_session_is_stored_with_its_expiry(anna: ExampleUser) -> None:
     answer = anna.sign_in()
     session = caller_of(answer.access_token).session
     assert session

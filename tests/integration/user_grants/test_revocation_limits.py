@@ -68,7 +68,7 @@ def disable(number: int) -> None:
     run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
 
 
-def test_a_user_alone_signs_nobody_else_out(anna: ExampleUser) -> None:
+def test_many_revocations_of_one_user_do_not_affect_other_users(anna: ExampleUser) -> None:
     """Successful sign-ins have no limit, and each leaves a session to be ended."""
     mallory = hire("mallory", permissions=())
     others = anna.sign_in().access_token
@@ -82,7 +82,7 @@ def test_a_user_alone_signs_nobody_else_out(anna: ExampleUser) -> None:
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("seen", range(SOFT_LIMIT + 1))
-def test_a_mark_that_came_meanwhile_counts(
+def test_concurrently_added_entries_count_toward_the_soft_limit(
     anna: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
 ) -> None:
     """Between the look at how many there are and the write, others fill the place up."""
@@ -104,7 +104,7 @@ def test_a_mark_that_came_meanwhile_counts(
     }
 
 
-def test_who_signs_out_while_there_are_many_signs_in_again_at_once(anna: ExampleUser) -> None:
+def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(anna: ExampleUser) -> None:
     add_entries(SOFT_LIMIT, in_an_hour())
     other = anna.sign_in()
     for token in ("access_token", "refresh_token"):
@@ -119,7 +119,7 @@ def test_who_signs_out_while_there_are_many_signs_in_again_at_once(anna: Example
     assert is_good(renew(other.refresh_token).access_token)
 
 
-def test_a_client_that_gives_tokens_back_goes_on_at_once(stack: Stack) -> None:
+def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
     assert stack
     erp, shop = create_client("acme", "ERP"), create_client("acme", "Shop")
     others = token_for(shop).access_token
@@ -132,7 +132,7 @@ def test_a_client_that_gives_tokens_back_goes_on_at_once(stack: Stack) -> None:
     assert is_good(others)
 
 
-def test_when_all_marks_become_one_new_tokens_are_good_at_once(anna: ExampleUser) -> None:
+def test_new_tokens_are_valid_after_all_entries_become_one(anna: ExampleUser) -> None:
     bob, erp = hire("bob"), create_client("acme", "ERP")
     before = [token_for(erp).access_token, anna.sign_in().access_token]
     session = anna.sign_in().refresh_token
@@ -144,7 +144,7 @@ def test_when_all_marks_become_one_new_tokens_are_good_at_once(anna: ExampleUser
     assert [is_good(answer.access_token) for answer in after] == [True] * 3
 
 
-def test_the_one_mark_stops_all_that_the_others_stopped(anna: ExampleUser) -> None:
+def test_entry_for_all_tokens_covers_the_replaced_entries(anna: ExampleUser) -> None:
     """It comes with an old token, which has expired long before those of the others do."""
     bob = hire("bob")
     token = bob.sign_in().access_token
@@ -156,7 +156,7 @@ def test_the_one_mark_stops_all_that_the_others_stopped(anna: ExampleUser) -> No
     assert not is_good(token)
 
 
-def test_a_token_of_the_moment_after_a_mark_is_reached_by_the_next(anna: ExampleUser) -> None:
+def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(anna: ExampleUser) -> None:
     """Even within one second: a token that counts from later would outlive the other mark."""
     for _ in range(3):
         revoke_key(f"user:{anna.id}")
@@ -166,7 +166,7 @@ def test_a_token_of_the_moment_after_a_mark_is_reached_by_the_next(anna: Example
         assert not is_good(token)
 
 
-def test_a_client_as_before_a_change_is_not_taken_with_marks_from_after_it(
+def test_client_read_before_its_revocation_is_read_again(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is read together is not read at one moment."""
@@ -190,7 +190,7 @@ def test_a_client_as_before_a_change_is_not_taken_with_marks_from_after_it(
     assert anna.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
 
 
-def test_giving_back_waits_for_a_transaction_over_the_same_item(
+def test_revocation_retries_on_a_transaction_conflict(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DynamoDB refuses a plain write to what a transaction is writing."""

@@ -23,7 +23,7 @@ def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
     return answer.status, code
 
 
-def test_a_user_reads_everything_and_changes_what_the_roles_allow(
+def test_user_can_read_everything_and_change_what_the_roles_permit(
     stack: Stack, anna: ExampleUser
 ) -> None:
     token = anna.sign_in().access_token
@@ -45,7 +45,7 @@ def without_a_code(anna: ExampleUser) -> str:
 
 
 @pytest.mark.parametrize("sign_in", [by_application, without_a_code])
-def test_a_restricted_token_lists_products_and_nothing_else(
+def test_restricted_token_can_only_list_products(
     sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_anna: ExampleUser
 ) -> None:
     token = sign_in(two_step_anna)
@@ -57,12 +57,16 @@ def test_a_restricted_token_lists_products_and_nothing_else(
     assert caller.post("/products", {}).json()["error"]["code"] == "client_not_allowed"
 
 
-def test_with_a_code_two_steps_are_enough(stack: Stack, two_step_anna: ExampleUser) -> None:
+def test_two_step_user_with_a_code_has_full_access(
+    stack: Stack, two_step_anna: ExampleUser
+) -> None:
     token = two_step_anna.sign_in(otp=two_step_anna.code()).access_token
     assert get_with(stack, "/warehouses", token) == (200, "")
 
 
-def test_what_was_given_back_is_out(stack: Stack, anna: ExampleUser) -> None:
+def test_revoking_a_refresh_token_revokes_the_access_tokens(
+    stack: Stack, anna: ExampleUser
+) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
     assert get_with(stack, "/products", first.access_token) == (200, "")
@@ -72,9 +76,7 @@ def test_what_was_given_back_is_out(stack: Stack, anna: ExampleUser) -> None:
         assert get_with(stack, "/products", token) == (401, "unauthenticated")
 
 
-def test_no_line_of_the_log_carries_a_secret(
-    two_step_anna: ExampleUser, stack: Stack, log: io.StringIO
-) -> None:
+def test_log_contains_no_secret(two_step_anna: ExampleUser, stack: Stack, log: io.StringIO) -> None:
     anna, code = two_step_anna, two_step_anna.code()
     first = anna.sign_in(otp=code)
     renew(first.refresh_token)
@@ -97,7 +99,7 @@ def test_no_line_of_the_log_carries_a_secret(
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("kind", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR"])
-def test_whoever_the_authorizer_cannot_judge_is_told_to_come_again(
+def test_failing_authorizer_leads_to_503_with_retry_after(
     kind: str,
     stack: Stack,
     anna: ExampleUser,

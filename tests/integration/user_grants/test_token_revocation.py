@@ -23,7 +23,7 @@ from tests.integration.user_grants.test_refresh_grant import (
 from tests.stack import Stack
 
 
-def test_a_refresh_token_ends_its_session_with_everything_from_it(anna: ExampleUser) -> None:
+def test_revoking_a_refresh_token_ends_its_session(anna: ExampleUser) -> None:
     first, other = anna.sign_in(), anna.sign_in()
     second = renew(first.refresh_token)
     for _ in range(2):
@@ -36,14 +36,14 @@ def test_a_refresh_token_ends_its_session_with_everything_from_it(anna: ExampleU
     assert reused_sessions() == []
 
 
-def test_an_old_refresh_token_ends_the_session_too(anna: ExampleUser) -> None:
+def test_revoking_a_used_refresh_token_ends_the_session(anna: ExampleUser) -> None:
     first = anna.sign_in()
     second = renew(first.refresh_token)
     assert give_back(first.refresh_token).status == 200
     assert renew(second.refresh_token).outcome == INVALID_GRANT
 
 
-def test_an_access_token_ends_alone(anna: ExampleUser) -> None:
+def test_revoking_an_access_token_keeps_the_session(anna: ExampleUser) -> None:
     first = anna.sign_in()
     for _ in range(2):
         assert give_back(first.access_token, token_type_hint="refresh_token").status == 200
@@ -52,21 +52,21 @@ def test_an_access_token_ends_alone(anna: ExampleUser) -> None:
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "\0", "é", "x" * 5000, "str_acme.1-2.3"])
-def test_what_is_no_token_needs_no_revoking(token: str, stack: Stack) -> None:
+def test_revocation_of_an_invalid_token_is_ignored(token: str, stack: Stack) -> None:
     assert stack
     answer = give_back(token)
     assert (answer.status, answer.body) == (200, None)
     assert revocation_keys() == set()
 
 
-def test_who_knows_a_session_cannot_end_it(anna: ExampleUser) -> None:
+def test_session_id_alone_cannot_end_a_session(anna: ExampleUser) -> None:
     token = anna.sign_in().refresh_token
     forged = token[: token.rindex(".") + 1] + "A" * 65
     assert give_back(forged).status == 200
     assert renew(token).status == 200
 
 
-def test_the_token_of_an_application_is_not_anothers(anna: ExampleUser) -> None:
+def test_application_cannot_revoke_tokens_of_another_application(anna: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     tokens = anna.sign_in(client_id=app.client_id)
     for token in (tokens.access_token, tokens.refresh_token):
@@ -79,7 +79,7 @@ def test_the_token_of_an_application_is_not_anothers(anna: ExampleUser) -> None:
     assert not is_good(tokens.access_token)
 
 
-def test_integration_clients_and_users_keep_to_their_own(anna: ExampleUser) -> None:
+def test_clients_and_users_can_only_revoke_their_own_tokens(anna: ExampleUser) -> None:
     erp = create_client("acme", "ERP")
     tokens = anna.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
@@ -92,7 +92,7 @@ def test_integration_clients_and_users_keep_to_their_own(anna: ExampleUser) -> N
     assert give_back(own, **erp._asdict()).status == 200
 
 
-def test_at_the_address_of_another_tenant_a_token_is_none(anna: ExampleUser) -> None:
+def test_revocation_at_the_host_of_another_tenant_is_ignored(anna: ExampleUser) -> None:
     set_address("beta", host="wms.beta.test")
     directory.forget()
     tokens = anna.sign_in()
@@ -101,7 +101,7 @@ def test_at_the_address_of_another_tenant_a_token_is_none(anna: ExampleUser) -> 
     assert revocation_keys() == set()
 
 
-def test_tokens_of_a_tenant_that_is_not_served_can_be_given_back(anna: ExampleUser) -> None:
+def test_tokens_of_a_suspended_tenant_can_be_revoked(anna: ExampleUser) -> None:
     tokens = anna.sign_in()
     set_state("acme", "suspended")
     directory.forget()
@@ -109,7 +109,7 @@ def test_tokens_of_a_tenant_that_is_not_served_can_be_given_back(anna: ExampleUs
     assert len(revocation_keys()) == 1
 
 
-def test_a_session_ends_however_many_marks_there_are(
+def test_session_can_be_ended_above_the_soft_limit(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = anna.sign_in()
@@ -120,7 +120,7 @@ def test_a_session_ends_however_many_marks_there_are(
     assert set(revocation_keys()) == {f"user:{anna.id}"}
 
 
-def test_without_a_token_nothing_is_asked(stack: Stack, aws_faults: AwsFaults) -> None:
+def test_missing_token_parameter_causes_no_aws_call(stack: Stack, aws_faults: AwsFaults) -> None:
     assert stack
     with aws_faults.recorded() as made:
         assert post("revoke", "token_type_hint=x").outcome == (400, "invalid_request")

@@ -35,7 +35,7 @@ def _is(stack: Stack, user: int, password: str) -> bool:
 # Reset
 
 
-def test_a_reset_makes_a_password_and_puts_everybody_out(erp: Erp) -> None:
+def test_reset_generates_a_password_and_ends_all_sessions(erp: Erp) -> None:
     anna = hire()
     before = anna.sign_in()
 
@@ -50,7 +50,7 @@ def test_a_reset_makes_a_password_and_puts_everybody_out(erp: Erp) -> None:
     assert is_good(anna.sign_in().access_token)
 
 
-def test_a_reset_takes_a_password_that_is_given(stack: Stack, erp: Erp) -> None:
+def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
 
     assert erp.post(f"/users/{user}/reset-password", {"password": _NEW}).data["password"] is None
@@ -63,7 +63,7 @@ def test_a_reset_takes_a_password_that_is_given(stack: Stack, erp: Erp) -> None:
 # One's own
 
 
-def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
+def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
     changed = as_user(stack, user).post("/users/me/password", _CHANGE)
 
@@ -83,7 +83,7 @@ def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
     ]
 
 
-def test_nobody_changes_it_for_them(stack: Stack, erp: Erp) -> None:
+def test_others_cannot_change_the_password(stack: Stack, erp: Erp) -> None:
     maria, ana = create_user(erp), create_user(erp, "ana")
     for other in (erp, as_user(stack, ana, "users.manage"), as_user(stack, ana)):
         answer = other.post(f"/users/{maria}/password", _CHANGE)
@@ -91,7 +91,7 @@ def test_nobody_changes_it_for_them(stack: Stack, erp: Erp) -> None:
     assert _is(stack, maria, PASSWORD)
 
 
-def test_all_that_is_wrong_is_told_at_once(stack: Stack, erp: Erp) -> None:
+def test_password_change_returns_all_problems(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
     she = as_user(stack, user)
 
@@ -111,7 +111,7 @@ def test_all_that_is_wrong_is_told_at_once(stack: Stack, erp: Erp) -> None:
     assert _is(stack, user, PASSWORD)
 
 
-def test_the_session_that_did_it_goes_on_alone(stack: Stack) -> None:
+def test_password_change_keeps_only_the_session_of_the_request(stack: Stack) -> None:
     anna = hire()
     here, elsewhere = anna.sign_in(), anna.sign_in()
     body = {"current_password": anna.password, "new_password": _NEW}
@@ -133,9 +133,7 @@ def _sign_in_with(person: ExampleUser, password: str) -> None:
     assert person.sign_in().status == 200
 
 
-def test_the_current_password_cannot_be_tried_for_long(
-    stack: Stack, erp: Erp, clock: Clock
-) -> None:
+def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
     maria, ana = create_user(erp), create_user(erp, "ana")
     she, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
@@ -153,7 +151,7 @@ def test_the_current_password_cannot_be_tried_for_long(
     assert she.post("/users/me/password", _CHANGE).status == 200
 
 
-def test_of_twenty_changes_at_once_one_is_the_first(
+def test_one_of_several_concurrent_password_changes_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     """The others are told that the current password is another one by now."""
@@ -176,7 +174,7 @@ def test_of_twenty_changes_at_once_one_is_the_first(
 
 
 @pytest.mark.parametrize("route", ["password", "reset-password"])
-def test_what_is_kept_of_a_request_does_not_help_to_guess_its_password(
+def test_stored_fingerprint_does_not_help_to_guess_the_password(
     stack: Stack, erp: Erp, route: str
 ) -> None:
     user = create_user(erp)

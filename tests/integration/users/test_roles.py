@@ -25,7 +25,7 @@ def _problems(answer: Any) -> list[str]:
     return [problem["field"] for problem in answer.json()["errors"]]
 
 
-def test_a_role_is_created_and_changed(erp: Erp) -> None:
+def test_role_is_created_and_changed(erp: Erp) -> None:
     made = erp.post("/roles", PACKERS)
     assert made.status == 201
     assert made.data == {
@@ -45,7 +45,7 @@ def test_a_role_is_created_and_changed(erp: Erp) -> None:
     assert erp.get("/roles").data == [changed.data]
 
 
-def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
+def test_create_returns_all_problems(erp: Erp) -> None:
     create_role(erp, "Équipe")
     wrong = {"name": "EQUIPE", "description": 5, "permissions": ["exits.manage", "all", 7]}
     assert _problems(erp.post("/roles", wrong)) == [
@@ -56,7 +56,7 @@ def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
     assert _problems(erp.post("/roles", repeated)) == ["permissions.1"]
 
 
-def test_names_are_unique_without_regard_to_case_and_accents(erp: Erp) -> None:
+def test_names_are_unique_ignoring_case_and_accents(erp: Erp) -> None:
     team, other = create_role(erp, "Équipe"), create_role(erp, "Other")
 
     assert _problems(erp.patch(f"/roles/{other}", {"name": "equipe"})) == ["name"]
@@ -67,7 +67,9 @@ def test_names_are_unique_without_regard_to_case_and_accents(erp: Erp) -> None:
     create_role(erp, "team")
 
 
-def test_twenty_at_once_create_one_role(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_concurrent_creations_of_one_name_create_one_role(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
     aws_faults.latency = 0.01
     answers = run_concurrently(lambda number: erp.post("/roles", PACKERS, key=f"r-{number}"))
 
@@ -79,7 +81,7 @@ def test_twenty_at_once_create_one_role(stack: Stack, erp: Erp, aws_faults: AwsF
 # Permissions that are taken away
 
 
-def test_a_permission_that_is_taken_away_ends_the_tokens_that_bear_it(erp: Erp) -> None:
+def test_removed_permission_revokes_the_tokens_with_the_role(erp: Erp) -> None:
     anna, bert = hire(), hire("bert")
     hers, his = anna.sign_in(), bert.sign_in()
     role = f"/roles/{anna.roles[0]}"
@@ -99,7 +101,7 @@ def test_a_permission_that_is_taken_away_ends_the_tokens_that_bear_it(erp: Erp) 
 # Roles that users have
 
 
-def test_a_role_that_users_have_stays(erp: Erp) -> None:
+def test_role_of_a_user_cannot_be_deleted(erp: Erp) -> None:
     role = create_role(erp)
     maria, ana = create_user(erp, roles=[role]), create_user(erp, "ana", roles=[role])
 
@@ -120,7 +122,9 @@ def test_a_role_that_users_have_stays(erp: Erp) -> None:
     ]
 
 
-def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_concurrent_changes_keep_the_user_count_exact(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
     role = create_role(erp)
     aws_faults.latency = 0.005
 
@@ -140,9 +144,7 @@ def test_users_are_counted_exactly_at_once(stack: Stack, erp: Erp, aws_faults: A
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_a_role_that_somebody_gets_at_the_last_moment_stays(
-    erp: Erp, aws_faults: AwsFaults
-) -> None:
+def test_role_assigned_during_its_deletion_is_kept(erp: Erp, aws_faults: AwsFaults) -> None:
     role = create_role(erp)
 
     with at_the_last_moment(aws_faults, lambda: create_user(erp, roles=[role])):
@@ -152,7 +154,7 @@ def test_a_role_that_somebody_gets_at_the_last_moment_stays(
     assert erp.get(f"/roles/{role}").status == 200
 
 
-def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, aws_faults: AwsFaults) -> None:
+def test_role_deleted_during_its_assignment_is_refused(erp: Erp, aws_faults: AwsFaults) -> None:
     role, kept = create_role(erp), create_role(erp, "Kept")
     user = create_user(erp, roles=[kept])
 
@@ -163,7 +165,7 @@ def test_nobody_gets_a_role_that_goes_at_the_last_moment(erp: Erp, aws_faults: A
     assert erp.get(f"/users/{user}").data["roles"] == [kept]
 
 
-def test_a_role_never_goes_while_somebody_gets_it(
+def test_concurrent_deletion_and_assignments_of_a_role_stay_consistent(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     """Either the deletion is first, and nobody gets the role, or somebody is, and it stays."""
@@ -190,7 +192,7 @@ def test_a_role_never_goes_while_somebody_gets_it(
         assert count_users_with_role(stack.store(), role) == created
 
 
-def test_what_was_done_is_in_the_audit_log(erp: Erp) -> None:
+def test_changes_of_roles_are_audited(erp: Erp) -> None:
     role = create_role(erp, "Packers", "exits.manage")
     erp.patch(f"/roles/{role}", {"name": "Pickers", "permissions": []})
     erp.patch(f"/roles/{role}", {"name": "Pickers"})

@@ -46,7 +46,7 @@ def _login(user: int) -> Login:
 # Enrolment
 
 
-def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
+def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
     she = as_user(stack, user)
@@ -74,7 +74,7 @@ def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) 
     ]  # fmt: skip
 
 
-def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
+def test_wrong_code_does_not_confirm_the_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
     nothing = _confirm(erp, user, "000000")
@@ -89,7 +89,7 @@ def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
     assert erp.get(f"/users/{user}").data["two_step"] is False
 
 
-def test_enrolling_again_replaces_what_waits(erp: Erp, clock: Clock) -> None:
+def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
     first, second = (erp.post(f"/users/{user}/totp").data for _ in range(2))
@@ -107,7 +107,7 @@ def test_enrolling_again_replaces_what_waits(erp: Erp, clock: Clock) -> None:
 
 
 @pytest.mark.usefixtures("stack")
-def test_tokens_that_were_got_without_a_code_end() -> None:
+def test_confirmation_revokes_tokens_issued_without_a_code() -> None:
     anna = hire()
     before = anna.sign_in()
 
@@ -118,7 +118,7 @@ def test_tokens_that_were_got_without_a_code_end() -> None:
     assert is_good(anna.sign_in(otp=anna.code()).access_token)
 
 
-def test_of_twenty_confirmations_with_one_code_one_counts(
+def test_one_of_several_concurrent_confirmations_succeeds(
     erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     clock.freeze()
@@ -171,7 +171,7 @@ def _recovery_code(person: ExampleUser) -> str:
 
 
 @pytest.mark.parametrize("choose", [_app_code, _recovery_code])
-def test_a_code_is_spent_once_by_twenty_at_once(
+def test_code_is_accepted_once_by_concurrent_requests(
     anna: ExampleUser, aws_faults: AwsFaults, choose: Callable[[ExampleUser], str]
 ) -> None:
     code = choose(anna)
@@ -183,7 +183,7 @@ def test_a_code_is_spent_once_by_twenty_at_once(
     assert not _spend(anna.id, code)
 
 
-def test_codes_work_as_long_as_a_clock_may_be_off(anna: ExampleUser, clock: Clock) -> None:
+def test_codes_tolerate_clock_drift_of_one_period(anna: ExampleUser, clock: Clock) -> None:
     early, late = anna.code(), anna.code(periods=1)
     assert _spend(anna.id, late)
     assert not _spend(anna.id, early), "a code before the one that was spent"
@@ -195,14 +195,14 @@ def test_codes_work_as_long_as_a_clock_may_be_off(anna: ExampleUser, clock: Cloc
     assert not _spend(anna.id, missed)
 
 
-def test_each_recovery_code_works_once_however_it_is_typed(anna: ExampleUser) -> None:
+def test_recovery_codes_work_once_in_any_spelling(anna: ExampleUser) -> None:
     for code in anna.recovery_codes:
         assert _spend(anna.id, code.upper().replace("-", " "))
         assert not _spend(anna.id, code)
     assert _spend(anna.id, anna.code())
 
 
-def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
+def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
     anna: ExampleUser, erp: Erp
 ) -> None:
     bert = hire("bert")
@@ -212,7 +212,7 @@ def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
     assert not _spend(bert.id, waiting["recovery_codes"][0])
 
 
-def test_a_secret_can_be_unsealed_for_its_user_alone(anna: ExampleUser) -> None:
+def test_secret_can_only_be_unsealed_for_its_user(anna: ExampleUser) -> None:
     factor = _login(anna.id).second_factor
     assert factor is not None
     assert second_factor.unseal_secret("acme", anna.id, factor.sealed_secret) == anna.secret
@@ -221,7 +221,7 @@ def test_a_secret_can_be_unsealed_for_its_user_alone(anna: ExampleUser) -> None:
             second_factor.unseal_secret(tenant, user, factor.sealed_secret)
 
 
-def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: ExampleUser, erp: Erp) -> None:
+def test_concurrent_change_of_the_user_makes_the_sign_in_stale(anna: ExampleUser, erp: Erp) -> None:
     for method, path, body in (
         ("PATCH", "", {"is_active": False}),
         ("PATCH", "", {"is_active": True}),
@@ -241,7 +241,7 @@ def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: ExampleUser,
 # Switching it off
 
 
-def test_it_can_be_switched_off_by_oneself_and_by_others(
+def test_user_and_administrator_can_disable_two_step_verification(
     stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
     she = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
@@ -257,7 +257,7 @@ def test_it_can_be_switched_off_by_oneself_and_by_others(
     assert actions == ["user.created", *["user.totp_enrolled", "user.totp_removed"] * 2]
 
 
-def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
+def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
     before = erp.get(f"/users/{user}").data
@@ -271,7 +271,7 @@ def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
     ]
 
 
-def test_a_reset_of_the_password_leaves_the_second_factor(anna: ExampleUser, erp: Erp) -> None:
+def test_password_reset_keeps_the_second_factor(anna: ExampleUser, erp: Erp) -> None:
     anna.password = erp.post(f"/users/{anna.id}/reset-password").data["password"]
     assert _login(anna.id).two_step
     assert is_good(anna.sign_in(otp=anna.code()).access_token)

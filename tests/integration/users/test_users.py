@@ -33,7 +33,7 @@ def _problems(answer: Any) -> list[str]:
 # Creating
 
 
-def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
+def test_created_user_has_a_generated_password_that_is_shown_once(erp: Erp) -> None:
     role = create_role(erp)
     made = erp.post("/users", {**MARIA, "username": " Maria.LOPEZ ", "roles": [role]})
 
@@ -56,7 +56,7 @@ def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
     assert erp.get("/users").data == [shown]
 
 
-def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
+def test_given_password_is_not_returned(erp: Erp) -> None:
     made = erp.post("/users", {**MARIA, "roles": [], "password": PASSWORD})
 
     assert made.status == 201
@@ -64,7 +64,7 @@ def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
     assert PASSWORD not in made.text
 
 
-def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
+def test_create_returns_all_problems(erp: Erp) -> None:
     create_user(erp)
     role = create_role(erp)
     wrong = {
@@ -82,13 +82,15 @@ def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("password", ["", "short", "password1234", "x" * 300, "x" * 2_000, 5])
-def test_a_bad_password_is_refused(erp: Erp, password: object) -> None:
+def test_bad_passwords_are_refused(erp: Erp, password: object) -> None:
     assert _problems(erp.post("/users", {**MARIA, "roles": [], "password": password})) == [
         "password"
     ]
 
 
-def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_concurrent_creations_of_one_name_create_one_user(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
     role = create_role(erp)
     aws_faults.latency = 0.01
     body = {**MARIA, "roles": [role], "password": PASSWORD}
@@ -105,7 +107,7 @@ def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsF
 # Changing
 
 
-def test_only_what_is_sent_changes(erp: Erp) -> None:
+def test_only_sent_fields_change(erp: Erp) -> None:
     first, second = create_role(erp, "A"), create_role(erp, "B")
     user = create_user(erp, roles=[first])
     before = erp.get(f"/users/{user}").data
@@ -131,17 +133,17 @@ def test_only_what_is_sent_changes(erp: Erp) -> None:
         ({"is_active": "no", "email": "x", "roles": [9]}, ["email", "is_active", "roles.0"]),
     ],
 )
-def test_what_a_change_must_not_be(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
+def test_invalid_changes_are_refused(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
     user = create_user(erp)
     assert _problems(erp.patch(f"/users/{user}", body)) == fields
 
 
-def test_a_user_name_stays(erp: Erp) -> None:
+def test_user_name_cannot_be_changed(erp: Erp) -> None:
     user = create_user(erp)
     assert erp.patch(f"/users/{user}", {"username": "other"}).data["username"] == "maria.lopez"
 
 
-def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
+def test_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
     role = create_role(erp)
     user = create_user(erp, roles=[role])
     shown = erp.get(f"/users/{user}").data
@@ -165,7 +167,7 @@ def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> 
 # What ends with it
 
 
-def test_a_disabled_user_is_out_and_back_in_when_enabled(erp: Erp) -> None:
+def test_disabled_user_loses_access_until_enabled(erp: Erp) -> None:
     anna = hire()
     before = anna.sign_in()
     assert is_good(before.access_token)
@@ -181,7 +183,7 @@ def test_a_disabled_user_is_out_and_back_in_when_enabled(erp: Erp) -> None:
     assert is_good(anna.sign_in().access_token)
 
 
-def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
+def test_removed_role_revokes_tokens_but_keeps_sessions(erp: Erp) -> None:
     assert erp
     anna = hire()
     other = create_role(erp, "Readers")
@@ -197,7 +199,7 @@ def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("grant", ["password", "refresh_token"])
-def test_what_is_lost_at_the_last_moment_is_not_in_the_token(
+def test_role_removed_during_a_grant_is_not_in_the_token(
     erp: Erp, aws_faults: AwsFaults, grant: str
 ) -> None:
     anna = hire()
@@ -214,7 +216,7 @@ def test_what_is_lost_at_the_last_moment_is_not_in_the_token(
     assert is_good(renew(got.refresh_token).access_token)
 
 
-def test_a_deleted_user_is_out(erp: Erp) -> None:
+def test_deleted_user_loses_access(erp: Erp) -> None:
     anna = hire()
     before = anna.sign_in()
 
@@ -228,7 +230,7 @@ def test_a_deleted_user_is_out(erp: Erp) -> None:
 # Who may
 
 
-def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> None:
+def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
     maria, ana = create_user(erp), create_user(erp, "ana")
     shown = erp.get(f"/users/{maria}").data
     she = as_user(stack, maria)
@@ -247,7 +249,7 @@ def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> No
     assert erp.get("/users/me").code == "not_found", "a client is no user"
 
 
-def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> None:
+def test_restricted_tokens_cannot_access_the_own_user(stack: Stack, erp: Erp) -> None:
     maria = create_user(erp)
     for claims in ({"kind": "mobile"}, {"second_factor": False}):
         limited = as_user(stack, maria, "users.manage", **claims)
@@ -263,7 +265,7 @@ def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> N
 # What is kept
 
 
-def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
+def test_changes_of_users_are_audited(stack: Stack, erp: Erp) -> None:
     role = create_role(erp)
     user = create_user(erp, roles=[role])
     target = f"/users/{user}"
@@ -296,7 +298,7 @@ def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
     assert {entry["actor"]["id"] for entry in log[1:]} == {"99"}
 
 
-def test_no_secret_is_logged_or_stored_or_told_again(
+def test_secrets_are_not_logged_stored_or_returned_again(
     stack: Stack,
     erp: Erp,
     capsys: pytest.CaptureFixture[str],

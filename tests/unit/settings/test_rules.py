@@ -24,13 +24,15 @@ def change(**sent: Any) -> SettingsChange:
     return body
 
 
-def test_nothing_sent_is_nothing_wanted() -> None:
+def test_empty_change_requests_nothing() -> None:
     assert rules.requested_settings(tenant("waves"), change()) == {}
     assert rules.requested_settings(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
 
 
 @given(st.frozensets(st.sampled_from(sorted(MODULES))), _SWITCHES)
-def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[str, bool]) -> None:
+def test_modules_are_switched_independently(
+    before: frozenset[str], switches: dict[str, bool]
+) -> None:
     after = rules.requested_settings(tenant(*before), change(modules=switches))["modules"]
     for module in MODULES:
         assert (module in after) == switches.get(module, module in before)
@@ -40,7 +42,7 @@ def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[
     ("before", "after", "is_switched_on"),
     [(False, True, True), (True, True, False), (True, False, False), (False, False, False)],
 )
-def test_only_switching_on_is_switching_on(
+def test_only_a_disabled_module_can_be_enabled(
     *, before: bool, after: bool, is_switched_on: bool
 ) -> None:
     known = tenant("waves", "transfer_orders") if before else tenant("waves")
@@ -50,6 +52,6 @@ def test_only_switching_on_is_switching_on(
 
 
 @pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])
-def test_transfer_orders_need_two_warehouses(warehouses: int, problems: int) -> None:
+def test_transfer_orders_require_two_warehouses(warehouses: int, problems: int) -> None:
     found = list(rules.transfer_order_problems(warehouses))
     assert [problem.field for problem in found] == ["modules.transfer_orders"] * problems

@@ -15,7 +15,7 @@ _ANA = User(
 )  # fmt: skip
 
 
-def test_roles_that_there_are_not_are_told_with_their_places() -> None:
+def test_unknown_roles_are_reported_with_their_index() -> None:
     assert rules.unknown_role_problems([4, 1, 9], {1, 2}) == [
         Problem("roles.0", "there is no role 4"),
         Problem("roles.2", "there is no role 9"),
@@ -25,7 +25,7 @@ def test_roles_that_there_are_not_are_told_with_their_places() -> None:
 
 
 @given(st.sets(st.integers(1, 9)), st.sets(st.integers(1, 9)))
-def test_the_differences_lead_from_one_to_the_other(before: set[int], after: set[int]) -> None:
+def test_role_count_changes_lead_from_before_to_after(before: set[int], after: set[int]) -> None:
     moved = rules.role_count_changes(before, after)
     gained = {role for role, by in moved.items() if by == 1}
     lost = {role for role, by in moved.items() if by == -1}
@@ -34,21 +34,21 @@ def test_the_differences_lead_from_one_to_the_other(before: set[int], after: set
     assert lost <= before
 
 
-def test_changes_tell_what_was_and_what_is() -> None:
+def test_field_changes_contain_before_and_after() -> None:
     after = _ANA.model_copy(update={"name": "Ana Ruiz", "roles": [2], "updated_at": "later"})
     assert rules.field_changes(_ANA, after) == {"name": ("Ana", "Ana Ruiz"), "roles": ([1, 2], [2])}
     role = StoredRole(id=1, name="A", permissions=[], created_at=_NOW, updated_at=_NOW)
     assert rules.field_changes(role, role.model_copy(update={"tokens_from": 5})) == {}
 
 
-def test_an_act_has_the_name_of_what_matters_most() -> None:
+def test_audit_action_names_the_change_of_state() -> None:
     disabled = _ANA.model_copy(update={"name": "Ana Ruiz", "is_active": False})
     assert rules.audit_action(_ANA, disabled) == "user.disabled"
     assert rules.audit_action(disabled, _ANA) == "user.enabled"
     assert rules.audit_action(_ANA, _ANA.model_copy(update={"name": "Ana Ruiz"})) == "user.changed"
 
 
-def test_sessions_of_an_earlier_epoch_are_over_but_for_one() -> None:
+def test_ended_sessions_are_refused_except_the_kept_one() -> None:
     login = Login(7, "hash", epoch=3)
     assert login.allows_session("s1", 3)
 
