@@ -1,4 +1,4 @@
-"""Users, roles, API clients and settings on the deployed stack: who gets in, and how far."""
+"""Users, roles, API clients and settings on the deployed stack."""
 
 import base64
 import time
@@ -16,12 +16,12 @@ from tests.e2e.conftest import TIMEOUT, Deployed, Tenant
 _TAKES_EFFECT = 10
 """Seconds that a change of rights or settings may take."""
 _MARGIN = 5
-"""For a busy machine."""
+"""Extra seconds for a busy machine."""
 
 
 @pytest.fixture
 def boss(stack: Deployed) -> Iterator[httpx.Client]:
-    """acme's administrator, signed in."""
+    """The administrator of acme, signed in."""
     acme = stack.tenants["acme"]
     with acme.client(_token(acme.sign_in())) as client:
         yield client
@@ -29,7 +29,7 @@ def boss(stack: Deployed) -> Iterator[httpx.Client]:
 
 @dataclass(frozen=True, slots=True)
 class ExampleUser:
-    """Somebody of acme, who may pick."""
+    """A user of acme with a role for picking."""
 
     tenant: Tenant
     id: int
@@ -37,14 +37,14 @@ class ExampleUser:
     password: str
 
     def sign_in(self, **form: str) -> httpx.Response:
-        """Ask for a token."""
+        """Request a token."""
         login = {"username": f"{self.username}@{self.tenant.slug}", "password": self.password}
         return self.tenant.sign_in(**login, **form)
 
 
 @pytest.fixture
 def ana(stack: Deployed, boss: httpx.Client, run: str) -> Iterator[ExampleUser]:
-    """A picker for one test."""
+    """A user with a role for picking, deleted after the test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
     role = data(boss.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}
@@ -66,7 +66,7 @@ def _assert_invalid_grant(answer: httpx.Response) -> None:
 
 
 def _wait_until(look: Callable[[], bool]) -> None:
-    """Wait for what takes effect within ten seconds."""
+    """Wait until a condition holds, which must happen within ten seconds."""
     deadline = time.monotonic() + _TAKES_EFFECT + _MARGIN
     while not look():
         assert time.monotonic() < deadline

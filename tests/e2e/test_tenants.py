@@ -1,4 +1,4 @@
-"""Tenants of one deployment: apart from one another, and each in its own state."""
+"""Tenants of one deployment: isolation and states."""
 
 import httpx
 import pytest
@@ -27,7 +27,7 @@ _LISTS = (
 )
 _WORK = ("/receipts", "/pickings", "/transfers")
 _MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
-"""Lists of modules, and what they answer where the module is off."""
+"""Path of the list of a module → error code while the module is disabled."""
 
 
 @pytest.mark.parametrize("slug", _STATES)
@@ -58,7 +58,7 @@ def test_tenant_cannot_see_or_change_data_of_another_tenant(
     for path in (*_LISTS, "/products"):
         newest = max(row["id"] for row in walk(acme, path, per_page=100))
         theirs = {row["id"] for row in walk(beta, path, per_page=100)}
-        assert newest not in theirs, "beta has fewer of everything than acme"
+        assert newest not in theirs, "beta must have fewer rows than acme"
         refused(beta.get(f"{path}/{newest}"), 404, "not_found")
     number = mine["id"]
     refused(beta.patch(f"/products/{number}", json={"name": "Mine now"}), 404, "not_found")

@@ -1,4 +1,4 @@
-"""Tokens on the deployed stack: how they are got, refused, and taken back."""
+"""Access tokens on the deployed stack: grants, rejection and revocation."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ _TAKES_EFFECT = 10
 
 @pytest.fixture
 def shop(operator: None) -> Iterator[Credentials]:
-    """A client of acme for one test, which may read products."""
+    """A client of acme with the scope products:read, revoked after the test."""
     assert operator is None
     credentials = provisioning.create_client("acme", "Shop", ["products:read"])
     yield credentials
@@ -64,7 +64,7 @@ def test_token_allows_only_its_scopes(stack: Deployed) -> None:
         assert shop.get("/products").status_code == 200
         envelope = refused(shop.get("/warehouses"), 403, "missing_scope")
         assert envelope["error"]["scope"] == "warehouses:read"
-        # Nobody without the right learns whether a body was valid.
+        # authorization is checked before the body
         refused(shop.post("/products", content=b"not JSON"), 403, "missing_scope")
 
 
@@ -161,7 +161,7 @@ def _assert_revoked_in_time(caller: httpx.Client) -> None:
     refused(caller.get("/products/1"), 401, "unauthenticated")
 
 
-# Tokens that are no good: the gateway answers by itself, in the same envelope
+# Invalid tokens: the gateway responds with the same error envelope
 
 type _Forge = Callable[[Mapping[str, Any]], str]
 
@@ -210,7 +210,7 @@ _INVALID_TOKENS: Mapping[str, _Forge] = {
 def test_invalid_token_returns_401_in_the_error_envelope(stack: Deployed, fault: str) -> None:
     acme = stack.tenants["acme"]
     claims = json.loads(_decoded(acme.token.split(".")[1]))
-    assert httpx.get(  # the same claims, signed as they are, pass
+    assert httpx.get(  # the unchanged claims are accepted
         f"{stack.base_url}/products/1",
         headers={"Authorization": f"Bearer {tokens.sign_claims(claims)}"},
         timeout=TIMEOUT,

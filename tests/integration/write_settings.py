@@ -1,4 +1,4 @@
-"""The routes of settings and API clients: an example of each."""
+"""An example request of each writing route of the settings and API clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def _rotated(erp: Erp) -> Values:
 
 
 def settings_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
         "PATCH /settings": Example(200, body=SETTINGS_CHANGE, grows=audited),

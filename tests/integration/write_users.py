@@ -1,4 +1,4 @@
-"""The routes of users and roles: an example of each."""
+"""An example request of each writing route of the users and roles."""
 
 import base64
 import time
@@ -48,7 +48,7 @@ def _enrolled(erp: Erp) -> Values:
 
 
 def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
-    """Code that an app shows for the `secret` of an enrolment, or has shown periods ago."""
+    """Return the code of the app for the `secret` of an enrolment, `periods` ago."""
     secret = base64.b32decode(values["secret"])
     return totp.code_at(secret, int(time.time()) // totp.PERIOD - periods)
 
@@ -62,7 +62,7 @@ def _two_step(erp: Erp) -> Values:
 
 
 def user_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
         "POST /roles": Example(201, body=PACKERS, grows={"role": 1, **audited}),

@@ -1,4 +1,4 @@
-"""The audit log: an entry exactly where there is a change, whatever dies, and for good."""
+"""The audit log: exactly one entry per change, also after interruptions, never changed."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -21,11 +21,11 @@ _SETTING = {"receipt_tolerance": 2.5}
 
 
 def entries(erp: Erp, action: AuditAction | None = None) -> list[dict[str, Any]]:
-    """The log, the newest first; of one action if it is given."""
+    """Return the audit entries, newest first; only those of `action` if it is given."""
     return erp.walk("/audit-log", **({"action": action} if action else {}))
 
 
-# What entries say
+# Content of entries
 
 
 def test_entry_contains_actor_target_changes_and_request_id(stack: Stack) -> None:
@@ -86,7 +86,7 @@ def test_stock_adjustments_are_audited_with_their_reason(stack: Stack) -> None:
     base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
     count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
     made = erp.post("/stock-adjustments", count).data
-    # What was as expected is no adjustment.
+    # a count without a difference is not an adjustment
     assert erp.post("/stock-adjustments", count).status == 200
     damaged = {**base, "to_status": "damaged", "qty": 2, "reason": "Fork lift"}
     erp.post("/stock-adjustments", damaged)
@@ -141,7 +141,7 @@ def test_explicit_actor_is_recorded(stack: Stack, erp: Erp) -> None:
     assert entry["details"] == {"qty": 2.5}
 
 
-# When there is an entry
+# Consistency of entries and changes
 
 
 def _settings(erp: Erp) -> tuple[str, dict[str, Any]]:
@@ -197,7 +197,7 @@ def test_refused_and_replayed_requests_have_no_entry(erp: Erp) -> None:
     assert erp.patch("/settings", {"timezone": "Mars"}, key="no").status == 422
     for _ in range(3):
         assert erp.patch("/settings", _SETTING, key="once").status == 200
-    assert erp.patch("/settings", _SETTING).status == 200, "it is so already"
+    assert erp.patch("/settings", _SETTING).status == 200, "the value is unchanged"
     assert len(entries(erp, "settings.changed")) == 1
 
 
@@ -216,7 +216,7 @@ def test_entries_cannot_be_changed_or_deleted(stack: Stack, erp: Erp) -> None:
 
 
 def test_existing_entry_cannot_be_overwritten(stack: Stack, erp: Erp) -> None:
-    """An entry's place must be free: a sequence that was set back gives no way to forge."""
+    """Resetting the id sequence must not allow overwriting an entry."""
     erp.patch("/settings", _SETTING)
     (before,) = entries(erp, "settings.changed")
     store = stack.store()
@@ -231,7 +231,7 @@ def test_existing_entry_cannot_be_overwritten(stack: Stack, erp: Erp) -> None:
     assert entries(erp, "settings.changed") == [before]
 
 
-# How it is read
+# Reading
 
 
 def test_filters_can_be_combined(stack: Stack, erp: Erp) -> None:

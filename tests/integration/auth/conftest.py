@@ -10,7 +10,7 @@ from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 @contextmanager
 def deployed_with_tenants() -> Iterator[Wire]:
-    """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
+    """Deploy a stack with the tenants acme and beta at the shared host, and gamma at its own."""
     with deployed() as aws_faults:
         share_address(ADDRESS)
         for slug in ("acme", "beta"):
@@ -21,7 +21,7 @@ def deployed_with_tenants() -> Iterator[Wire]:
 
 @pytest.fixture
 def aws_faults() -> Iterator[Wire]:
-    """A stack of its own for the test."""
+    """A deployed stack with the tenants acme, beta and gamma."""
     with deployed_with_tenants() as aws_faults:
         yield aws_faults
 

@@ -1,4 +1,4 @@
-"""The authorizer: what it tells the doors, and what it costs."""
+"""The authorizer: the context that it returns, and its AWS calls."""
 
 import time
 from typing import Any
@@ -55,7 +55,7 @@ def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: Wire) 
     with aws_faults.recorded() as warm:
         authorize(first)
         authorize(second)
-    # the keys, the tenant, the address
+    # the keys, the tenant and the host
     assert sorted(cold) == ["GetItem", "GetItem", "GetItem", "GetPublicKey"]
     assert warm == []
 

@@ -1,4 +1,4 @@
-"""Every way to forge or bend a token ends in Unauthorized."""
+"""Forged and altered tokens are rejected as Unauthorized."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ def b64(data: bytes) -> str:
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """Claims of a good token; a change to None leaves the claim out."""
+    """Return valid claims with changes; a claim that is changed to None is left out."""
     now = int(time.time())
     good = {
         "iss": ADDRESS,
@@ -46,7 +46,7 @@ def claims(**changes: Any) -> dict[str, Any]:
 
 
 def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
-    """What changes of the claims of a good token into those of a user."""
+    """Return the changes that turn valid claims into those of a user."""
     good = {
         "kind": kind,
         "sub": "7",
@@ -61,10 +61,10 @@ def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
 
 @dataclass
 class TokenForger:
-    """Builds tokens as an attacker with any amount of access to our signature would."""
+    """Builds tokens like an attacker who can sign anything with the service's key."""
 
     key: str
-    """Id in KMS of the key that signs."""
+    """Id of the KMS key that signs."""
 
     @property
     def kid(self) -> str:
@@ -75,7 +75,7 @@ class TokenForger:
         return {name: value for name, value in {**good, **changes}.items() if value is not None}
 
     def signed(self, header: str, payload: str) -> str:
-        """Text of header and payload, as they are, with a true signature of our key."""
+        """Return a token with this header and payload, correctly signed."""
         text = f"{b64(header.encode())}.{b64(payload.encode())}"
         return f"{text}.{b64(signing.sign(self.key, text.encode()))}"
 
@@ -106,7 +106,7 @@ class TokenForger:
 
 @pytest.fixture(scope="module")
 def aws_faults() -> Iterator[Wire]:
-    """One stack for all attacks: none of them may change anything."""
+    """One stack for all attacks, none of which may change anything."""
     with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
@@ -123,7 +123,7 @@ def authorize(token: str, host: str = "api.stowage.test", scheme: str = "Bearer"
 
 
 def with_changed_signature(token: str) -> str:
-    """The same token with one bit of its signature changed."""
+    """Return the token with one bit of its signature changed."""
     text, _, signature = token.rpartition(".")
     raw = bytearray(base64.urlsafe_b64decode(signature + "=="))
     raw[0] ^= 1
@@ -206,7 +206,7 @@ ATTACKS: dict[str, Callable[[TokenForger], str]] = {
     ),
     "iat missing": lambda f: f.with_claims(iat=None),
     "nbf in the future": lambda f: f.with_claims(nbf=int(time.time()) + 60),
-    # whose token
+    # issuer, audience, tenant and kind
     "aud a list": lambda f: f.with_claims(aud=[ADDRESS]),
     "aud a part of ours": lambda f: f.with_claims(aud=ADDRESS[:-1]),
     "aud longer than ours": lambda f: f.with_claims(aud=ADDRESS + "/x"),
@@ -298,7 +298,7 @@ def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: Wire) -
     forget_everything()
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         authorize(bad)
-    assert calls == ["GetItem"], "the keys of this environment, once"
+    assert calls == ["GetItem"], "one read of the signing keys"
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         authorize(bad)
     assert calls == []

@@ -1,4 +1,4 @@
-"""Signing keys change while tokens are issued and verified, and nobody notices."""
+"""Rotation and retirement of signing keys while tokens are issued and verified."""
 
 import json
 import time
@@ -22,7 +22,7 @@ from tests.integration.control_plane import Killed, Wire, forget_everything, kil
 
 
 class MovableClock:
-    """The clock of the service, which the test moves."""
+    """The clock of the service, moved by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._ahead = 0.0
@@ -40,7 +40,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
 
 
 def token_of(client: Credentials) -> str:
-    """Ask for a token as an environment that has its keys from the item it just read."""
+    """Request a token; the handler takes the keys from the items that it has just read."""
     token: str = request_token(client_credentials_form(client))[2]["access_token"]
     return token
 
@@ -85,7 +85,7 @@ def test_rotation_invalidates_no_token(acme: Credentials, clock: MovableClock) -
     assert is_accepted(old)
     new_key = rotate()
     assert states() == ["signs", "verifies", "waits"]
-    # every environment has to know it, and KMS has to let it be used, before a token bears it
+    # every environment must know the key, and KMS must allow its use, before it signs
     assert kid_of(token_of(acme)) == kid_of(old)
     assert new_key.kid not in published()
     clock.advance(310)
@@ -101,7 +101,7 @@ def test_rotation_invalidates_no_token(acme: Credentials, clock: MovableClock) -
 
 def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: MovableClock) -> None:
     other = KeyRing(clock=time.time)
-    other.find("unknown")  # a stranger made it look, a moment before the key was published
+    other.find("unknown")  # an unknown kid caused a read just before the key was published
     new_key = rotate()
     assert other.find(new_key.kid) is None
     clock.advance(new_key.signs_from - time.time())
@@ -147,7 +147,7 @@ def test_known_keys_are_cached_for_five_minutes(
     clock.advance(20)
     with aws_faults.recorded() as calls:
         assert is_accepted(token)
-    assert calls == ["GetItem"], "the keys, and no public key anew"
+    assert calls == ["GetItem"], "reads the keys, but no public key again"
 
 
 def test_issuing_a_token_needs_no_extra_call_for_the_keys(
@@ -160,7 +160,7 @@ def test_issuing_a_token_needs_no_extra_call_for_the_keys(
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
-# Retiring
+# Retirement
 
 
 def test_key_can_be_retired_after_its_last_token_has_expired(
@@ -205,11 +205,11 @@ def test_leaked_key_can_be_retired_immediately(acme: Credentials, clock: Movable
     assert is_accepted(token)
     new = rotate()
     retire(leaked.kid, now=True)
-    # an authorizer that knew the key looks again within minutes
+    # an authorizer that cached the key reads the keys again within minutes
     clock.advance(301)
     assert not is_accepted(token)
     assert leaked.kid not in published()
-    # of those that are left, one signs without a gap
+    # one of the remaining keys signs without a gap
     fresh = token_of(acme)
     assert kid_of(fresh) != leaked.kid
     assert is_accepted(fresh)
@@ -241,7 +241,7 @@ def test_waiting_key_signs_at_once_when_the_others_are_retired(acme: Credentials
     assert states() == ["retired", "retired", "signs"]
 
 
-# Cut off, and at once
+# Interruptions and concurrency
 
 
 def in_use() -> list[Key]:
@@ -259,7 +259,7 @@ def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
     except Killed:
         new = rotate()
     else:
-        assert moment > 13, "nothing was cut off"
+        assert moment > 13, "the rotation was not interrupted"
         new = rotate()
     assert in_use() == [*before, new]
     assert not _has_unregistered_key()
@@ -318,7 +318,7 @@ def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: Wire) -
 def test_two_concurrent_rotations_add_one_key(
     at: int, aws_faults: Wire, clock: MovableClock
 ) -> None:
-    """At each moment of the one, another runs from beginning to end."""
+    """A complete second rotation runs at each point of the first."""
     before, moments = in_use(), iter(range(1_000))
 
     def meanwhile(_moment: str, _operation: str) -> None:
@@ -328,7 +328,7 @@ def test_two_concurrent_rotations_add_one_key(
     with aws_faults.hooked(meanwhile), suppress(Conflict):
         rotate()
     (new,) = in_use()[len(before) :]
-    # a key that came too late is in hand for the next time
+    # a key that was created too late is kept for the next rotation
     assert len(_enabled_keys()) == len(before) + 1 + _has_unregistered_key()
     assert new.kms_key in _enabled_keys()
     clock.advance(1_300)
@@ -338,7 +338,7 @@ def test_two_concurrent_rotations_add_one_key(
     assert len(in_use()) == len(before) + 2
 
 
-# Which one signs
+# Choice of the signing key
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What hostile callers send to the token routes: each is told what is wrong, none gets a 500."""
+"""Malformed requests to the OAuth endpoints lead to specific errors, never to a 500."""
 
 import base64
 import json
@@ -123,7 +123,7 @@ def test_basic_credentials_are_percent_decoded(
 
 
 def test_secret_starts_after_the_first_colon(aws_faults: Wire) -> None:
-    """What comes after the first colon is the secret, percent-encoded or not."""
+    """Everything after the first colon is the secret, percent-encoded or not."""
     assert aws_faults
     client = create_client("acme", "ERP")
     pair = f"{client.client_id}:{client.client_secret}:%25"
@@ -158,7 +158,7 @@ FORMS = st.fixed_dictionaries(
 
 @pytest.fixture
 def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of guesses are judged, and at less cost than real ones."""
+    """Raise the limits on failures and make password hashes cheap."""
     for limit in (
         "PER_ADDRESS",
         "PER_CLIENT",
@@ -206,6 +206,6 @@ def test_no_input_causes_a_server_error(
     status, headers, _ = send(
         "POST", path, body, content_type=content_type, authorization=authorization
     )
-    # what is no token needs no revoking
+    # invalid tokens are ignored
     assert 400 <= status < 500 or (status, path) == (200, "/v1/oauth/revoke")
     assert headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""Tokens over HTTP: how an ERP gets one, and what everyone else gets."""
+"""The OAuth endpoints for integration clients."""
 
 import base64
 import json
@@ -153,7 +153,7 @@ def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: Wire) ->
 
 
 def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
-    """Requests that must all look the same from outside."""
+    """Return requests that must get the same response."""
     other = client._replace(client_id="stw_" + "0" * 24)
     hostile = client._replace(client_id="CLIENT#\0\ud7ff é" * 20)
     return {
@@ -230,8 +230,8 @@ def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faul
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
     assert 1 <= int(headers["Retry-After"]) <= 60
-    assert calls == ["BatchGetItem"], "KMS is spared"
-    # neither other clients there nor this client elsewhere suffer
+    assert calls == ["BatchGetItem"], "no KMS call"
+    # other clients at this address and this client at other addresses are not limited
     assert request_token(client_credentials_form(create_client("acme", "shop")))[0] == 200
     assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
 

@@ -1,4 +1,4 @@
-"""Giving tokens and clients back: in force within ten seconds, bounded for ever."""
+"""Revocation of tokens and clients, and the limits of revocation entries."""
 
 import time
 from functools import partial
@@ -51,7 +51,7 @@ def revocation_entries(slug: str = "acme") -> dict[str, int]:
 
 
 class ExampleHandler:
-    """A door of the API, whose clock the test moves."""
+    """An API handler with a cache of tenants, whose clock the test moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -110,7 +110,7 @@ def test_token_parameter_is_required(acme: Credentials) -> None:
 
 
 def _revoke(mark: str, *, until: float | None = None, now: float | None = None) -> None:
-    """Revoke a token of the client c1, issued just now unless it is said until when it lives."""
+    """Revoke a token of the client c1, which was issued now unless `until` is given."""
     moment = time.time() if now is None else now
     ends = moment + tokens.LIFETIME if until is None else until
     revocations.revoke("acme", mark, fallback="client:c1", until=ends, now=moment)
@@ -137,7 +137,7 @@ def test_entry_of_the_client_replaces_token_entries_at_the_soft_limit(
     last = revocation_entries()["client:c1"]
     assert last == int(now + 5 + tokens.LIFETIME)
     _revoke("token:older", now=now)
-    assert revocation_entries()["client:c1"] == last, "a mark never stops less than before"
+    assert revocation_entries()["client:c1"] == last, "the expiry of an entry is never reduced"
     token = token_of(acme)
     assert revoke(acme, token)[0] == 200
     assert f"client:{acme.client_id}" in revocation_entries()
@@ -228,7 +228,7 @@ def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
 def test_entry_that_is_renewed_concurrently_is_not_pruned(
     acme: Credentials, aws_faults: Wire
 ) -> None:
-    """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
+    """Another request renews an expired entry after it was read and before it is pruned."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
     again: list[str] = []

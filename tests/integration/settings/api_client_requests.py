@@ -1,4 +1,4 @@
-"""Whoever manages clients, and the clients at the token route."""
+"""Requests of administrators to /api-clients, and token requests of the clients."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +13,7 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def request_token(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
-    """Ask for a token of an integration client."""
+    """Request a token for an integration client."""
     form = {
         "grant_type": "client_credentials",
         "client_id": client_id,
@@ -25,26 +25,26 @@ def request_token(stack: Stack, client_id: str, secret: str, scope: str = "") ->
 
 
 def secret_works(stack: Stack, client_id: str, secret: str) -> bool:
-    """Tell whether a secret gets a token."""
+    """Return whether a token request with the secret succeeds."""
     answer = request_token(stack, client_id, secret)
     assert answer.status in {200, 401}, answer.text
     return answer.status == 200
 
 
 def erp_with_token(stack: Stack, client_id: str, secret: str) -> Erp:
-    """Return the ERP with a token that it was granted."""
+    """Return an ERP with a newly issued token."""
     answer = request_token(stack, client_id, secret)
     assert answer.status == 200, answer.text
     return Erp(stack.gateway, answer.json()["access_token"])
 
 
 def expire_tenant_cache() -> None:
-    """Have every door read tenants anew."""
+    """Empty the cache of tenants, as after ten seconds."""
     directory.forget()
 
 
 def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:
-    """Create a client; the answer with its secret."""
+    """Create a client; return the response data with the secret."""
     answer = erp.post("/api-clients", {**ERP, **more})
     assert answer.status == 201, answer.text
     data: dict[str, Any] = answer.data
@@ -52,13 +52,13 @@ def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:
 
 
 def problem_fields(answer: Any) -> list[str]:
-    """Fields that are wrong."""
+    """Return the fields of the problems of a validation error."""
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     return [one["field"] for one in answer.json()["errors"]]
 
 
 def stored_client_counts(stack: Stack) -> tuple[int, int]:
-    """How many integration clients and mobile applications the tenant is counted to have."""
+    """Return the tenant's stored counters of integration clients and mobile applications."""
     (item,) = (
         item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
     )

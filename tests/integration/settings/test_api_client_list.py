@@ -1,4 +1,4 @@
-"""The list of API clients: short, read at once, in pages all the same."""
+"""The list of API clients: sorting, filters and pages."""
 
 import pytest
 
@@ -11,7 +11,7 @@ _SCOPES = ["stocks:read"]
 
 @pytest.fixture
 def ids(erp: Erp, clock: Clock) -> list[str]:
-    """Five clients in the order of their creation, every other one a mobile application."""
+    """Ids of five clients in order of creation; every second one is a mobile application."""
     made: list[str] = []
     for name in ("delta", "Álvarez", "charlie", "bravo", "echo"):
         clock.advance(1)
@@ -23,7 +23,7 @@ def ids(erp: Erp, clock: Clock) -> list[str]:
 
 
 def shown(erp: Erp, **query: object) -> list[str]:
-    """Ids of a whole list, two a page, by links.next."""
+    """Return the ids of the whole list, read in pages of two by links.next."""
     return [row["id"] for row in erp.walk("/api-clients", per_page=2, **query)]
 
 

@@ -1,4 +1,4 @@
-"""Clients over HTTP: what they get, how secrets change, how they end."""
+"""The API clients: creation, secrets, changes and revocation."""
 
 import io
 from typing import Any
@@ -21,7 +21,7 @@ from tests.integration.write_settings import APPLICATION, ERP
 from tests.stack import Stack
 
 _UNKNOWN_IDS = (
-    "stw_acme_0123456789abcdef01234567",  # of the tenant, but there is none
+    "stw_acme_0123456789abcdef01234567",  # of the tenant, does not exist
     "stw_beta_0123456789abcdef01234567",
     "stw_acme_0123456789ABCDEF01234567",
     "stw_acme_",
@@ -33,7 +33,7 @@ _UNKNOWN_IDS = (
 )
 
 
-# Creating
+# Creation
 
 
 def test_created_client_has_a_secret_and_its_scopes(stack: Stack, erp: Erp) -> None:
@@ -101,13 +101,13 @@ def test_plan_limits_the_number_of_clients(stack: Stack, erp: Erp) -> None:
         "limit": 2, "used": 2, "plan": "essentials", "next_plan": "professional",
         "upgrade_url": refused.json()["error"]["offer"]["upgrade_url"],
     }  # fmt: skip
-    # Mobile applications have a limit of their own.
+    # mobile applications have a separate limit
     for _ in range(10):
         assert erp.post("/api-clients", APPLICATION).status == 201
     offer = erp.post("/api-clients", APPLICATION).json()["error"]["offer"]
     assert (offer["limit"], offer["used"], offer["next_plan"]) == (10, 10, None)
     assert stored_client_counts(stack) == (2, 10)
-    # Who goes makes room.
+    # a revoked client does not count
     assert erp.delete(f"/api-clients/{first['id']}").status == 200
     assert erp.post("/api-clients", ERP).status == 201
 
@@ -152,7 +152,7 @@ def test_two_newest_secrets_are_valid_during_a_rotation(stack: Stack, erp: Erp) 
     assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
     assert erp.delete(f"{path}/previous-secret").status == 404
     expire_tenant_cache()
-    assert shop.get("/products").status == 200, "tokens outlive secrets that end in good order"
+    assert shop.get("/products").status == 200, "tokens stay valid when a secret is deleted"
 
 
 def test_rotation_without_previous_secret_revokes_secrets_and_tokens(
@@ -183,7 +183,7 @@ def test_invalid_rotation_changes_nothing(stack: Stack, erp: Erp, body: object) 
 def test_log_contains_no_secret(
     stack: Stack, erp: Erp, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor would one be, if somebody logged it."""
+    """A secret in an error message is redacted, too."""
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
     rotated = erp.post(path, key="rotation").data
@@ -202,7 +202,7 @@ def test_log_contains_no_secret(
     assert "sws_" not in lines
 
 
-# Changing
+# Changes
 
 
 def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp: Erp) -> None:
@@ -214,7 +214,7 @@ def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp
     assert more.status == 200
     expire_tenant_cache()
     assert shop.get("/products").status == 200
-    assert shop.get("/warehouses").code == "missing_scope", "a token is as it was issued"
+    assert shop.get("/warehouses").code == "missing_scope", "a token keeps its scopes"
 
     assert erp.patch(path, {"scopes": ["warehouses:read"]}).data["scopes"] == ["warehouses:read"]
     expire_tenant_cache()
@@ -253,7 +253,7 @@ def test_change_returns_all_problems(erp: Erp, body: object, fields: list[str]) 
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
 
 
-# Ending
+# Revoking
 
 
 def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
@@ -280,11 +280,11 @@ def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
 
 
 def without_secret(made: dict[str, Any]) -> dict[str, Any]:
-    """A client without its secret."""
+    """Return a client without its secret."""
     return {name: value for name, value in made.items() if name != "client_secret"}
 
 
-# Strangers
+# Clients that cannot be accessed
 
 
 @pytest.mark.parametrize("client_id", _UNKNOWN_IDS)

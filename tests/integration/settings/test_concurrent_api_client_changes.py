@@ -1,4 +1,4 @@
-"""Several at the same client, or at the last one that the plan allows, at the same instant."""
+"""Concurrent changes of API clients."""
 
 from collections import Counter
 from functools import partial
@@ -54,7 +54,7 @@ def test_concurrent_rotations_keep_the_secret_in_use(
             alive = [
                 secret_works(stack, made["id"], secret) for secret in (made["client_secret"], *won)
             ]
-            # One after the other, each rotation may end what was before the one before it.
+            # sequential rotations keep only the two newest secrets
             assert alive.count(True) == 2
             assert len(won) > 1 or alive == [True, True]
             entries = erp.get("/audit-log", query={"action": "client.rotated"})

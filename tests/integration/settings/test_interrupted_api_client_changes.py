@@ -1,4 +1,4 @@
-"""Whatever dies at whichever call: the count of clients is true, and no secret is lost."""
+"""Interrupted changes of API clients: the counters stay exact and no secret is lost."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from tests.integration.write_settings import ERP
 from tests.stack import Stack
 
 _AFTER_A_DEATH = 61
-"""Seconds; the claim of a dead process has run out by then."""
+"""Seconds after which the idempotency claim of an interrupted request has expired."""
 
 type Act = Callable[[Erp, dict[str, Any]], Response]
 
@@ -29,7 +29,7 @@ _ACTS: dict[str, Act] = {
 
 
 def _true_count(stack: Stack, erp: Erp) -> int:
-    """How many clients there are, which is how many are counted."""
+    """Return the number of clients; check that the stored counter is equal."""
     total: int = erp.get("/api-clients").json()["meta"]["total"]
     assert stored_client_counts(stack) == (total, 0)
     return total

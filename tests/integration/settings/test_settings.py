@@ -1,4 +1,4 @@
-"""How a company works, over HTTP: read at once, changed all together or not at all."""
+"""The settings over HTTP."""
 
 from collections import Counter
 from functools import partial
@@ -34,7 +34,7 @@ _CHANGED_SETTINGS: dict[str, Any] = {
 
 
 def settings_of(erp: Erp) -> dict[str, Any]:
-    """What can be changed of the settings, as GET shows it."""
+    """Return the changeable settings in the response of GET."""
     data = erp.get("/settings").data
     return {name: data[name] for name in _DEFAULTS}
 
@@ -147,7 +147,7 @@ def test_numbers_out_of_range_are_refused(erp: Erp, number: str) -> None:
 
 def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
     on, off = {"modules": {"transfer_orders": True}}, {"modules": {"transfer_orders": False}}
-    # What is on stays on; only switching asks.
+    # an enabled module stays enabled; only enabling it is checked
     assert erp.patch("/settings", on).status == 200
     assert erp.patch("/settings", off).status == 200
     for number in range(2):
@@ -159,7 +159,7 @@ def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
         assert erp.post("/warehouses", body).status == 201
     assert settings_of(erp)["timezone"] == "UTC"
     assert erp.patch("/settings", on).status == 200
-    # One that is deleted counts no more.
+    # a deleted warehouse does not count
     assert erp.patch("/settings", off).status == 200
     assert erp.delete("/warehouses/1").status == 200
     assert erp.patch("/settings", on).code == "rule_blocked"

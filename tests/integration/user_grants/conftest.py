@@ -13,6 +13,6 @@ def anna(stack: Stack) -> ExampleUser:
 
 @pytest.fixture
 def two_step_anna(anna: ExampleUser) -> ExampleUser:
-    """The same, with two-step verification."""
+    """A user of acme with a role and two-step verification."""
     enrol(anna)
     return anna

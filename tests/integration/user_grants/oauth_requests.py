@@ -1,4 +1,4 @@
-"""Where users ask for tokens: people to sign in, and what they send."""
+"""Users for tests, and their requests to the OAuth endpoints."""
 
 import base64
 import json
@@ -31,7 +31,7 @@ _METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/prod
 
 
 class Answer(NamedTuple):
-    """What the token routes answered."""
+    """A response of an OAuth endpoint."""
 
     status: int
     headers: dict[str, str]
@@ -39,20 +39,20 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> tuple[int, str]:
-        """Status, and the code of the refusal."""
+        """The status and the error code, empty for a success."""
         error = (self.body or {}).get("error", "")
         return self.status, error["code"] if isinstance(error, dict) else error
 
     @property
     def access_token(self) -> str:
-        """The token, of an answer that must have one."""
+        """The access token; the request must have succeeded."""
         assert self.status == 200, self.body
         token: str = self.body["access_token"]
         return token
 
     @property
     def refresh_token(self) -> str:
-        """The refresh token, of an answer that must have one."""
+        """The refresh token; the request must have succeeded."""
         assert self.status == 200, self.body
         token: str = self.body["refresh_token"]
         return token
@@ -67,7 +67,7 @@ def post(
     host: str = HOST,
     address: str = SOURCE_IP,
 ) -> Answer:
-    """Post a body to a token route."""
+    """Post a body to an OAuth endpoint."""
     headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
     answer = lambda_handler(
         {
@@ -86,7 +86,7 @@ def post(
 
 @dataclass(slots=True)
 class ExampleUser:
-    """A user, as whoever signs in knows them."""
+    """A user with the credentials to sign in."""
 
     id: int
     username: str
@@ -94,21 +94,21 @@ class ExampleUser:
     password: str
     roles: tuple[int, ...]
     secret: bytes | None = field(default=None, repr=False)
-    """Of the authenticator app."""
+    """Secret of the authenticator app."""
     recovery_codes: list[str] = field(default_factory=list, repr=False)
 
     @property
     def login_name(self) -> str:
-        """The name to sign in with."""
+        """The user name with the tenant."""
         return f"{self.username}@{self.tenant}"
 
     def code(self, *, periods: int = 0) -> str:
-        """The code that the app shows, so many periods from now."""
+        """Return the code of the app, `periods` from now."""
         assert self.secret
         return totp.code_at(self.secret, now_ms() // 1000 // totp.PERIOD + periods)
 
     def form(self, **more: str) -> dict[str, str]:
-        """What signs the person in."""
+        """Return the form of a password grant."""
         return {
             "grant_type": "password",
             "username": self.login_name,
@@ -117,17 +117,17 @@ class ExampleUser:
         }
 
     def sign_in(self, **more: str) -> Answer:
-        """Ask for tokens."""
+        """Request tokens with the password grant."""
         return ask(self.form(**more))
 
 
 def ask(form: dict[str, str], **more: Any) -> Answer:
-    """Ask for a token."""
+    """Request a token."""
     return post("token", urlencode(form), **more)
 
 
 def renew(token: str, *, address: str = SOURCE_IP, host: str = HOST, **more: str) -> Answer:
-    """Exchange a refresh token."""
+    """Request tokens with the refresh token grant."""
     form = {"grant_type": "refresh_token", "refresh_token": token, **more}
     return ask(form, address=address, host=host)
 
@@ -143,7 +143,7 @@ def hire(
     tenant: str = "acme",
     permissions: Iterable[Permission] = ("entries.manage", "exits.manage"),
 ) -> ExampleUser:
-    """Create a user with a role."""
+    """Create a user with a role that has the permissions."""
     store = store_for(tenant)
     role = run_transaction(
         store,
@@ -157,7 +157,7 @@ def hire(
 
 
 def enrol(person: ExampleUser) -> None:
-    """Switch two-step verification on; the code of this moment is not spent by it."""
+    """Enable two-step verification, without using up the current code."""
     store = store_for(person.tenant)
     enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
     person.secret = base64.b32decode(enrolled.secret)
@@ -167,7 +167,7 @@ def enrol(person: ExampleUser) -> None:
 
 
 def caller_of(token: str, host: str = HOST) -> Caller:
-    """Who calls with a token, as the authorizer tells doors."""
+    """Return the caller that the authorizer derives from a token."""
     headers = {"authorization": f"Bearer {token}", "host": host}
     return Caller.from_context(
         authorize({"headers": headers, "methodArn": _METHOD_ARN}, None)["context"]
@@ -175,7 +175,7 @@ def caller_of(token: str, host: str = HOST) -> Caller:
 
 
 def is_good(token: str) -> bool:
-    """Tell whether doors let a token pass that has not expired."""
+    """Return whether the API handlers accept a token."""
     directory.forget()
     caller = caller_of(token)
     try:

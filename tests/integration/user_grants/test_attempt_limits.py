@@ -1,4 +1,4 @@
-"""How often somebody may guess, one after the other and all at once."""
+"""Limits on failed sign-ins, sequential and concurrent."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,7 +28,7 @@ INVALID_GRANT = (400, "invalid_grant")
 
 @pytest.fixture(autouse=True)
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passwords are compared as they are: hundreds are tried here."""
+    """Compare passwords without hashing, because hundreds are checked here."""
     monkeypatch.setattr(passwords, "hash_password", lambda password: password)
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
@@ -47,7 +47,7 @@ def test_user_name_at_an_address_has_ten_failures_per_minute(
     assert refused.outcome == RATE_LIMITED
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert refused.body["error"]["request_id"] == "req-1"
-    # neither others there nor the same user elsewhere suffer
+    # other users at this address and this user at other addresses are not limited
     assert hire("berta").sign_in().status == 200
     assert ask(anna.form(), address="203.0.113.8").status == 200
     clock.advance(int(refused.headers["Retry-After"]))
@@ -100,7 +100,7 @@ def test_one_address_cannot_lock_a_user_out_of_other_addresses(
 
 
 def test_refused_attempts_are_not_counted(anna: ExampleUser, clock: Clock) -> None:
-    """Hammering at one address must not lock the user out of all others."""
+    """Attempts refused at one address must not lock the user out elsewhere."""
     clock.freeze()
     for _ in range(PER_USER_ALL_ADDRESSES + 20):
         guess(anna)
@@ -159,7 +159,7 @@ def test_concurrent_attempts_check_no_more_passwords_than_the_limit(
     assert set(outcomes) <= {INVALID_GRANT, RATE_LIMITED}
     assert len(judged) == outcomes.count(INVALID_GRANT) <= PER_USER
     aws_faults.latency = 0.0
-    # what was refused is not counted: as many as were not judged are left
+    # refused attempts are not counted, so the rest of the limit is available
     left = PER_USER - len(judged)
     assert [guess(anna) for _ in range(left + 1)] == [INVALID_GRANT] * left + [RATE_LIMITED]
 
@@ -167,7 +167,7 @@ def test_concurrent_attempts_check_no_more_passwords_than_the_limit(
 def _fill_with_attempts_in_flight(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> AttemptCounters:
-    """As many attempts as may be judged at once; whoever waits for them does so for no time."""
+    """Start as many attempts as the limit allows; other attempts do not wait for them."""
     monkeypatch.setattr(attempt_limits, "_RETRY_DELAYS", (0, 0))
     attempts = AttemptCounters.for_user("acme", anna.username, SOURCE_IP, now_ms() / 1000)
     for _ in range(PER_USER):

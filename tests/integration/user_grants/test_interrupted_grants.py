@@ -1,4 +1,4 @@
-"""Every call of a grant may be cut off, repeated, or meet nineteen others."""
+"""Grants that are interrupted, retried or concurrent."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ from tests.integration.user_grants.test_refresh_grant import (
 )
 
 CALL_NUMBERS = range(14)
-"""More than the calls of any grant; the last ones disturb nothing."""
+"""More numbers than a grant has calls; the last ones interrupt nothing."""
 INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
     "before": faults.kill_before,
     "after": faults.kill_after,
@@ -33,13 +33,13 @@ INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
 
 @pytest.fixture(autouse=True)
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passwords are compared as they are: what is tried here are calls of AWS."""
+    """Compare passwords without hashing, because only AWS calls are tested here."""
     monkeypatch.setattr(passwords, "hash_password", lambda password: password)
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
 def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
-    """Do it under the fault; tell whether it was cut off."""
+    """Run an action with a fault; return whether it was interrupted."""
     try:
         with aws_faults.faulty(fault):
             deed()
@@ -55,7 +55,7 @@ def test_interrupted_sign_in_can_be_repeated(
 ) -> None:
     anna = two_step_anna
     was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: anna.sign_in(otp=anna.code()))
-    # its code may be spent, and then the next one is good
+    # the code may be used up, the next one is valid
     again = anna.sign_in(otp=anna.code(periods=1))
     assert again.status == 200
     assert caller_of(again.access_token).second_factor
@@ -75,7 +75,7 @@ def test_interrupted_refresh_leaves_one_usable_token(
         assert is_good(first.access_token)
         assert reused_sessions() == []
     else:
-        # it was exchanged, and nobody knows who has the new one
+        # the token was rotated, so its next use is a reuse
         assert again.outcome == INVALID_GRANT
         assert not is_good(first.access_token)
         assert len(reused_sessions()) == 1
@@ -115,7 +115,7 @@ def test_interrupted_revocation_can_be_repeated(
 def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
     at: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    """botocore sends a call again; what was done already is not taken for somebody else's deed."""
+    """botocore retries the call; the own first attempt is not treated as a concurrent change."""
     assert clock
     with aws_faults.faulty(faults.lose_answer(at)):
         first = anna.sign_in()
@@ -142,7 +142,7 @@ def test_conflicts_and_throttling_are_retried(
 
 
 def _only(operation: str, code: str) -> Fault:
-    """AWS refuses every call of one operation."""
+    """Return a fault that refuses every call of one operation."""
 
     def fault(call: Call, forward: Forward) -> Answer:
         return faults.refusal(code) if call.operation == operation else forward()

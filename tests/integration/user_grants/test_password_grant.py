@@ -1,4 +1,4 @@
-"""Users sign in with their password, and nobody learns who exists."""
+"""The password grant, which does not reveal which users exist."""
 
 import base64
 import json
@@ -80,11 +80,11 @@ def test_json_body_is_accepted(anna: ExampleUser) -> None:
     assert answer.status == 200
 
 
-# Who is refused
+# Failed sign-ins
 
 
 def wrong_credentials(anna: ExampleUser) -> dict[str, dict[str, str]]:
-    """Attempts that must all look the same from outside."""
+    """Return sign-ins that must get the same response."""
     return {
         "wrong password": anna.form(password="wrong horse battery"),
         "unknown user": anna.form(username="berta@acme"),
@@ -111,7 +111,7 @@ def test_every_failed_sign_in_gets_the_same_response_after_the_same_calls(
         with aws_faults.recorded() as made:
             answer = ask(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
-    # counted before it is judged, and as a failure afterwards, by four counters
+    # four counters, updated before and after the check
     calls = ("BatchGetItem", "BatchGetItem", "GetItem", *["UpdateItem"] * 8)
     assert set(seen.values()) == {(400, json.dumps(INVALID_CREDENTIALS), calls)}, seen
 
@@ -138,7 +138,7 @@ def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     ((status, body, calls),) = set(seen.values())
     assert (status, json.loads(body)) == (400, INVALID_CREDENTIALS)
     assert calls.count("Decrypt") == 1
-    assert anna.sign_in(otp=anna.code(periods=1)).status == 200, "wrong passwords spend no code"
+    assert anna.sign_in(otp=anna.code(periods=1)).status == 200, "a wrong password uses up no code"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     refresh = anna.sign_in().refresh_token
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
     directory.forget()
-    # no failures, so not limited either
+    # not counted as failures
     for _ in range(12):
         assert anna.sign_in().outcome == outcome
     assert renew(refresh).outcome == outcome
@@ -241,7 +241,7 @@ def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     assert renew(refresh[:-1] + ("A" if refresh[-1] != "A" else "B")).status != 200
 
 
-# Two steps
+# Two-step verification
 
 
 def test_token_of_a_two_step_user_without_a_code_lacks_the_second_factor(
@@ -313,7 +313,7 @@ def test_mobile_application_cannot_use_the_client_credentials_grant(stack: Stack
         assert ask(form).outcome == (401, "invalid_client")
 
 
-# What it costs
+# AWS calls
 
 
 def test_warm_sign_in_takes_seven_round_trips(anna: ExampleUser, aws_faults: AwsFaults) -> None:
@@ -323,9 +323,9 @@ def test_warm_sign_in_takes_seven_round_trips(anna: ExampleUser, aws_faults: Aws
     assert sorted(made.operations) == sorted(
         [
             "BatchGetItem",  # keys, the tenant and failures
-            *["UpdateItem"] * 4,  # the attempt is counted, at once with
+            *["UpdateItem"] * 4,  # the attempt is counted, concurrently with the next reads
             *["GetItem", "BatchGetItem"],  # the user
-            *["UpdateItem"] * 4,  # the attempt is taken back
+            *["UpdateItem"] * 4,  # the attempt is cancelled
             "BatchGetItem",  # roles
             "Sign",
             "TransactWriteItems",
@@ -346,9 +346,9 @@ def test_iam_policies_allow_every_call_and_no_access_to_other_tenants(
             form = {"grant_type": "refresh_token", "refresh_token": first}
             client = {"client_id": app.client_id} if "client_id" in more else {}
             _through_the_gateway(stack, form | client)
-            _through_the_gateway(stack, form | client)  # used already
+            _through_the_gateway(stack, form | client)  # already used
     assert roles.denied(watch.made) == []
-    # the marks of a tenant may be set by the function itself, too: clients have no session
+    # revocation entries are written with the role of the function, without a tenant session
     in_table = [
         made
         for made in watch.made

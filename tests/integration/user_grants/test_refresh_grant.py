@@ -1,4 +1,4 @@
-"""A session goes on by refresh tokens, each of which works once."""
+"""The refresh token grant and the rotation of refresh tokens."""
 
 from functools import partial
 
@@ -38,14 +38,14 @@ def revocation_keys(slug: str = "acme") -> set[str]:
 
 
 def reused_sessions() -> list[str | None]:
-    """Targets of the entries of the audit log that tell of a reuse."""
+    """Return the ids of the sessions that the audit log reports as reused."""
     parameters = AuditParameters(action="session.reused")
     page = list_entries(store_for("acme"), parameters, "UTC")
     return [record.entity.target.id for record in page.records]
 
 
 def with_changed_character(token: str, at: int) -> str:
-    """The same token with another character at a place."""
+    """Return the token with another character at the index `at`."""
     other = "A" if token[at] != "A" else "B"
     return token[:at] + other + token[at:][1:]
 
@@ -72,7 +72,7 @@ def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(anna: Exam
     session = caller_of(first.access_token).session
     assert revocation_keys() == {f"session:{session}"}
     assert reused_sessions() == [session]
-    # the same user elsewhere does not notice
+    # other sessions of the user are not affected
     assert is_good(other.access_token)
     assert renew(other.refresh_token).status == 200
 
@@ -87,7 +87,7 @@ def test_any_previous_refresh_token_of_the_session_is_a_reuse(anna: ExampleUser)
 
 
 def test_session_id_alone_cannot_end_a_session(anna: ExampleUser) -> None:
-    """The session's id is in every access token."""
+    """Every access token contains the id of the session."""
     token = anna.sign_in().refresh_token
     family = token.rindex(".") + 1
     for forged in (with_changed_character(token, family), token[:family] + "A" * 65):
@@ -146,7 +146,7 @@ def test_session_expires_thirty_days_after_its_last_use(anna: ExampleUser, clock
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
     clock.advance(LIFETIME + 1)
-    # DynamoDB has not removed it yet
+    # DynamoDB has not deleted the item yet
     assert renew(token).outcome == INVALID_GRANT
 
 
@@ -185,7 +185,7 @@ def test_revoking_an_application_ends_its_sessions(anna: ExampleUser) -> None:
     assert again.outcome == (401, "invalid_client")
 
 
-# What happened to the user meanwhile
+# Changes of the user
 
 
 def test_disabled_user_must_sign_in_again_after_being_enabled(anna: ExampleUser) -> None:
@@ -195,7 +195,7 @@ def test_disabled_user_must_sign_in_again_after_being_enabled(anna: ExampleUser)
         run_transaction(store, partial(service.change_user, number=anna.id, change=change))
         assert renew(first.refresh_token).outcome == INVALID_GRANT
         assert not is_good(first.access_token)
-    # what is issued in the same second as the mark is good
+    # a token issued in the same second as the entry is valid
     assert is_good(anna.sign_in().access_token)
 
 
@@ -253,7 +253,7 @@ def test_many_reuses_add_one_revocation_entry_per_user(
     assert f"user:{anna.id}" in revocation_keys()
 
 
-# What it costs
+# AWS calls
 
 
 def test_warm_refresh_takes_five_round_trips(anna: ExampleUser, aws_faults: AwsFaults) -> None:

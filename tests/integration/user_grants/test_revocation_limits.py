@@ -1,4 +1,4 @@
-"""Many marks of revocation: they become broader, and nobody but their maker feels it."""
+"""Many revocation entries: broader entries replace them without affecting other users."""
 
 import time
 from typing import Any
@@ -46,7 +46,7 @@ def revocation_entries() -> dict[str, int]:
 
 
 def add_entries(number: int, last: int) -> None:
-    """As so many credentials that were ended within the hour."""
+    """Add revocation entries that expire at `last`."""
     for n in range(number):
         revocations.revoke("acme", f"role:9{n}", fallback=f"role:9{n}", until=last)
 
@@ -69,7 +69,7 @@ def disable(number: int) -> None:
 
 
 def test_many_revocations_of_one_user_do_not_affect_other_users(anna: ExampleUser) -> None:
-    """Successful sign-ins have no limit, and each leaves a session to be ended."""
+    """Successful sign-ins are not limited, and each session can be revoked."""
     mallory = hire("mallory", permissions=())
     others = anna.sign_in().access_token
     for token in [mallory.sign_in().refresh_token for _ in range(HARD_LIMIT + 2)]:
@@ -85,7 +85,7 @@ def test_many_revocations_of_one_user_do_not_affect_other_users(anna: ExampleUse
 def test_concurrently_added_entries_count_toward_the_soft_limit(
     anna: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
 ) -> None:
-    """Between the look at how many there are and the write, others fill the place up."""
+    """Other requests reach the soft limit between the read and the write of the entries."""
     last, done = in_an_hour(), list[str]()
     add_entries(seen, last)
     given = getattr(anna.sign_in(), token)
@@ -145,7 +145,7 @@ def test_new_tokens_are_valid_after_all_entries_become_one(anna: ExampleUser) ->
 
 
 def test_entry_for_all_tokens_covers_the_replaced_entries(anna: ExampleUser) -> None:
-    """It comes with an old token, which has expired long before those of the others do."""
+    """The last entry expires earlier than the entries that it replaces."""
     bob = hire("bob")
     token = bob.sign_in().access_token
     disable(bob.id)
@@ -157,7 +157,7 @@ def test_entry_for_all_tokens_covers_the_replaced_entries(anna: ExampleUser) -> 
 
 
 def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(anna: ExampleUser) -> None:
-    """Even within one second: a token that counts from later would outlive the other mark."""
+    """This also holds within one second, although the token has an `iat` in the future."""
     for _ in range(3):
         revoke_key(f"user:{anna.id}")
         token = anna.sign_in().access_token
@@ -169,7 +169,7 @@ def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(anna: Exam
 def test_client_read_before_its_revocation_is_read_again(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is read together is not read at one moment."""
+    """The items of one BatchGetItem are not read at the same moment."""
     erp, app = create_client("acme", "ERP"), create_mobile_client("acme", "Scanner")
     before = {}
     for client in (erp, app):
@@ -193,7 +193,7 @@ def test_client_read_before_its_revocation_is_read_again(
 def test_revocation_retries_on_a_transaction_conflict(
     anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DynamoDB refuses a plain write to what a transaction is writing."""
+    """DynamoDB refuses a write to an item that is part of a transaction in progress."""
     token = anna.sign_in().access_token
     dynamodb = aws.client("dynamodb")
     real, refused = dynamodb.update_item, list[str]()

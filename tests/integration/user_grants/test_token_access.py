@@ -1,4 +1,4 @@
-"""Tokens of users at the doors, from the sign-in on."""
+"""Requests to the API with tokens of users."""
 
 import io
 from collections.abc import Callable
@@ -17,7 +17,7 @@ OTHER_PATHS = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings"
 
 
 def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
-    """Status and code of a GET with a token."""
+    """Return the status and the error code of a GET with a token."""
     answer = Erp(stack.gateway, token).get(path)
     code: str = answer.json().get("error", {}).get("code", "")
     return answer.status, code
@@ -106,7 +106,7 @@ def test_failing_authorizer_leads_to_503_with_retry_after(
     aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first is the gateway's word for a function that fails, the other for none at all."""
+    """The gateway reports the first for a failing function, the second for a missing one."""
     caller = Erp(stack.gateway, anna.sign_in().access_token)
     directory.forget()
     own_answer = stack.gateway._own_answer

@@ -1,4 +1,4 @@
-"""Users give tokens back: having one is enough."""
+"""Revocation of users' tokens, for which possession is sufficient."""
 
 import pytest
 

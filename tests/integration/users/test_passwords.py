@@ -1,4 +1,4 @@
-"""Passwords: reset by others, changed by oneself, and what ends with it."""
+"""Password resets and password changes, and the sessions that they end."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def _is(stack: Stack, user: int, password: str) -> bool:
     return passwords.verify(password, account.login.password)
 
 
-# Reset
+# Reset by an administrator
 
 
 def test_reset_generates_a_password_and_ends_all_sessions(erp: Erp) -> None:
@@ -60,7 +60,7 @@ def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
     assert _is(stack, user, _NEW)
 
 
-# One's own
+# Change by the user
 
 
 def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
@@ -154,7 +154,7 @@ def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, cloc
 def test_one_of_several_concurrent_password_changes_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
-    """The others are told that the current password is another one by now."""
+    """The other requests fail, because the current password has changed."""
     user = create_user(erp)
     she = as_user(stack, user)
     aws_faults.latency = 0.01

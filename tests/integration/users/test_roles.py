@@ -1,4 +1,4 @@
-"""Roles over HTTP: named sets of permissions, which go only when nobody has them."""
+"""Roles over HTTP."""
 
 from collections import Counter
 from typing import Any
@@ -78,7 +78,7 @@ def test_concurrent_creations_of_one_name_create_one_role(
     assert_totals_are_true(stack, take_census(stack))
 
 
-# Permissions that are taken away
+# Removed permissions
 
 
 def test_removed_permission_revokes_the_tokens_with_the_role(erp: Erp) -> None:
@@ -88,17 +88,17 @@ def test_removed_permission_revokes_the_tokens_with_the_role(erp: Erp) -> None:
 
     more = ["entries.manage", "exits.manage", "inventory.manage"]
     assert erp.patch(role, {"permissions": more, "name": "Renamed"}).status == 200
-    assert is_good(hers.access_token), "what is gained takes nothing away"
+    assert is_good(hers.access_token), "an added right revokes nothing"
     assert erp.patch(role, {"permissions": ["exits.manage"]}).status == 200
 
     assert not is_good(hers.access_token)
-    assert is_good(his.access_token), "another role"
+    assert is_good(his.access_token), "a token with another role"
     again = renew(hers.refresh_token).access_token
     assert is_good(again)
     assert caller_of(again).permissions == {"exits.manage"}
 
 
-# Roles that users have
+# Users of roles
 
 
 def test_role_of_a_user_cannot_be_deleted(erp: Erp) -> None:
@@ -168,7 +168,7 @@ def test_role_deleted_during_its_assignment_is_refused(erp: Erp, aws_faults: Aws
 def test_concurrent_deletion_and_assignments_of_a_role_stay_consistent(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
-    """Either the deletion is first, and nobody gets the role, or somebody is, and it stays."""
+    """Either the role is deleted and no user gets it, or it is kept."""
     role = create_role(erp)
     aws_faults.latency = 0.005
 

@@ -1,4 +1,4 @@
-"""Two-step verification: enrolled, confirmed, spent once, and switched off."""
+"""Two-step verification: enrolment, confirmation, use of codes, and disabling it."""
 
 import base64
 from collections import Counter
@@ -133,11 +133,11 @@ def test_one_of_several_concurrent_confirmations_succeeds(
     assert len(log_of(erp, action="user.totp_enrolled")) == 1
 
 
-# Spending codes
+# Use of codes
 
 
 def _spend(user: int, code: str) -> bool:
-    """As a sign-in does."""
+    """Use a code like a sign-in; return whether it was accepted."""
     store = store_for("acme")
 
     def use_case(tx: Transaction) -> bool:
@@ -154,7 +154,7 @@ def _spend(user: int, code: str) -> bool:
 
 @pytest.fixture
 def anna(stack: Stack, clock: Clock) -> ExampleUser:
-    """A user with two-step verification, none of whose codes of this moment are spent."""
+    """A user with two-step verification, whose current codes are unused."""
     assert stack
     clock.freeze()
     anna = hire()
@@ -186,7 +186,7 @@ def test_code_is_accepted_once_by_concurrent_requests(
 def test_codes_tolerate_clock_drift_of_one_period(anna: ExampleUser, clock: Clock) -> None:
     early, late = anna.code(), anna.code(periods=1)
     assert _spend(anna.id, late)
-    assert not _spend(anna.id, early), "a code before the one that was spent"
+    assert not _spend(anna.id, early), "a code before the used one"
     clock.advance(2 * totp.PERIOD)
     assert not _spend(anna.id, late)
     assert _spend(anna.id, anna.code())
@@ -238,7 +238,7 @@ def test_concurrent_change_of_the_user_makes_the_sign_in_stale(anna: ExampleUser
             tx.commit()
 
 
-# Switching it off
+# Disabling
 
 
 def test_user_and_administrator_can_disable_two_step_verification(

@@ -1,4 +1,4 @@
-"""Users over HTTP: what is made, changed and refused, and what ends with it."""
+"""Users over HTTP."""
 
 from collections import Counter
 from typing import Any
@@ -30,7 +30,7 @@ def _problems(answer: Any) -> list[str]:
     return [problem["field"] for problem in answer.json()["errors"]]
 
 
-# Creating
+# Creation
 
 
 def test_created_user_has_a_generated_password_that_is_shown_once(erp: Erp) -> None:
@@ -104,7 +104,7 @@ def test_concurrent_creations_of_one_name_create_one_user(
     assert "1 user has" in erp.delete(f"/roles/{role}").text
 
 
-# Changing
+# Changes
 
 
 def test_only_sent_fields_change(erp: Erp) -> None:
@@ -164,7 +164,7 @@ def test_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> No
     assert erp.delete(f"/roles/{role}").status == 200
 
 
-# What ends with it
+# Revoked access
 
 
 def test_disabled_user_loses_access_until_enabled(erp: Erp) -> None:
@@ -190,7 +190,7 @@ def test_removed_role_revokes_tokens_but_keeps_sessions(erp: Erp) -> None:
     before = anna.sign_in()
 
     erp.patch(f"/users/{anna.id}", {"roles": [*anna.roles, other]})
-    assert is_good(before.access_token), "what is gained takes nothing away"
+    assert is_good(before.access_token), "an added right revokes nothing"
     erp.patch(f"/users/{anna.id}", {"roles": [other]})
 
     assert not is_good(before.access_token)
@@ -227,7 +227,7 @@ def test_deleted_user_loses_access(erp: Erp) -> None:
     assert anna.sign_in().outcome == (400, "invalid_grant")
 
 
-# Who may
+# Authorization
 
 
 def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
@@ -246,7 +246,7 @@ def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
     administrator = as_user(stack, ana, "users.manage")
     assert administrator.get(f"/users/{maria}").data == shown
     assert administrator.get("/users/me").data["username"] == "ana"
-    assert erp.get("/users/me").code == "not_found", "a client is no user"
+    assert erp.get("/users/me").code == "not_found", "a client is not a user"
 
 
 def test_restricted_tokens_cannot_access_the_own_user(stack: Stack, erp: Erp) -> None:
@@ -262,7 +262,7 @@ def test_restricted_tokens_cannot_access_the_own_user(stack: Stack, erp: Erp) ->
             assert limited.send(method, path, {}).code == "client_not_allowed", path
 
 
-# What is kept
+# Stored and logged data
 
 
 def test_changes_of_users_are_audited(stack: Stack, erp: Erp) -> None:

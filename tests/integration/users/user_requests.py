@@ -1,4 +1,4 @@
-"""The office of a company: users and roles as administrators make them over HTTP."""
+"""Requests of administrators for users and roles, and helpers for concurrent requests."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ CONCURRENCY = 20
 
 
 def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
-    """Do it twenty times at the same instant."""
+    """Run an action CONCURRENCY times at the same moment; return the results."""
     barrier = Barrier(CONCURRENCY)
 
     def worker(number: int) -> R:
@@ -29,7 +29,7 @@ def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
 def at_the_last_moment(
     aws_faults: AwsFaults, act: Callable[[], object]
 ) -> AbstractContextManager[None]:
-    """Let something happen just before the next transaction is committed."""
+    """Run an action just before the next transaction is committed."""
     left = [act]
 
     def meanwhile(call: Call, forward: Forward) -> Answer:
@@ -41,14 +41,14 @@ def at_the_last_moment(
 
 
 def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
-    """Create a role."""
+    """Create a role; return its id."""
     answer = erp.post("/roles", {"name": name, "permissions": list(permissions)})
     assert answer.status == 201, answer.text
     return int(answer.data["id"])
 
 
 def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
-    """Create a user whose password is PASSWORD."""
+    """Create a user whose password is PASSWORD; return the id."""
     plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
     answer = erp.post("/users", {**plain, **body})
     assert answer.status == 201, answer.text
@@ -56,13 +56,13 @@ def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
 
 
 def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
-    """Whoever has the token of a user."""
+    """Return a caller with a token of the user."""
     token = stack.user_token(sub=str(number), permissions=" ".join(permissions), **claims)
     return Erp(stack.gateway, token)
 
 
 def log_of(erp: Erp, **query: object) -> list[dict[str, Any]]:
-    """Entries of the audit log, the oldest first, without what differs each time."""
+    """Return the audit entries, oldest first, without ids, request ids and times."""
     rows = erp.walk("/audit-log", sort="created_at", **query)
     for row in rows:
         del row["id"], row["request_id"], row["created_at"]

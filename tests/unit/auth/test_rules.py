@@ -1,4 +1,4 @@
-"""Who may use which route (Authentication, rules 3 to 6 of the interface)."""
+"""Authorization of callers (Authentication, rules 3 to 6 of the interface)."""
 
 import time
 from dataclasses import replace

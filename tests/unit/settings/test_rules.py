@@ -1,4 +1,4 @@
-"""What the settings shall be, from what they are and what was sent."""
+"""Decisions about changes of settings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bodies of users and roles: what is one, what is none, all problems at once."""
+"""Validation of the bodies of users and roles."""
 
 from typing import Any, get_args
 

@@ -1,4 +1,4 @@
-"""Passwords: which may be chosen, how they are kept, how they are compared."""
+"""Requirements for passwords, and their hashes."""
 
 import re
 import statistics

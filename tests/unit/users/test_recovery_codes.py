@@ -1,4 +1,4 @@
-"""Recovery codes: random, typed as people type, kept as hashes."""
+"""Recovery codes and their hashes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Codes of authenticator apps, held against the test vectors of RFC 6238 and RFC 4226."""
+"""TOTP codes, compared with the test vectors of RFC 6238 and RFC 4226."""
 
 import base64
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -26,7 +26,7 @@ _STEP = _NOW // 30
     ],
 )
 def test_codes_match_rfc_6238(seconds: int, code: str) -> None:
-    # the vectors have eight digits, of which apps show the last six
+    # the vectors have eight digits; a code is the last six
     assert totp.code_at(_RFC_SECRET, seconds // 30) == code[-6:]
 
 
