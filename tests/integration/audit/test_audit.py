@@ -62,18 +62,18 @@ def test_client_entries_contain_no_secrets(stack: Stack, erp: Erp) -> None:
     erp.delete(f"{path}/previous-secret")
     erp.delete(path)
 
-    told = entries(erp)[::-1]
+    log = entries(erp)[::-1]
 
-    assert [entry["action"] for entry in told] == [
+    assert [entry["action"] for entry in log] == [
         "client.created", "client.changed", "client.rotated", "client.rotated",
         "client.changed", "client.revoked",
     ]  # fmt: skip
-    assert {entry["target"]["id"] for entry in told} == {made["id"]}
-    assert {entry["actor"]["id"] for entry in told} == {"erp"}
-    assert told[0]["details"] == {"name": "ERP", "kind": "integration", "scopes": ERP["scopes"]}
-    assert told[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
-    assert told[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
-    assert told[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
+    assert {entry["target"]["id"] for entry in log} == {made["id"]}
+    assert {entry["actor"]["id"] for entry in log} == {"erp"}
+    assert log[0]["details"] == {"name": "ERP", "kind": "integration", "scopes": ERP["scopes"]}
+    assert log[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
+    assert log[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
+    assert log[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
     everything = repr([*stack.items(), *stack.control()])
     assert made["id"] in everything
     assert not any(secret in everything for secret in secrets)

@@ -45,7 +45,7 @@ def claims(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**good, **changes}.items() if value is not None}
 
 
-def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
+def user_claims(kind: str = "user", **changes: Any) -> dict[str, Any]:
     """Return the changes that turn valid claims into those of a user."""
     good = {
         "kind": kind,
@@ -225,15 +225,23 @@ ATTACKS: dict[str, Callable[[TokenForger], str]] = {
         kind="user", second_factor=True, permissions=["users.manage"]
     ),
     "user without word on the second factor": lambda f: f.with_claims(kind="user"),
-    "user with a second factor in words": lambda f: f.with_claims(**user(second_factor="true")),
-    "user with a second factor of 1": lambda f: f.with_claims(**user(second_factor=1)),
-    "user with roles as a list": lambda f: f.with_claims(**user(roles=["1"])),
-    "user with a number of roles": lambda f: f.with_claims(**user(roles=1)),
-    "user with permissions as an object": lambda f: f.with_claims(**user(permissions={"a": 1})),
-    "user with a session as a number": lambda f: f.with_claims(**user(sid=1)),
-    "user with a session as a list": lambda f: f.with_claims(**user(sid=["1-0"])),
-    "mobile with a list of clients": lambda f: f.with_claims(**user("mobile", client_id=["a"])),
-    "mobile with an object for a client": lambda f: f.with_claims(**user("mobile", client_id={})),
+    "user with a second factor in words": lambda f: f.with_claims(
+        **user_claims(second_factor="true")
+    ),
+    "user with a second factor of 1": lambda f: f.with_claims(**user_claims(second_factor=1)),
+    "user with roles as a list": lambda f: f.with_claims(**user_claims(roles=["1"])),
+    "user with a number of roles": lambda f: f.with_claims(**user_claims(roles=1)),
+    "user with permissions as an object": lambda f: f.with_claims(
+        **user_claims(permissions={"a": 1})
+    ),
+    "user with a session as a number": lambda f: f.with_claims(**user_claims(sid=1)),
+    "user with a session as a list": lambda f: f.with_claims(**user_claims(sid=["1-0"])),
+    "mobile with a list of clients": lambda f: f.with_claims(
+        **user_claims("mobile", client_id=["a"])
+    ),
+    "mobile with an object for a client": lambda f: f.with_claims(
+        **user_claims("mobile", client_id={})
+    ),
     "kind a list": lambda f: f.with_claims(kind=["user"]),
     "scope a list": lambda f: f.with_claims(scope=["products:read"]),
     "subject a number": lambda f: f.with_claims(sub=7),
@@ -258,7 +266,7 @@ def test_genuine_client_token_is_accepted(forge: TokenForger) -> None:
 
 def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
     for kind in ("user", "mobile"):
-        context = authorize(forge.with_claims(**user(kind)))["context"]
+        context = authorize(forge.with_claims(**user_claims(kind)))["context"]
         assert (context["kind"], context["roles"]) == (kind, "1 2")
         assert context["session"] == "7-" + "0" * 24
 

@@ -47,7 +47,7 @@ def revoke(client: Credentials, token: str) -> tuple[int, Any]:
 def revocation_entries(slug: str = "acme") -> dict[str, int]:
     item = read(tenant_key(slug))
     assert item
-    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
 
 class ExampleHandler:
@@ -65,13 +65,13 @@ class ExampleHandler:
 
 def test_only_the_revoked_token_is_rejected_within_ten_seconds(acme: Credentials) -> None:
     first, second = token_of(acme), token_of(acme)
-    door = ExampleHandler()
-    door.accept(caller_of(first))
+    handler = ExampleHandler()
+    handler.accept(caller_of(first))
     assert revoke(acme, first) == (200, None)
-    door.now = 10.0
+    handler.now = 10.0
     with pytest.raises(Unauthenticated):
-        door.accept(caller_of(first))
-    door.accept(caller_of(second))
+        handler.accept(caller_of(first))
+    handler.accept(caller_of(second))
 
 
 def test_revoking_a_client_revokes_its_tokens(acme: Credentials) -> None:
@@ -109,11 +109,11 @@ def test_token_parameter_is_required(acme: Credentials) -> None:
     assert (status, answer["error"]) == (400, "invalid_request")
 
 
-def _revoke(mark: str, *, until: float | None = None, now: float | None = None) -> None:
+def _revoke(key: str, *, until: float | None = None, now: float | None = None) -> None:
     """Revoke a token of the client c1, which was issued now unless `until` is given."""
     moment = time.time() if now is None else now
     ends = moment + tokens.LIFETIME if until is None else until
-    revocations.revoke("acme", mark, fallback="client:c1", until=ends, now=moment)
+    revocations.revoke("acme", key, fallback="client:c1", until=ends, now=moment)
 
 
 def test_entry_is_kept_until_the_last_revoked_token_has_expired(acme: Credentials) -> None:

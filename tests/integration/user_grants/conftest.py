@@ -5,14 +5,14 @@ from tests.stack import Stack
 
 
 @pytest.fixture
-def anna(stack: Stack) -> ExampleUser:
+def user(stack: Stack) -> ExampleUser:
     """A user of acme with a role."""
     assert stack
     return hire()
 
 
 @pytest.fixture
-def two_step_anna(anna: ExampleUser) -> ExampleUser:
+def two_step_user(user: ExampleUser) -> ExampleUser:
     """A user of acme with a role and two-step verification."""
-    enrol(anna)
-    return anna
+    enrol(user)
+    return user

@@ -51,12 +51,12 @@ def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> b
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_interrupted_sign_in_can_be_repeated(
-    at: int, cut: str, two_step_anna: ExampleUser, aws_faults: AwsFaults
+    at: int, cut: str, two_step_user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    anna = two_step_anna
-    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: anna.sign_in(otp=anna.code()))
+    user = two_step_user
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: user.sign_in(otp=user.code()))
     # the code may be used up, the next one is valid
-    again = anna.sign_in(otp=anna.code(periods=1))
+    again = user.sign_in(otp=user.code(periods=1))
     assert again.status == 200
     assert caller_of(again.access_token).second_factor
     assert is_good(renew(again.refresh_token).access_token)
@@ -66,9 +66,9 @@ def test_interrupted_sign_in_can_be_repeated(
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(6))
 def test_interrupted_refresh_leaves_one_usable_token(
-    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    first = anna.sign_in()
+    first = user.sign_in()
     was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
     again = renew(first.refresh_token)
     if again.status == 200:
@@ -81,15 +81,15 @@ def test_interrupted_refresh_leaves_one_usable_token(
         assert len(reused_sessions()) == 1
         assert (at, cut) in {(4, "after"), (5, "before"), (5, "after")}
     assert was_cut == (at < 5)
-    assert anna.sign_in().status == 200
+    assert user.sign_in().status == 200
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(9))
 def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
-    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    first = anna.sign_in()
+    first = user.sign_in()
     second = renew(first.refresh_token)
     interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
     assert renew(first.refresh_token).outcome == INVALID_GRANT
@@ -101,9 +101,9 @@ def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
 @pytest.mark.parametrize("at", range(7))
 def test_interrupted_revocation_can_be_repeated(
-    at: int, cut: str, anna: ExampleUser, aws_faults: AwsFaults
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    first = anna.sign_in()
+    first = user.sign_in()
     interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: give_back(first.refresh_token))
     assert give_back(first.refresh_token).status == 200
     assert renew(first.refresh_token).outcome == INVALID_GRANT
@@ -113,12 +113,12 @@ def test_interrupted_revocation_can_be_repeated(
 
 @pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
-    at: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    at: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     """botocore retries the call; the own first attempt is not treated as a concurrent change."""
     assert clock
     with aws_faults.faulty(faults.lose_answer(at)):
-        first = anna.sign_in()
+        first = user.sign_in()
     assert first.status == 200
     with aws_faults.faulty(faults.lose_answer(at)):
         second = renew(first.refresh_token)
@@ -129,11 +129,11 @@ def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_conflicts_and_throttling_are_retried(
-    times: int, anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    times: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     with aws_faults.faulty(faults.conflict(times)):
-        first = anna.sign_in()
+        first = user.sign_in()
     with aws_faults.faulty(faults.conflict(times)):
         second = renew(first.refresh_token)
     with aws_faults.faulty(faults.throttle(4)):
@@ -151,20 +151,20 @@ def _only(operation: str, code: str) -> Fault:
 
 
 def test_kms_failure_keeps_the_refresh_token_valid(
-    anna: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    user: ExampleUser, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
-    token = anna.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     with aws_faults.faulty(_only("Sign", "KMSInternalException")):
-        assert anna.sign_in().outcome == (503, "service_unavailable")
+        assert user.sign_in().outcome == (503, "service_unavailable")
         assert renew(token).outcome == (503, "service_unavailable")
     assert renew(token).status == 200
 
 
 def test_concurrent_uses_of_one_refresh_token_end_the_session(
-    anna: ExampleUser, aws_faults: AwsFaults
+    user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    first = anna.sign_in()
+    first = user.sign_in()
     aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
         answers = list(crowd.map(lambda _: renew(first.refresh_token), range(20)))
@@ -178,21 +178,21 @@ def test_concurrent_uses_of_one_refresh_token_end_the_session(
 
 
 def test_one_of_concurrent_sign_ins_with_the_same_code_succeeds(
-    two_step_anna: ExampleUser, aws_faults: AwsFaults
+    two_step_user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    anna, code = two_step_anna, two_step_anna.code()
+    user, code = two_step_user, two_step_user.code()
     aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
-        answers = list(crowd.map(lambda _: anna.sign_in(otp=code), range(20)))
+        answers = list(crowd.map(lambda _: user.sign_in(otp=code), range(20)))
     assert [answer.status for answer in answers].count(200) == 1
     assert {answer.status for answer in answers} <= {200, 400, 429}
 
 
 def test_concurrent_sign_ins_without_a_code_all_succeed(
-    anna: ExampleUser, aws_faults: AwsFaults
+    user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     aws_faults.latency = 0.005
     with ThreadPoolExecutor(20) as crowd:
-        answers = list(crowd.map(lambda _: anna.sign_in(), range(20)))
+        answers = list(crowd.map(lambda _: user.sign_in(), range(20)))
     assert {answer.status for answer in answers} == {200}
     assert len({answer.refresh_token for answer in answers}) == 20

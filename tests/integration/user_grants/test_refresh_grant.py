@@ -50,8 +50,8 @@ def with_changed_character(token: str, at: int) -> str:
     return token[:at] + other + token[at:][1:]
 
 
-def test_refresh_returns_new_tokens_of_the_same_session(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_refresh_returns_new_tokens_of_the_same_session(user: ExampleUser) -> None:
+    first = user.sign_in()
     second = renew(first.refresh_token)
     third = renew(second.refresh_token)
     texts = {answer.refresh_token for answer in (first, second, third)}
@@ -62,8 +62,8 @@ def test_refresh_returns_new_tokens_of_the_same_session(anna: ExampleUser) -> No
     assert all(is_good(answer.access_token) for answer in (first, second, third))
 
 
-def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(anna: ExampleUser) -> None:
-    first, other = anna.sign_in(), anna.sign_in()
+def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(user: ExampleUser) -> None:
+    first, other = user.sign_in(), user.sign_in()
     second = renew(first.refresh_token)
     assert renew(first.refresh_token).outcome == INVALID_GRANT
     assert renew(second.refresh_token).outcome == INVALID_GRANT
@@ -77,8 +77,8 @@ def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(anna: Exam
     assert renew(other.refresh_token).status == 200
 
 
-def test_any_previous_refresh_token_of_the_session_is_a_reuse(anna: ExampleUser) -> None:
-    tokens = [anna.sign_in().refresh_token]
+def test_any_previous_refresh_token_of_the_session_is_a_reuse(user: ExampleUser) -> None:
+    tokens = [user.sign_in().refresh_token]
     for _ in range(5):
         tokens.append(renew(tokens[-1]).refresh_token)
     assert renew(tokens[0]).outcome == INVALID_GRANT
@@ -86,9 +86,9 @@ def test_any_previous_refresh_token_of_the_session_is_a_reuse(anna: ExampleUser)
     assert len(reused_sessions()) == 1
 
 
-def test_session_id_alone_cannot_end_a_session(anna: ExampleUser) -> None:
+def test_session_id_alone_cannot_end_a_session(user: ExampleUser) -> None:
     """Every access token contains the id of the session."""
-    token = anna.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     family = token.rindex(".") + 1
     for forged in (with_changed_character(token, family), token[:family] + "A" * 65):
         assert renew(forged).outcome == INVALID_GRANT
@@ -121,17 +121,17 @@ def test_malformed_refresh_token_is_refused(name: str, stack: Stack) -> None:
     assert revocation_keys() == set()
 
 
-def test_missing_token_and_scope_are_refused(anna: ExampleUser) -> None:
+def test_missing_token_and_scope_are_refused(user: ExampleUser) -> None:
     assert renew("").outcome == (400, "invalid_request")
-    token = anna.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     assert renew(token, scope="products:read").outcome == (400, "invalid_scope")
     assert renew(token).status == 200
 
 
 def test_refresh_token_is_refused_at_the_host_of_another_tenant(
-    anna: ExampleUser,
+    user: ExampleUser,
 ) -> None:
-    token = anna.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     assert renew(token.replace("str_acme.", "str_beta.")).outcome == INVALID_GRANT
     set_address("beta", host="wms.beta.test")
     directory.forget()
@@ -139,8 +139,8 @@ def test_refresh_token_is_refused_at_the_host_of_another_tenant(
     assert renew(token).status == 200
 
 
-def test_session_expires_thirty_days_after_its_last_use(anna: ExampleUser, clock: Clock) -> None:
-    token = anna.sign_in().refresh_token
+def test_session_expires_thirty_days_after_its_last_use(user: ExampleUser, clock: Clock) -> None:
+    token = user.sign_in().refresh_token
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
     clock.advance(LIFETIME - 60)
@@ -150,8 +150,8 @@ def test_session_expires_thirty_days_after_its_last_use(anna: ExampleUser, clock
     assert renew(token).outcome == INVALID_GRANT
 
 
-def test_stored_session_does_not_contain_the_refresh_token(anna: ExampleUser, stack: Stack) -> None:
-    token = anna.sign_in().refresh_token
+def test_stored_session_does_not_contain_the_refresh_token(user: ExampleUser, stack: Stack) -> None:
+    token = user.sign_in().refresh_token
     secret = token[token.rindex(".") + 1 :]
     text = repr(stack.items())
     assert secret not in text
@@ -162,23 +162,23 @@ def test_stored_session_does_not_contain_the_refresh_token(anna: ExampleUser, st
 # Applications
 
 
-def test_session_of_an_application_requires_the_application(anna: ExampleUser) -> None:
+def test_session_of_an_application_requires_the_application(user: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     erp = create_client("acme", "ERP")
-    token = anna.sign_in(client_id=app.client_id).refresh_token
+    token = user.sign_in(client_id=app.client_id).refresh_token
     assert renew(token).outcome == INVALID_GRANT
     assert renew(token, client_id=other.client_id).outcome == INVALID_GRANT
     assert renew(token, client_id="stm_acme_" + "0" * 24).outcome == (401, "invalid_client")
     assert renew(token, **erp._asdict()).outcome == (400, "unauthorized_client")
-    own = anna.sign_in().refresh_token
+    own = user.sign_in().refresh_token
     assert renew(own, client_id=app.client_id).outcome == INVALID_GRANT
     good = renew(token, client_id=app.client_id)
     assert caller_of(good.access_token).kind == "mobile"
 
 
-def test_revoking_an_application_ends_its_sessions(anna: ExampleUser) -> None:
+def test_revoking_an_application_ends_its_sessions(user: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
-    first = anna.sign_in(client_id=app.client_id)
+    first = user.sign_in(client_id=app.client_id)
     revoke_client(app.client_id)
     assert not is_good(first.access_token)
     again = renew(first.refresh_token, client_id=app.client_id)
@@ -188,76 +188,76 @@ def test_revoking_an_application_ends_its_sessions(anna: ExampleUser) -> None:
 # Changes of the user
 
 
-def test_disabled_user_must_sign_in_again_after_being_enabled(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_disabled_user_must_sign_in_again_after_being_enabled(user: ExampleUser) -> None:
+    first = user.sign_in()
     store = store_for("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
-        run_transaction(store, partial(service.change_user, number=anna.id, change=change))
+        run_transaction(store, partial(service.change_user, number=user.id, change=change))
         assert renew(first.refresh_token).outcome == INVALID_GRANT
         assert not is_good(first.access_token)
     # a token issued in the same second as the entry is valid
-    assert is_good(anna.sign_in().access_token)
+    assert is_good(user.sign_in().access_token)
 
 
-def test_new_password_ends_all_sessions(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_new_password_ends_all_sessions(user: ExampleUser) -> None:
+    first = user.sign_in()
     new = PasswordReset(password="another horse battery staple")
-    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
+    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, user.id, new))
     assert renew(first.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
-    assert anna.sign_in().outcome == INVALID_GRANT
-    anna.password = "another horse battery staple"
-    again = anna.sign_in()
+    assert user.sign_in().outcome == INVALID_GRANT
+    user.password = "another horse battery staple"
+    again = user.sign_in()
     assert is_good(again.access_token)
     assert is_good(renew(again.refresh_token).access_token)
 
 
-def test_deleting_a_user_ends_sessions_and_tokens(anna: ExampleUser) -> None:
-    first = anna.sign_in()
-    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
+def test_deleting_a_user_ends_sessions_and_tokens(user: ExampleUser) -> None:
+    first = user.sign_in()
+    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, user.id))
     assert renew(first.refresh_token).outcome == INVALID_GRANT
-    assert anna.sign_in().outcome == INVALID_GRANT
+    assert user.sign_in().outcome == INVALID_GRANT
     assert not is_good(first.access_token)
 
 
-def test_refreshed_token_has_the_present_permissions(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_refreshed_token_has_the_present_permissions(user: ExampleUser) -> None:
+    first = user.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
-    run_transaction(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
+    run_transaction(store_for("acme"), lambda tx: change_role(tx, user.roles[0], fewer))
     assert not is_good(first.access_token)
     second = renew(first.refresh_token)
     assert caller_of(second.access_token).permissions == {"entries.manage"}
     assert is_good(second.access_token)
 
 
-def test_refreshed_token_keeps_the_second_factor_of_the_session(anna: ExampleUser) -> None:
-    enrol(anna)
-    without, with_code = anna.sign_in(), anna.sign_in(otp=anna.code())
+def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUser) -> None:
+    enrol(user)
+    without, with_code = user.sign_in(), user.sign_in(otp=user.code())
     again, proven = renew(without.refresh_token), renew(with_code.refresh_token)
     assert not caller_of(again.access_token).second_factor
     assert caller_of(proven.access_token).second_factor
-    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, anna.id))
+    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, user.id))
     assert caller_of(renew(again.refresh_token).access_token).second_factor
 
 
 def test_many_reuses_add_one_revocation_entry_per_user(
-    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
     for _ in range(5):
-        first = anna.sign_in()
+        first = user.sign_in()
         renew(first.refresh_token)
         renew(first.refresh_token)
         directory.forget()
     assert len(revocation_keys()) == 3
-    assert f"user:{anna.id}" in revocation_keys()
+    assert f"user:{user.id}" in revocation_keys()
 
 
 # AWS calls
 
 
-def test_warm_refresh_takes_five_round_trips(anna: ExampleUser, aws_faults: AwsFaults) -> None:
-    token = renew(anna.sign_in().refresh_token).refresh_token
+def test_warm_refresh_takes_five_round_trips(user: ExampleUser, aws_faults: AwsFaults) -> None:
+    token = renew(user.sign_in().refresh_token).refresh_token
     with aws_faults.recorded() as made:
         assert renew(token).status == 200
     assert made.operations == [
@@ -269,8 +269,8 @@ def test_warm_refresh_takes_five_round_trips(anna: ExampleUser, aws_faults: AwsF
     ]
 
 
-def test_session_is_stored_with_its_expiry(anna: ExampleUser) -> None:
-    answer = anna.sign_in()
+def test_session_is_stored_with_its_expiry(user: ExampleUser) -> None:
+    answer = user.sign_in()
     session = caller_of(answer.access_token).session
     assert session
     item = store_for("acme").get(session_key(session))
@@ -278,4 +278,4 @@ def test_session_is_stored_with_its_expiry(anna: ExampleUser) -> None:
     found = session_from_item(item)
     assert found
     assert found.expires_at - found.created_at == LIFETIME
-    assert hire("berta").id != found.user_id == anna.id
+    assert hire("berta").id != found.user_id == user.id

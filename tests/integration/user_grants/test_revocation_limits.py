@@ -42,7 +42,7 @@ def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 def revocation_entries() -> dict[str, int]:
     item = read(tenant_key("acme"))
     assert item
-    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
 
 def add_entries(number: int, last: int) -> None:
@@ -59,8 +59,8 @@ def token_for(client: Credentials) -> Answer:
     return ask({"grant_type": "client_credentials", **client._asdict()})
 
 
-def revoke_key(mark: str) -> None:
-    run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, mark))
+def revoke_key(key: str) -> None:
+    run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, key))
 
 
 def disable(number: int) -> None:
@@ -68,27 +68,27 @@ def disable(number: int) -> None:
     run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
 
 
-def test_many_revocations_of_one_user_do_not_affect_other_users(anna: ExampleUser) -> None:
+def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:
     """Successful sign-ins are not limited, and each session can be revoked."""
     mallory = hire("mallory", permissions=())
-    others = anna.sign_in().access_token
+    others = user.sign_in().access_token
     for token in [mallory.sign_in().refresh_token for _ in range(HARD_LIMIT + 2)]:
         assert give_back(token).status == 200
     assert len(revocation_entries()) == SOFT_LIMIT + 1
     assert f"user:{mallory.id}" in revocation_entries()
     assert is_good(others)
-    assert is_good(anna.sign_in().access_token)
+    assert is_good(user.sign_in().access_token)
 
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("seen", range(SOFT_LIMIT + 1))
 def test_concurrently_added_entries_count_toward_the_soft_limit(
-    anna: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
+    user: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
 ) -> None:
     """Other requests reach the soft limit between the read and the write of the entries."""
     last, done = in_an_hour(), list[str]()
     add_entries(seen, last)
-    given = getattr(anna.sign_in(), token)
+    given = getattr(user.sign_in(), token)
 
     def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
         if not done and "revoked" in str(call.request) and call.operation in WRITES:
@@ -99,20 +99,20 @@ def test_concurrently_added_entries_count_toward_the_soft_limit(
     with aws_faults.faulty(meanwhile):
         assert give_back(given).status == 200
     assert done
-    assert set(revocation_entries()) == {f"user:{anna.id}"} | {
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
         f"role:9{n}" for n in range(SOFT_LIMIT)
     }
 
 
-def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(anna: ExampleUser) -> None:
+def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(user: ExampleUser) -> None:
     add_entries(SOFT_LIMIT, in_an_hour())
-    other = anna.sign_in()
+    other = user.sign_in()
     for token in ("access_token", "refresh_token"):
-        first = anna.sign_in()
+        first = user.sign_in()
         assert give_back(getattr(first, token)).status == 200
         assert not is_good(first.access_token)
-        assert is_good(anna.sign_in().access_token)
-    assert set(revocation_entries()) == {f"user:{anna.id}"} | {
+        assert is_good(user.sign_in().access_token)
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
         f"role:9{n}" for n in range(SOFT_LIMIT)
     }
     assert not is_good(other.access_token)
@@ -132,42 +132,42 @@ def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
     assert is_good(others)
 
 
-def test_new_tokens_are_valid_after_all_entries_become_one(anna: ExampleUser) -> None:
+def test_new_tokens_are_valid_after_all_entries_become_one(user: ExampleUser) -> None:
     bob, erp = hire("bob"), create_client("acme", "ERP")
-    before = [token_for(erp).access_token, anna.sign_in().access_token]
-    session = anna.sign_in().refresh_token
+    before = [token_for(erp).access_token, user.sign_in().access_token]
+    session = user.sign_in().refresh_token
     add_entries(HARD_LIMIT, in_an_hour())
     disable(bob.id)
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     assert [is_good(token) for token in before] == [False, False]
-    after = [token_for(erp), anna.sign_in(), renew(session)]
+    after = [token_for(erp), user.sign_in(), renew(session)]
     assert [is_good(answer.access_token) for answer in after] == [True] * 3
 
 
-def test_entry_for_all_tokens_covers_the_replaced_entries(anna: ExampleUser) -> None:
+def test_entry_for_all_tokens_covers_the_replaced_entries(user: ExampleUser) -> None:
     """The last entry expires earlier than the entries that it replaces."""
     bob = hire("bob")
     token = bob.sign_in().access_token
     disable(bob.id)
     add_entries(HARD_LIMIT - 1, in_an_hour())
     soon = int(time.time()) + 60
-    revocations.revoke("acme", "token:1", fallback=f"user:{anna.id}", until=soon)
+    revocations.revoke("acme", "token:1", fallback=f"user:{user.id}", until=soon)
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     assert not is_good(token)
 
 
-def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(anna: ExampleUser) -> None:
+def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(user: ExampleUser) -> None:
     """This also holds within one second, although the token has an `iat` in the future."""
     for _ in range(3):
-        revoke_key(f"user:{anna.id}")
-        token = anna.sign_in().access_token
+        revoke_key(f"user:{user.id}")
+        token = user.sign_in().access_token
         assert is_good(token)
-        revoke_key(f"role:{anna.roles[0]}")
+        revoke_key(f"role:{user.roles[0]}")
         assert not is_good(token)
 
 
 def test_client_read_before_its_revocation_is_read_again(
-    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The items of one BatchGetItem are not read at the same moment."""
     erp, app = create_client("acme", "ERP"), create_mobile_client("acme", "Scanner")
@@ -187,14 +187,14 @@ def test_client_read_before_its_revocation_is_read_again(
 
     monkeypatch.setattr(dynamodb, "batch_get_item", torn)
     assert token_for(erp).outcome == (401, "invalid_client")
-    assert anna.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
+    assert user.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
 
 
 def test_revocation_retries_on_a_transaction_conflict(
-    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DynamoDB refuses a write to an item that is part of a transaction in progress."""
-    token = anna.sign_in().access_token
+    token = user.sign_in().access_token
     dynamodb = aws.client("dynamodb")
     real, refused = dynamodb.update_item, list[str]()
 

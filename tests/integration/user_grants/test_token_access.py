@@ -24,9 +24,9 @@ def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
 
 
 def test_user_can_read_everything_and_change_what_the_roles_permit(
-    stack: Stack, anna: ExampleUser
+    stack: Stack, user: ExampleUser
 ) -> None:
-    token = anna.sign_in().access_token
+    token = user.sign_in().access_token
     assert get_with(stack, "/warehouses", token) == (200, "")
     assert get_with(stack, "/users/me", token) == (200, "")
     assert get_with(stack, "/users", token) == (403, "forbidden")
@@ -35,20 +35,20 @@ def test_user_can_read_everything_and_change_what_the_roles_permit(
     assert caller.post("/providers", {}).status == 422
 
 
-def by_application(anna: ExampleUser) -> str:
+def by_application(user: ExampleUser) -> str:
     app = create_mobile_client("acme", "Scanner")
-    return anna.sign_in(client_id=app.client_id).access_token
+    return user.sign_in(client_id=app.client_id).access_token
 
 
-def without_a_code(anna: ExampleUser) -> str:
-    return anna.sign_in().access_token
+def without_a_code(user: ExampleUser) -> str:
+    return user.sign_in().access_token
 
 
 @pytest.mark.parametrize("sign_in", [by_application, without_a_code])
 def test_restricted_token_can_only_list_products(
-    sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_anna: ExampleUser
+    sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_user: ExampleUser
 ) -> None:
-    token = sign_in(two_step_anna)
+    token = sign_in(two_step_user)
     assert get_with(stack, "/products", token) == (200, "")
     for path in OTHER_PATHS:
         outcome = (404, "not_found") if path == "/nowhere" else (403, "client_not_allowed")
@@ -58,16 +58,16 @@ def test_restricted_token_can_only_list_products(
 
 
 def test_two_step_user_with_a_code_has_full_access(
-    stack: Stack, two_step_anna: ExampleUser
+    stack: Stack, two_step_user: ExampleUser
 ) -> None:
-    token = two_step_anna.sign_in(otp=two_step_anna.code()).access_token
+    token = two_step_user.sign_in(otp=two_step_user.code()).access_token
     assert get_with(stack, "/warehouses", token) == (200, "")
 
 
 def test_revoking_a_refresh_token_revokes_the_access_tokens(
-    stack: Stack, anna: ExampleUser
+    stack: Stack, user: ExampleUser
 ) -> None:
-    first = anna.sign_in()
+    first = user.sign_in()
     second = renew(first.refresh_token)
     assert get_with(stack, "/products", first.access_token) == (200, "")
     give_back(second.refresh_token)
@@ -76,20 +76,20 @@ def test_revoking_a_refresh_token_revokes_the_access_tokens(
         assert get_with(stack, "/products", token) == (401, "unauthenticated")
 
 
-def test_log_contains_no_secret(two_step_anna: ExampleUser, stack: Stack, log: io.StringIO) -> None:
-    anna, code = two_step_anna, two_step_anna.code()
-    first = anna.sign_in(otp=code)
+def test_log_contains_no_secret(two_step_user: ExampleUser, stack: Stack, log: io.StringIO) -> None:
+    user, code = two_step_user, two_step_user.code()
+    first = user.sign_in(otp=code)
     renew(first.refresh_token)
     renew(first.refresh_token)
-    anna.sign_in(password="a password that is wrong", otp=anna.recovery_codes[0])
+    user.sign_in(password="a password that is wrong", otp=user.recovery_codes[0])
     give_back(first.access_token)
     get_with(stack, "/products", first.access_token)
     logged = log.getvalue()
     assert "invalid_grant" in logged
     for secret in (
-        anna.password,
+        user.password,
         "a password that is wrong",
-        anna.recovery_codes[0],
+        user.recovery_codes[0],
         first.refresh_token.rpartition(".")[2],
         first.access_token.rpartition(".")[2],
         first.access_token.split(".")[1],
@@ -102,12 +102,12 @@ def test_log_contains_no_secret(two_step_anna: ExampleUser, stack: Stack, log: i
 def test_failing_authorizer_leads_to_503_with_retry_after(
     kind: str,
     stack: Stack,
-    anna: ExampleUser,
+    user: ExampleUser,
     aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The gateway reports the first for a failing function, the second for a missing one."""
-    caller = Erp(stack.gateway, anna.sign_in().access_token)
+    caller = Erp(stack.gateway, user.sign_in().access_token)
     directory.forget()
     own_answer = stack.gateway._own_answer
     monkeypatch.setattr(stack.gateway, "_own_answer", lambda _, *more: own_answer(kind, *more))

@@ -23,8 +23,8 @@ from tests.integration.user_grants.test_refresh_grant import (
 from tests.stack import Stack
 
 
-def test_revoking_a_refresh_token_ends_its_session(anna: ExampleUser) -> None:
-    first, other = anna.sign_in(), anna.sign_in()
+def test_revoking_a_refresh_token_ends_its_session(user: ExampleUser) -> None:
+    first, other = user.sign_in(), user.sign_in()
     second = renew(first.refresh_token)
     for _ in range(2):
         answer = give_back(second.refresh_token)
@@ -36,15 +36,15 @@ def test_revoking_a_refresh_token_ends_its_session(anna: ExampleUser) -> None:
     assert reused_sessions() == []
 
 
-def test_revoking_a_used_refresh_token_ends_the_session(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_revoking_a_used_refresh_token_ends_the_session(user: ExampleUser) -> None:
+    first = user.sign_in()
     second = renew(first.refresh_token)
     assert give_back(first.refresh_token).status == 200
     assert renew(second.refresh_token).outcome == INVALID_GRANT
 
 
-def test_revoking_an_access_token_keeps_the_session(anna: ExampleUser) -> None:
-    first = anna.sign_in()
+def test_revoking_an_access_token_keeps_the_session(user: ExampleUser) -> None:
+    first = user.sign_in()
     for _ in range(2):
         assert give_back(first.access_token, token_type_hint="refresh_token").status == 200
     assert not is_good(first.access_token)
@@ -59,16 +59,16 @@ def test_revocation_of_an_invalid_token_is_ignored(token: str, stack: Stack) -> 
     assert revocation_keys() == set()
 
 
-def test_session_id_alone_cannot_end_a_session(anna: ExampleUser) -> None:
-    token = anna.sign_in().refresh_token
+def test_session_id_alone_cannot_end_a_session(user: ExampleUser) -> None:
+    token = user.sign_in().refresh_token
     forged = token[: token.rindex(".") + 1] + "A" * 65
     assert give_back(forged).status == 200
     assert renew(token).status == 200
 
 
-def test_application_cannot_revoke_tokens_of_another_application(anna: ExampleUser) -> None:
+def test_application_cannot_revoke_tokens_of_another_application(user: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
-    tokens = anna.sign_in(client_id=app.client_id)
+    tokens = user.sign_in(client_id=app.client_id)
     for token in (tokens.access_token, tokens.refresh_token):
         refused = give_back(token, client_id=other.client_id)
         assert refused.outcome == (400, "unauthorized_client")
@@ -79,9 +79,9 @@ def test_application_cannot_revoke_tokens_of_another_application(anna: ExampleUs
     assert not is_good(tokens.access_token)
 
 
-def test_clients_and_users_can_only_revoke_their_own_tokens(anna: ExampleUser) -> None:
+def test_clients_and_users_can_only_revoke_their_own_tokens(user: ExampleUser) -> None:
     erp = create_client("acme", "ERP")
-    tokens = anna.sign_in()
+    tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
         refused = give_back(token, **erp._asdict())
         assert refused.outcome == (400, "unauthorized_client")
@@ -92,17 +92,17 @@ def test_clients_and_users_can_only_revoke_their_own_tokens(anna: ExampleUser) -
     assert give_back(own, **erp._asdict()).status == 200
 
 
-def test_revocation_at_the_host_of_another_tenant_is_ignored(anna: ExampleUser) -> None:
+def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) -> None:
     set_address("beta", host="wms.beta.test")
     directory.forget()
-    tokens = anna.sign_in()
+    tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
         assert give_back(token, host="wms.beta.test").status == 200
     assert revocation_keys() == set()
 
 
-def test_tokens_of_a_suspended_tenant_can_be_revoked(anna: ExampleUser) -> None:
-    tokens = anna.sign_in()
+def test_tokens_of_a_suspended_tenant_can_be_revoked(user: ExampleUser) -> None:
+    tokens = user.sign_in()
     set_state("acme", "suspended")
     directory.forget()
     assert give_back(tokens.refresh_token).status == 200
@@ -110,14 +110,14 @@ def test_tokens_of_a_suspended_tenant_can_be_revoked(anna: ExampleUser) -> None:
 
 
 def test_session_can_be_ended_above_the_soft_limit(
-    anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokens = anna.sign_in()
+    tokens = user.sign_in()
     monkeypatch.setattr(revocations, "SOFT_LIMIT", 0)
     assert give_back(tokens.access_token).status == 200
     assert not is_good(tokens.access_token)
     assert give_back(tokens.refresh_token).status == 200
-    assert set(revocation_keys()) == {f"user:{anna.id}"}
+    assert set(revocation_keys()) == {f"user:{user.id}"}
 
 
 def test_missing_token_parameter_causes_no_aws_call(stack: Stack, aws_faults: AwsFaults) -> None:

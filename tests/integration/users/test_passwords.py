@@ -26,7 +26,7 @@ _NEW = "ten green bottles hanging"
 _CHANGE = {"current_password": PASSWORD, "new_password": _NEW}
 
 
-def _is(stack: Stack, user: int, password: str) -> bool:
+def has_password(stack: Stack, user: int, password: str) -> bool:
     account = read_account(stack.store(), user)
     assert account is not None
     return passwords.verify(password, account.login.password)
@@ -54,10 +54,10 @@ def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
 
     assert erp.post(f"/users/{user}/reset-password", {"password": _NEW}).data["password"] is None
-    assert _is(stack, user, _NEW)
+    assert has_password(stack, user, _NEW)
     refused = erp.post(f"/users/{user}/reset-password", {"password": "maria.lopez@acme"})
     assert refused.json()["error"]["field"] == "password"
-    assert _is(stack, user, _NEW)
+    assert has_password(stack, user, _NEW)
 
 
 # Change by the user
@@ -69,8 +69,8 @@ def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
 
     assert changed.status == 200
     assert changed.data == erp.get(f"/users/{user}").data
-    assert _is(stack, user, _NEW)
-    assert not _is(stack, user, PASSWORD)
+    assert has_password(stack, user, _NEW)
+    assert not has_password(stack, user, PASSWORD)
     assert log_of(erp, action="user.password_changed") == [
         {
             "action": "user.password_changed",
@@ -88,15 +88,15 @@ def test_others_cannot_change_the_password(stack: Stack, erp: Erp) -> None:
     for other in (erp, as_user(stack, ana, "users.manage"), as_user(stack, ana)):
         answer = other.post(f"/users/{maria}/password", _CHANGE)
         assert (answer.status, answer.code) == (403, "forbidden")
-    assert _is(stack, maria, PASSWORD)
+    assert has_password(stack, maria, PASSWORD)
 
 
 def test_password_change_returns_all_problems(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
-    she = as_user(stack, user)
+    caller = as_user(stack, user)
 
     def problems(**body: object) -> list[str]:
-        answer = she.post("/users/me/password", {**_CHANGE, **body})
+        answer = caller.post("/users/me/password", {**_CHANGE, **body})
         assert answer.status == 422
         return [problem["field"] for problem in answer.json()["errors"]]
 
@@ -108,7 +108,7 @@ def test_password_change_returns_all_problems(stack: Stack, erp: Erp) -> None:
         "current_password", "new_password",
     ]  # fmt: skip
     assert problems(new_password="password1234") == ["new_password"]
-    assert _is(stack, user, PASSWORD)
+    assert has_password(stack, user, PASSWORD)
 
 
 def test_password_change_keeps_only_the_session_of_the_request(stack: Stack) -> None:
@@ -136,19 +136,19 @@ def _sign_in_with(person: ExampleUser, password: str) -> None:
 def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
     maria, ana = create_user(erp), create_user(erp, "ana")
-    she, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
+    caller, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
     statuses = [
-        she.post("/users/me/password", wrong).status
+        caller.post("/users/me/password", wrong).status
         for _ in range(password_check_limit.PER_MINUTE + 5)
     ]
     assert Counter(statuses) == {422: password_check_limit.PER_MINUTE, 429: 5}
 
-    refused = she.post("/users/me/password", _CHANGE)
+    refused = caller.post("/users/me/password", _CHANGE)
 
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert as_user(stack, ana).post("/users/me/password", _CHANGE).status == 200
     clock.advance(int(refused.headers["Retry-After"]))
-    assert she.post("/users/me/password", _CHANGE).status == 200
+    assert caller.post("/users/me/password", _CHANGE).status == 200
 
 
 def test_one_of_several_concurrent_password_changes_succeeds(
@@ -156,13 +156,15 @@ def test_one_of_several_concurrent_password_changes_succeeds(
 ) -> None:
     """The other requests fail, because the current password has changed."""
     user = create_user(erp)
-    she = as_user(stack, user)
+    caller = as_user(stack, user)
     aws_faults.latency = 0.01
     attempts_left = password_check_limit.PER_MINUTE
     chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
 
     answers = run_concurrently(
-        lambda number: she.post("/users/me/password", {**_CHANGE, "new_password": chosen[number]})
+        lambda number: caller.post(
+            "/users/me/password", {**_CHANGE, "new_password": chosen[number]}
+        )
     )
 
     statuses = Counter(answer.status for answer in answers)
@@ -170,7 +172,7 @@ def test_one_of_several_concurrent_password_changes_succeeds(
     assert statuses[422] + statuses[429] + statuses[401] == CONCURRENCY - 1
     assert statuses[422] <= attempts_left
     won = next(number for number, answer in enumerate(answers) if answer.status == 200)
-    assert _is(stack, user, chosen[won])
+    assert has_password(stack, user, chosen[won])
 
 
 @pytest.mark.parametrize("route", ["password", "reset-password"])

@@ -33,7 +33,7 @@ def _code(secret: str, periods: int = 0) -> str:
     return totp.code_at(base64.b32decode(secret), step + periods)
 
 
-def _confirm(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
+def confirm_totp(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
     return erp.post(f"/users/{user}/totp/confirm", {"code": code}, key=key)
 
 
@@ -49,9 +49,9 @@ def _login(user: int) -> Login:
 def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
-    she = as_user(stack, user)
+    caller = as_user(stack, user)
 
-    enrolled = she.post("/users/me/totp")
+    enrolled = caller.post("/users/me/totp")
 
     assert enrolled.status == 200
     secret = enrolled.data["secret"]
@@ -62,7 +62,7 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
     assert erp.get(f"/users/{user}").data["two_step"] is False
     assert not _login(user).two_step
 
-    confirmed = _confirm(she, user, _code(secret))
+    confirmed = confirm_totp(caller, user, _code(secret))
 
     assert confirmed.status == 200
     assert confirmed.data["two_step"] is True
@@ -77,14 +77,14 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
 def test_wrong_code_does_not_confirm_the_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
-    nothing = _confirm(erp, user, "000000")
+    nothing = confirm_totp(erp, user, "000000")
     assert (nothing.status, nothing.code) == (409, "conflict")
 
     secret = erp.post(f"/users/{user}/totp").data["secret"]
     wrong = {_code(secret, periods) for periods in (-3, -2, 2, 3)}
     wrong -= {_code(secret, periods) for periods in (-1, 0, 1)}
     for code in (*wrong, "12345", "", "abcdef"):
-        answer = _confirm(erp, user, code)
+        answer = confirm_totp(erp, user, code)
         assert (answer.status, answer.json()["error"]["field"]) == (422, "code"), code
     assert erp.get(f"/users/{user}").data["two_step"] is False
 
@@ -96,12 +96,12 @@ def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) 
     assert not set(first["recovery_codes"]) & set(second["recovery_codes"])
 
     if _code(first["secret"]) != _code(second["secret"]):
-        assert _confirm(erp, user, _code(first["secret"])).status == 422
-    assert _confirm(erp, user, _code(second["secret"])).status == 200
+        assert confirm_totp(erp, user, _code(first["secret"])).status == 422
+    assert confirm_totp(erp, user, _code(second["secret"])).status == 200
 
     for answer in (
         erp.post(f"/users/{user}/totp"),
-        _confirm(erp, user, _code(second["secret"], 1)),
+        confirm_totp(erp, user, _code(second["secret"], 1)),
     ):
         assert (answer.status, answer.code) == (409, "conflict")
 
@@ -126,7 +126,7 @@ def test_one_of_several_concurrent_confirmations_succeeds(
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
     aws_faults.latency = 0.01
 
-    answers = run_concurrently(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
+    answers = run_concurrently(lambda number: confirm_totp(erp, user, code, key=f"c-{number}"))
 
     assert Counter(answer.status for answer in answers) == {200: 1, 409: CONCURRENCY - 1}
     assert [entry["action"] for entry in log_of(erp, action="user.totp_enrolled")] != []
@@ -136,7 +136,7 @@ def test_one_of_several_concurrent_confirmations_succeeds(
 # Use of codes
 
 
-def _spend(user: int, code: str) -> bool:
+def use_code(user: int, code: str) -> bool:
     """Use a code like a sign-in; return whether it was accepted."""
     store = store_for("acme")
 
@@ -177,29 +177,29 @@ def test_code_is_accepted_once_by_concurrent_requests(
     code = choose(anna)
     aws_faults.latency = 0.01
 
-    assert sorted(run_concurrently(lambda _: _spend(anna.id, code))) == [False] * (
+    assert sorted(run_concurrently(lambda _: use_code(anna.id, code))) == [False] * (
         CONCURRENCY - 1
     ) + [True]
-    assert not _spend(anna.id, code)
+    assert not use_code(anna.id, code)
 
 
 def test_codes_tolerate_clock_drift_of_one_period(anna: ExampleUser, clock: Clock) -> None:
     early, late = anna.code(), anna.code(periods=1)
-    assert _spend(anna.id, late)
-    assert not _spend(anna.id, early), "a code before the used one"
+    assert use_code(anna.id, late)
+    assert not use_code(anna.id, early), "a code before the used one"
     clock.advance(2 * totp.PERIOD)
-    assert not _spend(anna.id, late)
-    assert _spend(anna.id, anna.code())
+    assert not use_code(anna.id, late)
+    assert use_code(anna.id, anna.code())
     missed = anna.code(periods=1)
     clock.advance(3 * totp.PERIOD)
-    assert not _spend(anna.id, missed)
+    assert not use_code(anna.id, missed)
 
 
 def test_recovery_codes_work_once_in_any_spelling(anna: ExampleUser) -> None:
     for code in anna.recovery_codes:
-        assert _spend(anna.id, code.upper().replace("-", " "))
-        assert not _spend(anna.id, code)
-    assert _spend(anna.id, anna.code())
+        assert use_code(anna.id, code.upper().replace("-", " "))
+        assert not use_code(anna.id, code)
+    assert use_code(anna.id, anna.code())
 
 
 def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
@@ -208,8 +208,8 @@ def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
     bert = hire("bert")
     waiting = erp.post(f"/users/{bert.id}/totp").data
     for code in (anna.code(), anna.recovery_codes[0], _code(waiting["secret"])):
-        assert not _spend(bert.id, code)
-    assert not _spend(bert.id, waiting["recovery_codes"][0])
+        assert not use_code(bert.id, code)
+    assert not use_code(bert.id, waiting["recovery_codes"][0])
 
 
 def test_secret_can_only_be_unsealed_for_its_user(anna: ExampleUser) -> None:
@@ -244,12 +244,12 @@ def test_concurrent_change_of_the_user_makes_the_sign_in_stale(anna: ExampleUser
 def test_user_and_administrator_can_disable_two_step_verification(
     stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
-    she = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
-    off = she.delete("/users/me/totp")
+    caller = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
+    off = caller.delete("/users/me/totp")
     assert (off.status, off.data["two_step"]) == (200, False)
     assert _login(anna.id).second_factor is None
     assert anna.sign_in().status == 200
-    assert not _spend(anna.id, anna.recovery_codes[0])
+    assert not use_code(anna.id, anna.recovery_codes[0])
 
     enrol(anna)
     assert erp.delete(f"/users/{anna.id}/totp").data["two_step"] is False
@@ -265,7 +265,7 @@ def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
 
     for _ in range(2):
         assert erp.delete(f"/users/{user}/totp").data == before
-    assert _confirm(erp, user, code).code == "conflict"
+    assert confirm_totp(erp, user, code).code == "conflict"
     assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
         "user.created"
     ]

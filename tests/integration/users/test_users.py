@@ -233,16 +233,16 @@ def test_deleted_user_loses_access(erp: Erp) -> None:
 def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
     maria, ana = create_user(erp), create_user(erp, "ana")
     shown = erp.get(f"/users/{maria}").data
-    she = as_user(stack, maria)
+    caller = as_user(stack, maria)
 
-    assert she.get("/users/me").data == shown
-    assert she.get(f"/users/{maria}").data == shown
-    assert she.get(f"/users/{ana}").code == "forbidden"
-    assert she.get("/users").code == "forbidden"
-    assert she.patch("/users/me", {"roles": []}).status in {403, 404}
-    assert she.patch(f"/users/{maria}", {"name": "Me"}).code == "forbidden"
-    assert she.delete(f"/users/{maria}").code == "forbidden"
-    assert she.post(f"/users/{maria}/reset-password").code == "forbidden"
+    assert caller.get("/users/me").data == shown
+    assert caller.get(f"/users/{maria}").data == shown
+    assert caller.get(f"/users/{ana}").code == "forbidden"
+    assert caller.get("/users").code == "forbidden"
+    assert caller.patch("/users/me", {"roles": []}).status in {403, 404}
+    assert caller.patch(f"/users/{maria}", {"name": "Me"}).code == "forbidden"
+    assert caller.delete(f"/users/{maria}").code == "forbidden"
+    assert caller.post(f"/users/{maria}/reset-password").code == "forbidden"
     administrator = as_user(stack, ana, "users.manage")
     assert administrator.get(f"/users/{maria}").data == shown
     assert administrator.get("/users/me").data["username"] == "ana"

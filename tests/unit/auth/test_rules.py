@@ -38,7 +38,7 @@ USER = Caller(
     roles=frozenset({"3", "12"}),
 )
 MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
-HALF_PROVEN = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
+WITHOUT_SECOND_FACTOR = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
 
 READ: dict[str, Any] = {
     "scope": "products:read",
@@ -67,13 +67,13 @@ def test_caller_with_the_right_is_allowed(caller: Caller, route: dict[str, Any])
     authorize(caller, **route)
 
 
-@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
+@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
 def test_product_list_is_open_to_every_token(caller: Caller) -> None:
     authorize(caller, **LIST_PRODUCTS)
 
 
 @pytest.mark.parametrize("route", [READ, CREATE_ENTRY, READ_WAVE])
-@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
+@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
 def test_restricted_tokens_are_refused_elsewhere(caller: Caller, route: dict[str, Any]) -> None:
     with pytest.raises(ClientNotAllowed):
         authorize(caller, **route)
@@ -121,7 +121,7 @@ def tenant(*revoked: str) -> Tenant:
 
 
 @pytest.mark.parametrize(
-    ("caller", "mark"),
+    ("caller", "key"),
     [
         (CLIENT, "token:j1"),
         (CLIENT, "client:stw_1"),
@@ -134,18 +134,18 @@ def tenant(*revoked: str) -> Tenant:
         (USER, "role:12"),
     ],
 )
-def test_token_with_a_revoked_key_is_refused(caller: Caller, mark: str) -> None:
+def test_token_with_a_revoked_key_is_refused(caller: Caller, key: str) -> None:
     ensure_not_revoked(tenant(), caller)
     with pytest.raises(Unauthenticated):
-        ensure_not_revoked(tenant("token:other", mark), caller)
+        ensure_not_revoked(tenant("token:other", key), caller)
 
 
 @pytest.mark.parametrize(
-    "mark", ["user:stw_1", "client:7", "token:j", "stw_1", "client:", "role:1", "session:None"]
+    "key", ["user:stw_1", "client:7", "token:j", "stw_1", "client:", "role:1", "session:None"]
 )
-def test_entries_of_other_keys_do_not_affect_a_caller(mark: str) -> None:
-    ensure_not_revoked(tenant(mark), CLIENT)
-    ensure_not_revoked(tenant(mark), USER)
+def test_entries_of_other_keys_do_not_affect_a_caller(key: str) -> None:
+    ensure_not_revoked(tenant(key), CLIENT)
+    ensure_not_revoked(tenant(key), USER)
 
 
 def test_token_issued_after_the_entry_is_accepted() -> None:
@@ -163,7 +163,7 @@ def test_token_that_expired_after_the_authorizer_is_refused() -> None:
         ensure_not_revoked(tenant(), replace(CLIENT, expires_at=int(time.time())))
 
 
-@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE, HALF_PROVEN])
+@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE, WITHOUT_SECOND_FACTOR])
 def test_context_round_trips_the_caller(caller: Caller) -> None:
     flat = caller.to_context()
     assert all(isinstance(value, str) for value in flat.values())

@@ -45,10 +45,10 @@ def test_modules_are_switched_independently(
 def test_only_a_disabled_module_can_be_enabled(
     *, before: bool, after: bool, is_switched_on: bool
 ) -> None:
-    known = tenant("waves", "transfer_orders") if before else tenant("waves")
-    wanted = rules.requested_settings(known, change(modules={"transfer_orders": after}))
-    assert rules.enables_module(known, wanted, "transfer_orders") is is_switched_on
-    assert not rules.enables_module(known, {"timezone": "UTC"}, "transfer_orders")
+    current = tenant("waves", "transfer_orders") if before else tenant("waves")
+    requested = rules.requested_settings(current, change(modules={"transfer_orders": after}))
+    assert rules.enables_module(current, requested, "transfer_orders") is is_switched_on
+    assert not rules.enables_module(current, {"timezone": "UTC"}, "transfer_orders")
 
 
 @pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])
