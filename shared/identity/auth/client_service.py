@@ -127,7 +127,7 @@ def create_client(
     _increment_client_count(tx, draft.kind)
     client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
-    made = Client(
+    client = Client(
         client_id=client_id,
         tenant=tx.store.slug,
         kind=draft.kind,
@@ -140,13 +140,13 @@ def create_client(
     )
     body = {
         "TableName": config().control_table,
-        "Item": client_to_item(made),
+        "Item": client_to_item(client),
         "ConditionExpression": "attribute_not_exists(pk)",
     }
     tx.add_action("Put", body)
-    details = {"name": made.name, "kind": made.kind, "scopes": sorted(made.scopes)}
+    details = {"name": client.name, "kind": client.kind, "scopes": sorted(client.scopes)}
     audit.record(tx, "client.created", "client", client_id, details=details)
-    return made, secret
+    return client, secret
 
 
 def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Problem]:

@@ -159,8 +159,8 @@ def _plan_problems(plan: str) -> Iterator[Problem]:
 
 def _module_problems(modules: Collection[str]) -> Iterator[Problem]:
     for name in sorted(set(modules) - MODULES):
-        known = ", ".join(sorted(MODULES))
-        yield Problem("modules", f"there is no module {name}; the modules are {known}")
+        names = ", ".join(sorted(MODULES))
+        yield Problem("modules", f"there is no module {name}; the modules are {names}")
 
 
 def _timezone_problems(timezone: str) -> Iterator[Problem]:

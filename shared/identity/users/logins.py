@@ -114,13 +114,18 @@ def check_unchanged(tx: Transaction, login: Login) -> None:
 
     A new session needs it: a concurrent change that ends all sessions must end this one, too.
     """
+    check_version(tx, login_key(login.user_id), login.version)
+
+
+def check_version(tx: Transaction, key: Key, version: int) -> None:
+    """Add the condition that an item still has the version that was read."""
     tx.add_action(
         "ConditionCheck",
         {
             "TableName": tx.store.table,
-            "Key": key_attributes(login_key(login.user_id)),
-            "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(login.version)},
+            "Key": key_attributes(key),
+            "ConditionExpression": "version = :version",
+            "ExpressionAttributeValues": {":version": encode(version)},
         },
     )
 

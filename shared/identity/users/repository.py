@@ -15,10 +15,10 @@ from shared.identity.users.models import (
 )
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
-from shared.kernel.db.items import Key, encode
+from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.references import alias_key
-from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 
@@ -143,15 +143,7 @@ def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
         after: The login to store; equal to `account.login` if nothing changes.
     """
     user = account.record
-    tx.add_action(
-        "ConditionCheck",
-        {
-            "TableName": tx.store.table,
-            "Key": key_attributes(USERS.key(user.id)),
-            "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(user.version)},
-        },
-    )
+    logins.check_version(tx, USERS.key(user.id), user.version)
     if after == account.login:
         logins.check_unchanged(tx, account.login)
     else:

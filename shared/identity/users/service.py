@@ -157,12 +157,12 @@ def _audit_details(user: User) -> dict[str, object]:
 
 
 def _given_or_generated(given: str | None) -> tuple[str, str | None]:
-    made = passwords.generate_password() if given is None else None
-    return given or made or "", made
+    generated = passwords.generate_password() if given is None else None
+    return given or generated or "", generated
 
 
-def _change_role_counts(tx: Transaction, moved: Mapping[int, int]) -> None:
-    for role, difference in moved.items():
+def _change_role_counts(tx: Transaction, changes: Mapping[int, int]) -> None:
+    for role, difference in changes.items():
         repository.change_role_count(tx, role, difference)
 
 
@@ -173,9 +173,9 @@ def _name_taken(store: Store, username: str | None) -> list[Problem]:
     return [Problem("username", "is already taken by another user")]
 
 
-def _unknown_roles(store: Store, wanted: Sequence[int] | None) -> list[Problem]:
-    known = {record.id for record in ROLES.get_many(store, wanted or ())}
-    return rules.unknown_role_problems(wanted, known)
+def _unknown_roles(store: Store, role_ids: Sequence[int] | None) -> list[Problem]:
+    existing_ids = {record.id for record in ROLES.get_many(store, role_ids or ())}
+    return rules.unknown_role_problems(role_ids, existing_ids)
 
 
 def password_problems(
