@@ -12,8 +12,8 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import read_all_of
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.errors import Gone, NotFound
+from shared.kernel.validation import check, ensure_valid
 
 
 class Credentials(NamedTuple):
@@ -24,13 +24,13 @@ class Credentials(NamedTuple):
 
 
 def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Credentials:
-    """Create an integration client; raises as `client_changes.create_client` does."""
+    """Create an integration client; raises as `client_service.create_client` does."""
     made, secret = _create(tenant, name, "integration", scopes)
     return Credentials(made.client_id, secret or "")
 
 
 def create_mobile_client(tenant: str, name: str) -> Client:
-    """Create a mobile application; raises as `client_changes.create_client` does."""
+    """Create a mobile application; raises as `client_service.create_client` does."""
     made, _ = _create(tenant, name, "mobile", ())
     return made
 
@@ -41,11 +41,8 @@ def _create(
     raw: dict[str, object] = {"name": name, "kind": kind}
     if kind == "integration":
         raw["scopes"] = list(scopes)
-    draft, problems = check(ApiClientDraft, raw)
-    wanted = draft or what_is_valid(ApiClientDraft, raw)
-    return run_transaction(
-        store_for(tenant), lambda tx: client_service.create_client(tx, wanted, problems)
-    )
+    draft = check(ApiClientDraft, raw)
+    return run_transaction(store_for(tenant), lambda tx: client_service.create_client(tx, draft))
 
 
 def list_clients(tenant: str) -> list[Client]:
@@ -61,18 +58,16 @@ def show_client(client_id: str) -> Client:
 def change_client(
     client_id: str, *, name: str | None = None, scopes: Iterable[str] | None = None
 ) -> Client:
-    """Change what is given; raises as `client_changes.change_client` does."""
+    """Change what is given; raises as `client_service.change_client` does."""
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
-    change, problems = check(ApiClientChange, raw)
-    if change is None:
-        raise ValidationFailed(problems)
+    change = ensure_valid(check(ApiClientChange, raw))
     return _perform(client_id, lambda tx: client_service.change_client(tx, client_id, change))
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
-    """Give a client a new secret; raises as `client_changes.rotate_secret` does."""
+    """Give a client a new secret; raises as `client_service.rotate_secret` does."""
 
     def rotate(tx: Transaction) -> Credentials:
         _, secret = client_service.rotate_secret(tx, client_id, keep_previous=keep_previous)

@@ -1,7 +1,9 @@
 """Routes of API clients: integration clients and mobile applications."""
 
+from typing import Any
+
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.auth import client_service, client_views
 from shared.identity.auth.client_models import (
     ApiClient,
@@ -14,23 +16,26 @@ from shared.identity.auth.client_models import (
 from shared.identity.auth.clients import Client
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "response": ApiClient, "errors": ("gone",)}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 
 
 @routes.declare(
     "GET",
     "/api-clients",
     "List API clients",
+    _ALL,
     response=ApiClient,
     parameters=ApiClientParameters,
     description="Integration clients and mobile applications, without revoked ones.",
-    **_ALL,
 )
-def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
+def list_api_clients(
+    store: Store, request: Request[None, ApiClientParameters]
+) -> ListResponse[Client]:
     """List API clients."""
     page = client_service.list_clients(store, request.parameters)
     return ListResponse(page, lambda record: client_views.client(record.entity))
@@ -40,6 +45,7 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     "POST",
     "/api-clients",
     "Create an API client",
+    _ALL,
     response=NewApiClient,
     body=ApiClientDraft,
     collects_problems=True,
@@ -50,17 +56,18 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     " requests tokens. A mobile application is a public client without a secret; its users sign in"
     " with its id. The plan limits the number of integration clients; the limit of mobile"
     " applications is 10.",
-    **_ALL,
 )
-def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
+def create_api_client(
+    tx: Transaction, request: Request[Checked[ApiClientDraft]]
+) -> ResourceResponse:
     """Create an integration client or a mobile application."""
-    made, secret = client_service.create_client(tx, request.body, request.problems)
+    made, secret = client_service.create_client(tx, request.body)
     return ResourceResponse(
         client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
     )
 
 
-@routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
+@routes.declare("GET", "/api-clients/{id}", "Get an API client", _ONE)
 def get_api_client(store: Store, request: Request) -> ResourceResponse:
     """Return an API client."""
     return ResourceResponse(client_views.client(client_service.get_client(store, _id(request))))
@@ -70,15 +77,17 @@ def get_api_client(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/api-clients/{id}",
     "Change an API client",
+    _ONE,
     body=ApiClientChange,
     collects_problems=True,
     description="Fields that are not sent keep their values. Removing a scope revokes the client's"
     " tokens within 10 s; the client must request new ones.",
-    **_ONE,
 )
-def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
+def change_api_client(
+    tx: Transaction, request: Request[Checked[ApiClientChange]]
+) -> ResourceResponse:
     """Change the name or the scopes of an API client."""
-    changed = client_service.change_client(tx, _id(request), request.body, request.problems)
+    changed = client_service.change_client(tx, _id(request), request.body)
     return ResourceResponse(client_views.client(changed))
 
 
@@ -86,8 +95,8 @@ def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/api-clients/{id}",
     "Revoke an API client",
+    _ONE,
     description="This is permanent. Its secrets become invalid at once, its tokens within 10 s.",
-    **_ONE,
 )
 def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     """Revoke an API client; return it as it was before."""
@@ -98,6 +107,7 @@ def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/api-clients/{id}/rotate-secret",
     "Rotate the secret",
+    _ONE,
     body=ApiClientRotation,
     response_has_secret=True,
     description="Only this response contains the new secret. The previous secret stays valid until"
@@ -105,9 +115,10 @@ def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     " Idempotency-Key, so that a retry returns the same secret; without it, a retry is another"
     " rotation. With `keep_previous: false` the previous secrets become invalid at once, and all"
     " tokens of the client are revoked within 10 s.",
-    **{**_ONE, "response": NewApiClient, "errors": ("gone", "conflict")},
+    response=NewApiClient,
+    errors=("gone", "conflict"),
 )
-def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
+def rotate_client_secret(tx: Transaction, request: Request[ApiClientRotation]) -> ResourceResponse:
     """Rotate the secret of an integration client."""
     keep = request.body.keep_previous
     changed, secret = client_service.rotate_secret(tx, _id(request), keep_previous=keep)
@@ -118,8 +129,8 @@ def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/api-clients/{id}/previous-secret",
     "End the previous secret",
+    _ONE,
     description="For a client that uses its new secret. Tokens stay valid.",
-    **_ONE,
 )
 def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete the previous secret of an integration client."""
@@ -128,5 +139,5 @@ def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
     )
 
 
-def _id(request: Request) -> str:
+def _id(request: Request[Any, Any]) -> str:
     return request.path_values["id"]

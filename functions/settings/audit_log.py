@@ -6,7 +6,7 @@ from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditEntry, AuditParameters, StoredEntry
 from shared.kernel.db.store import Store
 
-routes = Routes("settings")
+routes = Routes()
 
 
 @routes.declare(
@@ -20,7 +20,9 @@ routes = Routes("settings")
     description="Changes to API clients, users, roles, settings and stock, and who made them. An"
     " entry is written in the transaction of the change, and is never changed or deleted.",
 )
-def list_audit_log(store: Store, request: Request) -> ListResponse[StoredEntry]:
+def list_audit_log(
+    store: Store, request: Request[None, AuditParameters]
+) -> ListResponse[StoredEntry]:
     """List audit entries."""
     page = service.list_entries(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.entry)

@@ -1,7 +1,7 @@
 """Routes of users."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import credentials, service, views
 from shared.identity.users.models import (
     NewUser,
@@ -17,20 +17,21 @@ from shared.identity.users.models import (
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "errors": ("gone",)}
-_OWN = {**_ONE, "allows_self": True}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
+_OWN: OperationOptions = {**_ONE, "allows_self": True}
 
 
 def _view(record: Record[User]) -> User:
     return record.entity
 
 
-@routes.declare("GET", "/users", "List users", response=User, parameters=UserParameters, **_ALL)
-def list_users(store: Store, request: Request) -> ListResponse[User]:
+@routes.declare("GET", "/users", "List users", _ALL, response=User, parameters=UserParameters)
+def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
     """List users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
 
@@ -39,6 +40,7 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     "POST",
     "/users",
     "Create a user",
+    _ALL,
     response=NewUser,
     body=UserCreate,
     collects_problems=True,
@@ -47,11 +49,10 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     statuses=(201,),
     description="Users log in as `username@tenant`. Without `password` the service generates one,"
     " which only this response contains. A password has 12 to 256 characters.",
-    **_ALL,
 )
-def create_user(tx: Transaction, request: Request) -> ResourceResponse:
+def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""
-    record, made = service.create_user(tx, request.body, request.problems)
+    record, made = service.create_user(tx, request.body)
     return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
 
 
@@ -59,9 +60,9 @@ def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/users/{id}",
     "Get a user",
+    _OWN,
     response=User,
     description="Users can read their own record without a permission, also as `/users/me`.",
-    **_OWN,
 )
 def get_user(store: Store, request: Request) -> ResourceResponse:
     """Return a user."""
@@ -72,27 +73,25 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/users/{id}",
     "Change a user",
+    _ONE,
     response=User,
     body=UserChange,
     collects_problems=True,
     description="Fields that are not sent keep their values. Removing a role revokes the user's"
     " tokens within 10 s; `is_active: false` also ends the sessions.",
-    **_ONE,
 )
-def change_user(tx: Transaction, request: Request) -> ResourceResponse:
+def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
     """Change a user."""
-    return ResourceResponse(
-        service.change_user(tx, request.id, request.body, request.problems).entity
-    )
+    return ResourceResponse(service.change_user(tx, request.id, request.body).entity)
 
 
 @routes.declare(
     "DELETE",
     "/users/{id}",
     "Delete a user",
+    _ONE,
     response=User,
     description="The user's tokens and sessions end within 10 s. The user name becomes free.",
-    **_ONE,
 )
 def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a user; return it as it was before."""
@@ -103,6 +102,7 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/reset-password",
     "Reset a password",
+    _ONE,
     response=NewUser,
     body=PasswordReset,
     collects_problems=True,
@@ -110,11 +110,10 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     request_has_secret=True,
     description="Without `password` the service generates one, which only this response contains."
     " The user's tokens and sessions end within 10 s; two-step verification stays enabled.",
-    **_ONE,
 )
-def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
+def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
     """Set a new password for a user."""
-    record, made = service.reset_password(tx, request.id, request.body, request.problems)
+    record, made = service.reset_password(tx, request.id, request.body)
     return ResourceResponse(views.new_user(record.entity, made))
 
 
@@ -122,6 +121,7 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/password",
     "Change one's own password",
+    _OWN,
     response=User,
     body=PasswordChange,
     collects_problems=True,
@@ -130,11 +130,10 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     " revoked within 10 s and all sessions end, except the session of the request, whose refresh"
     " token stays valid. A wrong `current_password` is a problem of that field; more than 10"
     " attempts in a minute lead to 429.",
-    **_OWN,
 )
-def change_password(tx: Transaction, request: Request) -> ResourceResponse:
+def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) -> ResourceResponse:
     """Change the password of the calling user."""
-    found = credentials.change_password(tx, request.id, request.body, request.problems)
+    found = credentials.change_password(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 
@@ -142,12 +141,13 @@ def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp",
     "Enrol an authenticator app",
+    _OWN,
     response=TotpEnrolment,
     response_has_secret=True,
     description="Only this response contains the secret of the app and 10 recovery codes, each of"
     " which can replace a code once. Two-step verification is enabled when the first code is"
     " confirmed; until then, enrolling again replaces the secret and the recovery codes.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
 def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Enrol a second factor, which is pending until it is confirmed."""
@@ -158,16 +158,17 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp/confirm",
     "Enable two-step verification",
+    _OWN,
     response=User,
     body=TotpConfirmation,
     collects_problems=True,
     description="Confirms the enrolment with the current code of the app. All tokens and sessions"
     " of the user end within 10 s, because they began without a code.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
-def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
+def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -> ResourceResponse:
     """Confirm the second factor."""
-    found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
+    found = credentials.confirm_totp(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 
@@ -175,9 +176,9 @@ def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/users/{id}/totp",
     "Disable two-step verification",
+    _OWN,
     response=User,
     description="Also deletes a pending enrolment.",
-    **_OWN,
 )
 def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Disable two-step verification."""

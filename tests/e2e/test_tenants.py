@@ -1,4 +1,4 @@
-"""Tenants of one deployment: isolation and states."""
+"""Tenants of one deployment: isolation, states and plans."""
 
 import httpx
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from tests.e2e.answers import data, key, refused, walk
 from tests.e2e.conftest import Deployed
+from tests.e2e.responses import data, key, refused, walk
 
 _STATES = {
     "suspended": (402, "tenant_suspended"),
@@ -27,11 +27,11 @@ _LISTS = (
 )
 _WORK = ("/receipts", "/pickings", "/transfers")
 _MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
-"""Path of the list of a module → error code while the module is disabled."""
+"""Lists of modules, and the error code when the module is disabled."""
 
 
 @pytest.mark.parametrize("slug", _STATES)
-def test_client_of_an_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
+def test_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
     envelope = refused(stack.tenants[slug].ask_token(), *_STATES[slug])
     if slug == "moved":
         assert "https://wms.moved.example/api/v1" in envelope["message"]
@@ -39,7 +39,7 @@ def test_client_of_an_inactive_tenant_gets_no_token(stack: Deployed, slug: str) 
 
 @pytest.mark.usefixtures("operator")
 @pytest.mark.parametrize("slug", _STATES)
-def test_requests_of_an_inactive_tenant_are_refused(stack: Deployed, slug: str) -> None:
+def test_inactive_tenant_is_refused(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
     with tenant.client(token) as caller:
@@ -48,7 +48,7 @@ def test_requests_of_an_inactive_tenant_are_refused(stack: Deployed, slug: str) 
         refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
 
 
-def test_tenant_cannot_see_or_change_data_of_another_tenant(
+def test_lists_do_not_show_rows_of_another_tenant(
     acme: httpx.Client, beta: httpx.Client, run: str
 ) -> None:
     mine = data(acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Private"}), 201)
@@ -58,7 +58,7 @@ def test_tenant_cannot_see_or_change_data_of_another_tenant(
     for path in (*_LISTS, "/products"):
         newest = max(row["id"] for row in walk(acme, path, per_page=100))
         theirs = {row["id"] for row in walk(beta, path, per_page=100)}
-        assert newest not in theirs, "beta must have fewer rows than acme"
+        assert newest not in theirs, "the id must not exist in beta"
         refused(beta.get(f"{path}/{newest}"), 404, "not_found")
     number = mine["id"]
     refused(beta.patch(f"/products/{number}", json={"name": "Mine now"}), 404, "not_found")
@@ -66,7 +66,7 @@ def test_tenant_cannot_see_or_change_data_of_another_tenant(
     assert data(acme.get(f"/products/{number}")) == mine
 
 
-def test_tenants_can_use_the_same_item_codes_and_idempotency_keys(
+def test_codes_and_keys_are_scoped_to_the_tenant(
     acme: httpx.Client, beta: httpx.Client, run: str
 ) -> None:
     product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
@@ -77,9 +77,7 @@ def test_tenants_can_use_the_same_item_codes_and_idempotency_keys(
     assert data(acme.get(f"/products/{first['id']}"))["name"] == "Cable drum"
 
 
-def test_essentials_plan_includes_the_public_interface_without_modules(
-    mini: httpx.Client, run: str
-) -> None:
+def test_smallest_plan_has_the_public_api(mini: httpx.Client, run: str) -> None:
     created = mini.post("/products", json={"item_code": f"E2E-{run}", "name": "Cable drum"})
     product = data(created, 201)
     assert data(mini.get(created.headers["Location"])) == product

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.identity.users import totp
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 PASSWORD = "eleven green bottles"
 
@@ -73,24 +73,24 @@ def user_examples() -> Mapping[str, Example]:
             grows=audited,
         ),
         "DELETE /roles/{id}": Example(
-            200, prepare=_role, grows={"role": -1, **audited}, afterwards=410
+            200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410
         ),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
         "PATCH /users/{id}": Example(200, body=_USER_CHANGE, prepare=_user, grows=audited),
         "DELETE /users/{id}": Example(
-            200, prepare=_user, grows={"user": -1, **audited}, afterwards=410
+            200, prepare=_user, grows={"user": -1, **audited}, status_afterwards=410
         ),
         "POST /users/{id}/reset-password": Example(200, prepare=_user, grows=audited),
         "POST /users/{id}/password": Example(
             200, body=_NEW_PASSWORD, prepare=_user, grows=audited, own=True
         ),
-        "POST /users/{id}/totp": Example(200, prepare=_user, afterwards=405),
+        "POST /users/{id}/totp": Example(200, prepare=_user, status_afterwards=405),
         "POST /users/{id}/totp/confirm": Example(
             200,
             body={"code": "000000"},
             prepare=_enrolled,
             grows=audited,
-            fill=lambda values: {"code": code_of(values)},
+            dynamic_fields=lambda values: {"code": code_of(values)},
         ),
         "DELETE /users/{id}/totp": Example(200, prepare=_two_step, grows=audited),
     }

@@ -30,7 +30,8 @@ from shared.kernel.db.facets import fold
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import ErrorFactory, StaleRead, Transaction
-from shared.kernel.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Gone, NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 
 _COUNTERS: dict[str, tuple[str, LimitName]] = {
     "integration": ("clients", "integration_clients"),
@@ -108,9 +109,7 @@ def _last_shown(store: Store, cursor: str | None, clients: Sequence[Client]) -> 
         return None
 
 
-def create_client(
-    tx: Transaction, draft: ApiClientDraft, problems: Sequence[Problem] = ()
-) -> tuple[Client, str | None]:
+def create_client(tx: Transaction, draft: Checked[ApiClientDraft]) -> tuple[Client, str | None]:
     """Create a client, within the limits of the tenant's plan.
 
     Returns:
@@ -118,12 +117,10 @@ def create_client(
 
     Raises:
         NotFound: The tenant does not exist.
-        ValidationFailed: `problems`, which are known already, and those of the scopes.
+        ValidationFailed: The draft is invalid, or its scopes do not fit its kind.
         ServiceError: limit_reached, the plan allows no more clients.
     """
-    found = [*problems, *_scope_problems(draft, problems)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, _scope_problems(draft))
     _increment_client_count(tx, draft.kind)
     client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
@@ -149,8 +146,8 @@ def create_client(
     return client, secret
 
 
-def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Problem]:
-    if any(problem.field.partition(".")[0] in {"kind", "scopes"} for problem in known):
+def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
+    if invalid_fields(draft) & {"kind", "scopes"}:
         return []
     if draft.kind == "mobile":
         return [_NO_SCOPES] if draft.scopes else []
@@ -193,34 +190,31 @@ def _increment_client_count(tx: Transaction, kind: str) -> None:
     )
 
 
-def change_client(
-    tx: Transaction, client_id: str, change: ApiClientChange, problems: Sequence[Problem] = ()
-) -> Client:
+def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> Client:
     """Change the fields that were sent; removing a scope revokes the tokens of the client.
 
-    Raises NotFound, Gone, ValidationFailed.
+    Raises:
+        NotFound, Gone: There is no such client, or it is revoked.
+        ValidationFailed: The change is invalid, or gives scopes to a mobile application.
     """
-    known = get_client(tx.store, client_id)
+    client = get_client(tx.store, client_id)
     sent = change.model_fields_set
-    found = list(problems)
-    if known.kind == "mobile" and "scopes" in sent and change.scopes:
-        found.append(_NO_SCOPES)
-    if found:
-        raise ValidationFailed(found)
-    name = change.name if "name" in sent else known.name
-    scopes = frozenset(change.scopes) if "scopes" in sent else known.scopes
+    gives_scopes = client.kind == "mobile" and "scopes" in sent and change.scopes
+    change = ensure_valid(change, [_NO_SCOPES] if gives_scopes else [])
+    name = change.name if "name" in sent else client.name
+    scopes = frozenset(change.scopes) if "scopes" in sent else client.scopes
     changes: dict[str, tuple[object, object]] = {}
-    if name != known.name:
-        changes["name"] = (known.name, name)
-    if scopes != known.scopes:
-        changes["scopes"] = (sorted(known.scopes), sorted(scopes))
+    if name != client.name:
+        changes["name"] = (client.name, name)
+    if scopes != client.scopes:
+        changes["scopes"] = (sorted(client.scopes), sorted(scopes))
     if not changes:
-        return known
-    changed = replace(known, name=name, scopes=scopes)
-    if known.scopes - scopes:
+        return client
+    changed = replace(client, name=name, scopes=scopes)
+    if client.scopes - scopes:
         changed = _revoke_tokens(tx, changed)
     audit.record(tx, "client.changed", "client", client_id, changes=changes)
-    return _put_next_version(tx, known, changed)
+    return _put_next_version(tx, client, changed)
 
 
 def rotate_secret(

@@ -33,7 +33,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
     scope: str | None,
     permission: str | None,
     write: bool,
-    open_to_mobile: bool,
+    allows_mobile: bool,
     own: bool = False,
 ) -> None:
     """Raise an error unless a caller may use a route.
@@ -43,7 +43,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         scope: The scope that an integration client needs; None if any valid token is enough.
         permission: The permission that a user needs; None if any valid token is enough.
         write: Whether the route changes data. Such a route needs a scope and a permission.
-        open_to_mobile: Whether tokens of mobile applications, and of users with two-step
+        allows_mobile: Whether tokens of mobile applications, and of users with two-step
             verification who gave no code, may use the route (GET /products).
         own: Whether the request is about the calling user, who then needs no permission.
 
@@ -59,7 +59,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         if scope and scope not in caller.scopes:
             raise MissingScope(scope)
         return
-    if (caller.kind == "mobile" or not caller.second_factor) and not open_to_mobile:
+    if (caller.kind == "mobile" or not caller.second_factor) and not allows_mobile:
         raise ClientNotAllowed
     if permission and not own and permission not in caller.permissions:
         raise Forbidden(permission)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from shared.kernel.config import config
 from shared.kernel.errors import (
+    CODES,
     FeatureNotInPlan,
     ServiceError,
     TenantCancelled,
@@ -27,8 +28,15 @@ type LimitName = Literal[
 PUBLIC_API = "api.public.enabled"
 WEBHOOKS = "webhooks.enabled"
 
-MODULES = frozenset({"waves", "transfer_orders", "bulk_import"})
-"""Modules that can be enabled per tenant, in every plan."""
+MODULE_ERRORS: Mapping[str, str] = {
+    "waves": "not_found",
+    "transfer_orders": "transfer_orders_disabled",
+    "bulk_import": "bulk_import_disabled",
+}
+"""Module → error code of its routes while the module is disabled. A module can be enabled per
+tenant, in every plan."""
+
+MODULES = frozenset(MODULE_ERRORS)
 
 SLUG = r"[a-z][a-z0-9-]{1,30}[a-z0-9]"
 """Regular expression of a tenant's slug, which is also a DNS label."""
@@ -177,6 +185,17 @@ def gets_webhooks(tenant: Tenant) -> bool:
 def has_module(tenant: Tenant, name: str) -> bool:
     """Return whether the module `name` (one of MODULES) is enabled."""
     return name in tenant.modules
+
+
+def ensure_module(tenant: Tenant, name: str) -> None:
+    """Raise an error unless a module (one of MODULES) is enabled.
+
+    Raises:
+        ServiceError: The error code of the module.
+    """
+    if not has_module(tenant, name):
+        code = MODULE_ERRORS[name]
+        raise ServiceError(CODES[code].meaning, code)
 
 
 def limit_reached(tenant: Tenant, limit: LimitName, used: int) -> ServiceError:

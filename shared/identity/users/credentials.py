@@ -1,6 +1,5 @@
 """Use cases of a user's own credentials: changing the password, two-step verification."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
@@ -11,33 +10,31 @@ from shared.identity.users.service import get_account, password_problems, revoke
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def change_password(
-    tx: Transaction, number: int, change: PasswordChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the password of the calling user.
+def change_password(tx: Transaction, number: int, change: Checked[PasswordChange]) -> Record[User]:
+    """Change the password of the caller.
 
-    All tokens are revoked and all sessions end, except the session of the caller's token. Raises
-    NotFound, Gone, ValidationFailed (also if the current password is wrong), and ServiceError
-    forbidden (the caller is not this user) or rate_limited.
+    The user's tokens are revoked and all sessions end, except the session of the caller's token.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or the current password is wrong.
+        ServiceError: forbidden if the caller is not this user; rate_limited after too many checks
+            of the current password.
     """
     account = get_account(tx, number)
     if tx.caller is None or tx.caller.user_id != number:
         message = "Only the user can change this password; an administrator can reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
-    found = [
-        *problems,
-        *password_problems(tx.store.slug, "new_password", change.new_password, user.username),
-    ]
-    current: str | None = change.current_password  # None if the field is not valid
-    if current is not None:
+    found = password_problems(tx.store.slug, "new_password", change.new_password, user.username)
+    if change.current_password is not None:
         password_check_limit.ensure_allowed(tx.store, number, tx.now_ms / 1000)
-        if not passwords.verify(current, login.password):
+        if not passwords.verify(change.current_password, login.password):
             found.append(Problem("current_password", "is not the current password"))
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, found)
     after = replace(login, password=passwords.hash_password(change.new_password))
     revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
     audit(tx, "user.password_changed", "user", number, details={"username": user.username})
@@ -64,13 +61,16 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
 
 
 def confirm_totp(
-    tx: Transaction, number: int, given: TotpConfirmation, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, confirmation: Checked[TotpConfirmation]
 ) -> Record[User]:
     """Enable two-step verification with the first code of the authenticator app.
 
-    The user's tokens are revoked and the sessions end, because they began without a code. Raises
-    NotFound, Gone, Conflict if there is no pending second factor, and ValidationFailed if the code
-    is wrong.
+    All tokens and sessions of the user end, because they were issued without a code.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        Conflict: Two-step verification is enabled, or there is no enrolment to confirm.
+        ValidationFailed: The code is invalid or wrong.
     """
     account = get_account(tx, number)
     user, login = account.record.entity, account.login
@@ -80,17 +80,15 @@ def confirm_totp(
         raise Conflict(
             f"The user {user.username} has no second factor to confirm; enrol one first."
         )
-    if problems:
-        raise ValidationFailed(problems)
-    after = second_factor.confirm(tx.store.slug, login, given.code, tx.now_ms / 1000)
+    code = ensure_valid(confirmation).code
+    after = second_factor.confirm(tx.store.slug, login, code, tx.now_ms / 1000)
     if after is None:
         raise ValidationFailed(
             [Problem("code", "is not the current code of the authenticator app")]
         )
     revoke_user_tokens(tx, login, after.end_sessions())
     audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": True})
 
 
 def remove_totp(tx: Transaction, number: int) -> Record[User]:
@@ -106,8 +104,7 @@ def remove_totp(tx: Transaction, number: int) -> Record[User]:
     if not login.two_step:
         return account.record
     audit(tx, "user.totp_removed", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": False, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": False})
 
 
 def _already_enabled(user: User) -> Conflict:

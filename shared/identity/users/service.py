@@ -17,27 +17,24 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import NotFound, Problem, ValidationFailed
+from shared.kernel.errors import NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_user(
-    tx: Transaction, draft: UserCreate, problems: Sequence[Problem] = ()
-) -> tuple[Record[User], str | None]:
-    """Create a user; return the password that was made for them, None when one was given.
+def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
+    """Create a user; return it with the generated password, or None when the draft has one.
 
-    `problems` are what is already known to be wrong with the body; then nothing is created
-    and all problems are raised together. Raises ValidationFailed, also when the name is taken,
-    a role does not exist, or the password is none that may be chosen.
+    Raises:
+        ValidationFailed: The draft is invalid, the user name is taken, a role does not exist,
+            or the password is not allowed.
     """
     found = [
-        *problems,
         *_name_taken(tx.store, draft.username),
         *_unknown_roles(tx.store, draft.roles),
         *password_problems(tx.store.slug, "password", draft.password, draft.username),
     ]
-    if found:
-        raise ValidationFailed(found)
-    password, made = _given_or_generated(draft.password)
+    draft = ensure_valid(draft, found)
+    password, generated = _given_or_generated(draft.password)
     number = tx.next_id(USERS.kind)
     user = User(
         id=number,
@@ -54,22 +51,22 @@ def create_user(
     logins.save(tx, None, Login(number, passwords.hash_password(password)))
     _change_role_counts(tx, rules.role_count_changes((), user.roles))
     audit(tx, "user.created", "user", number, details=_audit_details(user) | {"roles": user.roles})
-    return USERS.insert(tx, number, user), made
+    return USERS.insert(tx, number, user), generated
 
 
-def change_user(
-    tx: Transaction, number: int, change: UserChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the fields that were sent. Raises NotFound, Gone, ValidationFailed.
+def change_user(tx: Transaction, number: int, change: Checked[UserChange]) -> Record[User]:
+    """Change the fields that were sent.
 
     Removing a role revokes the user's tokens; disabling the user also ends the sessions.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or a role does not exist.
     """
     account = get_account(tx, number)
     before = account.record.entity
+    change = ensure_valid(change, _unknown_roles(tx.store, change.roles))
     sent = change.model_dump(exclude_unset=True)
-    found = [*problems, *_unknown_roles(tx.store, sent.get("roles"))]
-    if found:
-        raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     moved = rules.role_count_changes(before.roles, after.roles)
     _change_role_counts(tx, moved)
@@ -97,26 +94,24 @@ def delete_user(tx: Transaction, number: int) -> Record[User]:
 
 
 def reset_password(
-    tx: Transaction, number: int, wish: PasswordReset, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, reset: Checked[PasswordReset]
 ) -> tuple[Record[User], str | None]:
-    """Set a new password; return the user and the generated password, None if one was given.
+    """Set a new password; return the user and the generated password, None if `reset` has one.
 
-    The user's tokens are revoked and the sessions end; the second factor stays. Raises NotFound,
-    Gone, ValidationFailed.
+    The user's tokens are revoked and the sessions end; the second factor stays.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The password is invalid or not allowed.
     """
     account = get_account(tx, number)
     user = account.record.entity
-    found = [
-        *problems,
-        *password_problems(tx.store.slug, "password", wish.password, user.username),
-    ]
-    if found:
-        raise ValidationFailed(found)
-    password, made = _given_or_generated(wish.password)
+    found = password_problems(tx.store.slug, "password", reset.password, user.username)
+    password, generated = _given_or_generated(ensure_valid(reset, found).password)
     after = replace(account.login, password=passwords.hash_password(password)).end_sessions()
     revoke_user_tokens(tx, account.login, after)
     audit(tx, "user.password_reset", "user", number, details=_audit_details(user))
-    return account.record, made
+    return account.record, generated
 
 
 def get_user(store: Store, number: int) -> Record[User]:
@@ -167,7 +162,7 @@ def _change_role_counts(tx: Transaction, changes: Mapping[int, int]) -> None:
 
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
-    """Return a problem if the user name is taken; `username` is None if it is not valid."""
+    """Return a problem when a user has the name; `username` is None when it is invalid."""
     if username is None or not repository.username_taken(store, username):
         return []
     return [Problem("username", "is already taken by another user")]
@@ -181,7 +176,7 @@ def _unknown_roles(store: Store, role_ids: Sequence[int] | None) -> list[Problem
 def password_problems(
     tenant: str, field: str, password: str | None, username: str | None
 ) -> list[Problem]:
-    """Return the problem of a new password, if any; `password` is None if not sent or not valid."""
+    """Return what is wrong with a new password; None when it is absent or invalid."""
     if password is None:
         return []
     wrong = passwords.password_problem(password, username=username or "", tenant=tenant)
