@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shared.identity.auth import signing
-from shared.identity.auth.keys import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
+from shared.identity.auth.key_ring import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
 from shared.identity.auth.tokens import LIFETIME
 from shared.identity.tenancy.directory import read
 from shared.kernel.aws import client

@@ -8,7 +8,7 @@ import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import WINDOW_MS, RateLimiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import PLANS, Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.store import Store

@@ -9,12 +9,12 @@ from itertools import product
 import pytest
 
 from operations.api_clients import create_client
-from shared.identity.auth import failures
+from shared.identity.auth import attempt_limits
 from tests import faults
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import Answer, ask, enrol, give_back, hire, renew
+from tests.integration.user_grants.oauth_requests import Answer, ask, enrol, give_back, hire, renew
 from tests.stack import deployed
 
 _TRIES, _QUICK_TRIES = 200, 40
@@ -42,7 +42,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             "PER_USER_EVERYWHERE",
             "PER_ADDRESS",
         ):
-            patch.setattr(failures, limit, sys.maxsize)
+            patch.setattr(attempt_limits, limit, sys.maxsize)
         with deployed(patch):
             times = _times(_QUICK_TRIES if quick else _TRIES)
     return [costs, times]

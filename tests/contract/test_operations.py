@@ -9,7 +9,7 @@ import pytest
 
 from operations.provisioning import create_tenant, set_requests_per_minute, set_state
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
 from tests.contract.interface import DOCUMENTED, FEATURES, KEY_REQUIRED, MODULES, REQUIRED_ACCESS

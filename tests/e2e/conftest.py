@@ -23,7 +23,7 @@ from local.settings import REGION, aws_environment
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import Bucket

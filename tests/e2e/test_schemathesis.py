@@ -9,7 +9,7 @@ import schemathesis
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.conftest import Deployed, operator_access

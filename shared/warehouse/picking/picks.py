@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
@@ -13,7 +14,7 @@ from shared.warehouse.documents.models import Progress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import Substitution, Taking
+from shared.warehouse.picking.rules import Taking
 from shared.warehouse.picking.service import finished, record_exit_progress, work_of_exits
 from shared.warehouse.stock.ledger import Ledger, place_of
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
+from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.warehouse.documents.models import Document
@@ -17,9 +17,6 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     StoredPickingLine,
 )
-
-type Substitution = Literal["none", "position", "batch", "any"]
-"""What may be picked instead of what was allocated."""
 
 NONE = Decimal(0)
 

@@ -166,9 +166,9 @@ def test_the_life_of_a_domain(company: Company) -> None:
     [
         (["add", "nobody", HOST], "The tenant nobody does not exist"),
         (["add", "beta", HOST], f"The host {HOST} belongs to another tenant"),
-        (["add", "acme", "10.0.0.1"], "host: a host name"),
+        (["add", "acme", "10.0.0.1"], "host: must be a lower-case host name"),
         (["list", "nobody"], "The tenant nobody does not exist"),
-        (["remove", "*"], "host: a host name"),
+        (["remove", "*"], "host: must be a lower-case host name"),
     ],
 )
 def test_a_refusal_says_why(company: Company, arguments: list[str], message: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.gateway import Erp

@@ -7,7 +7,7 @@ import pytest
 from operations import provisioning
 from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from tests import quick_moto

@@ -1,4 +1,4 @@
-"""A session goes on by refresh tokens, each of which works once."""
+"""The refresh token grant and the rotation of refresh tokens."""
 
 from functools import partial
 
@@ -14,37 +14,44 @@ from shared.identity.tenancy.directory import directory, read, tenant_key
 from shared.identity.users import credentials, service
 from shared.identity.users.models import PasswordReset, RoleChange, UserChange
 from shared.identity.users.roles import change_role
-from shared.identity.users.sessions import LIFETIME, session_key, session_of
+from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import Person, caller_of, enrol, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    caller_of,
+    enrol,
+    hire,
+    is_good,
+    renew,
+)
 from tests.stack import Stack
 
-WRONG = (400, "invalid_grant")
+INVALID_GRANT = (400, "invalid_grant")
 
 
-def marks(slug: str = "acme") -> set[str]:
+def revocation_keys(slug: str = "acme") -> set[str]:
     item = read(tenant_key(slug))
     assert item
     return set(item["revoked"]["M"])
 
 
-def reuses() -> list[str | None]:
-    """Targets of the entries of the audit log that tell of a reuse."""
+def reused_sessions() -> list[str | None]:
+    """Return the ids of the sessions that the audit log reports as reused."""
     parameters = AuditParameters(action="session.reused")
     page = list_entries(store_for("acme"), parameters, "UTC")
     return [record.entity.target.id for record in page.records]
 
 
-def changed(token: str, at: int) -> str:
-    """The same token with another character at a place."""
+def with_changed_character(token: str, at: int) -> str:
+    """Return the token with another character at the index `at`."""
     other = "A" if token[at] != "A" else "B"
     return token[:at] + other + token[at:][1:]
 
 
-def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: Person) -> None:
-    first = anna.sign_in()
+def test_refresh_returns_new_tokens_of_the_same_session(user: ExampleUser) -> None:
+    first = user.sign_in()
     second = renew(first.refresh_token)
     third = renew(second.refresh_token)
     texts = {answer.refresh_token for answer in (first, second, third)}
@@ -55,41 +62,41 @@ def test_a_refresh_token_gets_new_tokens_of_the_same_session(anna: Person) -> No
     assert all(is_good(answer.access_token) for answer in (first, second, third))
 
 
-def test_a_token_used_twice_ends_the_session_and_what_came_from_it(anna: Person) -> None:
-    first, other = anna.sign_in(), anna.sign_in()
+def test_reused_refresh_token_ends_the_session_and_revokes_its_tokens(user: ExampleUser) -> None:
+    first, other = user.sign_in(), user.sign_in()
     second = renew(first.refresh_token)
-    assert renew(first.refresh_token).outcome == WRONG
-    assert renew(second.refresh_token).outcome == WRONG
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
+    assert renew(second.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
     assert not is_good(second.access_token)
     session = caller_of(first.access_token).session
-    assert marks() == {f"session:{session}"}
-    assert reuses() == [session]
-    # the same user elsewhere does not notice
+    assert revocation_keys() == {f"session:{session}"}
+    assert reused_sessions() == [session]
+    # other sessions of the user are not affected
     assert is_good(other.access_token)
     assert renew(other.refresh_token).status == 200
 
 
-def test_an_old_token_of_the_session_is_a_reuse_too(anna: Person) -> None:
-    tokens = [anna.sign_in().refresh_token]
+def test_any_previous_refresh_token_of_the_session_is_a_reuse(user: ExampleUser) -> None:
+    tokens = [user.sign_in().refresh_token]
     for _ in range(5):
         tokens.append(renew(tokens[-1]).refresh_token)
-    assert renew(tokens[0]).outcome == WRONG
-    assert renew(tokens[-1]).outcome == WRONG
-    assert len(reuses()) == 1
+    assert renew(tokens[0]).outcome == INVALID_GRANT
+    assert renew(tokens[-1]).outcome == INVALID_GRANT
+    assert len(reused_sessions()) == 1
 
 
-def test_who_knows_a_session_cannot_end_it(anna: Person) -> None:
-    """The session's id is in every access token."""
-    token = anna.sign_in().refresh_token
+def test_session_id_alone_cannot_end_a_session(user: ExampleUser) -> None:
+    """Every access token contains the id of the session."""
+    token = user.sign_in().refresh_token
     family = token.rindex(".") + 1
-    for forged in (changed(token, family), token[:family] + "A" * 65):
-        assert renew(forged).outcome == WRONG
-    assert marks() == set()
+    for forged in (with_changed_character(token, family), token[:family] + "A" * 65):
+        assert renew(forged).outcome == INVALID_GRANT
+    assert revocation_keys() == set()
     assert renew(token).status == 200
 
 
-NO_TOKENS = {
+INVALID_TOKENS = {
     "nothing like it": "x",
     "an access token": "a.b.c",
     "no session": "str_acme.1-" + "0" * 24 + "." + "A" * 65,
@@ -107,44 +114,44 @@ NO_TOKENS = {
 }
 
 
-@pytest.mark.parametrize("name", NO_TOKENS)
-def test_what_is_no_refresh_token_is_refused(name: str, stack: Stack) -> None:
+@pytest.mark.parametrize("name", INVALID_TOKENS)
+def test_malformed_refresh_token_is_refused(name: str, stack: Stack) -> None:
     assert stack
-    assert renew(NO_TOKENS[name]).outcome == WRONG
-    assert marks() == set()
+    assert renew(INVALID_TOKENS[name]).outcome == INVALID_GRANT
+    assert revocation_keys() == set()
 
 
-def test_no_token_and_a_scope_are_the_clients_mistakes(anna: Person) -> None:
+def test_missing_token_and_scope_are_refused(user: ExampleUser) -> None:
     assert renew("").outcome == (400, "invalid_request")
-    token = anna.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     assert renew(token, scope="products:read").outcome == (400, "invalid_scope")
     assert renew(token).status == 200
 
 
-def test_a_session_of_another_tenant_is_unknown_at_an_address_of_ones_own(anna: Person) -> None:
-    token = anna.sign_in().refresh_token
-    assert renew(token.replace("str_acme.", "str_beta.")).outcome == WRONG
+def test_refresh_token_is_refused_at_the_host_of_another_tenant(
+    user: ExampleUser,
+) -> None:
+    token = user.sign_in().refresh_token
+    assert renew(token.replace("str_acme.", "str_beta.")).outcome == INVALID_GRANT
     set_address("beta", host="wms.beta.test")
     directory.forget()
-    assert renew(token, host="wms.beta.test").outcome == WRONG
+    assert renew(token, host="wms.beta.test").outcome == INVALID_GRANT
     assert renew(token).status == 200
 
 
-def test_a_session_lasts_thirty_days_from_its_last_use(anna: Person, clock: Clock) -> None:
-    token = anna.sign_in().refresh_token
+def test_session_expires_thirty_days_after_its_last_use(user: ExampleUser, clock: Clock) -> None:
+    token = user.sign_in().refresh_token
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
     clock.advance(LIFETIME - 60)
     token = renew(token).refresh_token
     clock.advance(LIFETIME + 1)
-    # DynamoDB has not removed it yet
-    assert renew(token).outcome == WRONG
+    # DynamoDB has not deleted the item yet
+    assert renew(token).outcome == INVALID_GRANT
 
 
-def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
-    anna: Person, stack: Stack
-) -> None:
-    token = anna.sign_in().refresh_token
+def test_stored_session_does_not_contain_the_refresh_token(user: ExampleUser, stack: Stack) -> None:
+    token = user.sign_in().refresh_token
     secret = token[token.rindex(".") + 1 :]
     text = repr(stack.items())
     assert secret not in text
@@ -155,102 +162,102 @@ def test_what_the_session_is_stored_by_is_worth_nothing_to_a_thief(
 # Applications
 
 
-def test_an_applications_session_needs_the_application(anna: Person) -> None:
+def test_session_of_an_application_requires_the_application(user: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     erp = create_client("acme", "ERP")
-    token = anna.sign_in(client_id=app.client_id).refresh_token
-    assert renew(token).outcome == WRONG
-    assert renew(token, client_id=other.client_id).outcome == WRONG
+    token = user.sign_in(client_id=app.client_id).refresh_token
+    assert renew(token).outcome == INVALID_GRANT
+    assert renew(token, client_id=other.client_id).outcome == INVALID_GRANT
     assert renew(token, client_id="stm_acme_" + "0" * 24).outcome == (401, "invalid_client")
     assert renew(token, **erp._asdict()).outcome == (400, "unauthorized_client")
-    own = anna.sign_in().refresh_token
-    assert renew(own, client_id=app.client_id).outcome == WRONG
+    own = user.sign_in().refresh_token
+    assert renew(own, client_id=app.client_id).outcome == INVALID_GRANT
     good = renew(token, client_id=app.client_id)
     assert caller_of(good.access_token).kind == "mobile"
 
 
-def test_a_revoked_application_takes_its_sessions_along(anna: Person) -> None:
+def test_revoking_an_application_ends_its_sessions(user: ExampleUser) -> None:
     app = create_mobile_client("acme", "Scanner")
-    first = anna.sign_in(client_id=app.client_id)
+    first = user.sign_in(client_id=app.client_id)
     revoke_client(app.client_id)
     assert not is_good(first.access_token)
     again = renew(first.refresh_token, client_id=app.client_id)
     assert again.outcome == (401, "invalid_client")
 
 
-# What happened to the user meanwhile
+# Changes of the user
 
 
-def test_a_disabled_user_is_out_until_they_sign_in_anew(anna: Person) -> None:
-    first = anna.sign_in()
+def test_disabled_user_must_sign_in_again_after_being_enabled(user: ExampleUser) -> None:
+    first = user.sign_in()
     store = store_for("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
-        run_transaction(store, partial(service.change_user, number=anna.id, change=change))
-        assert renew(first.refresh_token).outcome == WRONG
+        run_transaction(store, partial(service.change_user, number=user.id, change=change))
+        assert renew(first.refresh_token).outcome == INVALID_GRANT
         assert not is_good(first.access_token)
-    # what is issued in the same second as the mark is good
-    assert is_good(anna.sign_in().access_token)
+    # a token issued in the same second as the entry is valid
+    assert is_good(user.sign_in().access_token)
 
 
-def test_a_new_password_ends_the_sessions_of_the_old_one(anna: Person) -> None:
-    first = anna.sign_in()
+def test_new_password_ends_all_sessions(user: ExampleUser) -> None:
+    first = user.sign_in()
     new = PasswordReset(password="another horse battery staple")
-    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, anna.id, new))
-    assert renew(first.refresh_token).outcome == WRONG
+    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, user.id, new))
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
     assert not is_good(first.access_token)
-    assert anna.sign_in().outcome == WRONG
-    anna.password = "another horse battery staple"
-    again = anna.sign_in()
+    assert user.sign_in().outcome == INVALID_GRANT
+    user.password = "another horse battery staple"
+    again = user.sign_in()
     assert is_good(again.access_token)
     assert is_good(renew(again.refresh_token).access_token)
 
 
-def test_a_deleted_user_is_out(anna: Person) -> None:
-    first = anna.sign_in()
-    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, anna.id))
-    assert renew(first.refresh_token).outcome == WRONG
-    assert anna.sign_in().outcome == WRONG
+def test_deleting_a_user_ends_sessions_and_tokens(user: ExampleUser) -> None:
+    first = user.sign_in()
+    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, user.id))
+    assert renew(first.refresh_token).outcome == INVALID_GRANT
+    assert user.sign_in().outcome == INVALID_GRANT
     assert not is_good(first.access_token)
 
 
-def test_rights_are_those_of_the_moment(anna: Person) -> None:
-    first = anna.sign_in()
+def test_refreshed_token_has_the_present_permissions(user: ExampleUser) -> None:
+    first = user.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
-    run_transaction(store_for("acme"), lambda tx: change_role(tx, anna.roles[0], fewer))
+    run_transaction(store_for("acme"), lambda tx: change_role(tx, user.roles[0], fewer))
     assert not is_good(first.access_token)
     second = renew(first.refresh_token)
     assert caller_of(second.access_token).permissions == {"entries.manage"}
     assert is_good(second.access_token)
 
 
-def test_the_second_factor_follows_the_session_and_the_user(anna: Person) -> None:
-    enrol(anna)
-    without, with_code = anna.sign_in(), anna.sign_in(otp=anna.code())
+def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUser) -> None:
+    enrol(user)
+    without, with_code = user.sign_in(), user.sign_in(otp=user.code())
     again, proven = renew(without.refresh_token), renew(with_code.refresh_token)
     assert not caller_of(again.access_token).second_factor
     assert caller_of(proven.access_token).second_factor
-    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, anna.id))
+    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, user.id))
     assert caller_of(renew(again.refresh_token).access_token).second_factor
 
 
-def test_a_crowd_of_reuses_leaves_one_mark_per_user(
-    anna: Person, monkeypatch: pytest.MonkeyPatch
+def test_many_reuses_add_one_revocation_entry_per_user(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocations, "CAPACITY", 2)
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
     for _ in range(5):
-        first = anna.sign_in()
+        first = user.sign_in()
         renew(first.refresh_token)
         renew(first.refresh_token)
         directory.forget()
-    assert len(marks()) == 3
-    assert f"user:{anna.id}" in marks()
+    assert len(revocation_keys()) == 3
+    assert f"user:{user.id}" in revocation_keys()
 
 
-# What it costs
+# AWS calls
 
 
-def test_a_refresh_costs_five_round_trips_warm(anna: Person, aws_faults: AwsFaults) -> None:
-    token = renew(anna.sign_in().refresh_token).refresh_token
+def test_warm_refresh_takes_five_round_trips(user: ExampleUser, aws_faults: AwsFaults) -> None:
+    token = renew(user.sign_in().refresh_token).refresh_token
     with aws_faults.recorded() as made:
         assert renew(token).status == 200
     assert made.operations == [
@@ -262,13 +269,13 @@ def test_a_refresh_costs_five_round_trips_warm(anna: Person, aws_faults: AwsFaul
     ]
 
 
-def test_a_session_is_stored_with_its_end(anna: Person) -> None:
-    answer = anna.sign_in()
+def test_session_is_stored_with_its_expiry(user: ExampleUser) -> None:
+    answer = user.sign_in()
     session = caller_of(answer.access_token).session
     assert session
     item = store_for("acme").get(session_key(session))
     assert item
-    found = session_of(item)
+    found = session_from_item(item)
     assert found
     assert found.expires_at - found.created_at == LIFETIME
-    assert hire("berta").id != found.user_id == anna.id
+    assert hire("berta").id != found.user_id == user.id

@@ -1,4 +1,4 @@
-"""Whatever dies at whichever call: the count of clients is true, and no secret is lost."""
+"""Interrupted changes of API clients: the counters stay exact and no secret is lost."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,16 @@ import pytest
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp, Response
-from tests.integration.settings.desk import counted, created, works
+from tests.integration.settings.api_client_requests import (
+    create_api_client,
+    secret_works,
+    stored_client_counts,
+)
 from tests.integration.write_settings import ERP
 from tests.stack import Stack
 
 _AFTER_A_DEATH = 61
-"""Seconds; the claim of a dead process has run out by then."""
+"""Seconds after which the idempotency claim of an interrupted request has expired."""
 
 type Act = Callable[[Erp, dict[str, Any]], Response]
 
@@ -25,19 +29,19 @@ _ACTS: dict[str, Act] = {
 
 
 def _true_count(stack: Stack, erp: Erp) -> int:
-    """How many clients there are, which is how many are counted."""
+    """Return the number of clients; check that the stored counter is equal."""
     total: int = erp.get("/api-clients").json()["meta"]["total"]
-    assert counted(stack) == (total, 0)
+    assert stored_client_counts(stack) == (total, 0)
     return total
 
 
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("kind", [kill_before, kill_after])
-def test_who_dies_is_repeated_under_the_same_key(
+def test_interrupted_request_can_be_retried_with_the_same_key(
     act: str, kind: Callable[[int], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp = stack.erp()
-    made = created(erp)
+    made = create_api_client(erp)
     as_prepared = stack.keep()
     with aws_faults.recorded() as seen:
         _ACTS[act](erp, made)
@@ -53,20 +57,20 @@ def test_who_dies_is_repeated_under_the_same_key(
         assert answer.status == (201 if act == "create" else 200), answer.text
         assert _true_count(stack, erp) == {"create": 2, "rotate": 1, "revoke": 0}[act]
         if act != "revoke":
-            assert works(stack, answer.data["id"], answer.data["client_secret"])
-            assert works(stack, made["id"], made["client_secret"])
+            assert secret_works(stack, answer.data["id"], answer.data["client_secret"])
+            assert secret_works(stack, made["id"], made["client_secret"])
         else:
-            assert not works(stack, made["id"], made["client_secret"])
+            assert not secret_works(stack, made["id"], made["client_secret"])
 
 
 @pytest.mark.parametrize("act", _ACTS)
 @pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(3)])
-def test_what_is_tried_again_is_done_once(
+def test_retried_calls_take_effect_once(
     act: str, fault: Callable[[], Fault], stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     erp = stack.erp()
-    made = created(erp)
+    made = create_api_client(erp)
     with aws_faults.faulty(fault()):
         assert _ACTS[act](erp, made).status in {200, 201}
     assert _true_count(stack, erp) == {"create": 2, "rotate": 1, "revoke": 0}[act]

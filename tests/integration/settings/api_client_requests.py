@@ -1,4 +1,4 @@
-"""Whoever manages clients, and the clients at the token route."""
+"""Requests of administrators to /api-clients, and token requests of the clients."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -12,8 +12,8 @@ from tests.stack import Stack
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def ask(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
-    """Ask for a token of an integration client."""
+def request_token(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
+    """Request a token for an integration client."""
     form = {
         "grant_type": "client_credentials",
         "client_id": client_id,
@@ -24,41 +24,41 @@ def ask(stack: Stack, client_id: str, secret: str, scope: str = "") -> Response:
     return stranger.post("/oauth/token", raw=urlencode(form), headers=_FORM)
 
 
-def works(stack: Stack, client_id: str, secret: str) -> bool:
-    """Tell whether a secret gets a token."""
-    answer = ask(stack, client_id, secret)
+def secret_works(stack: Stack, client_id: str, secret: str) -> bool:
+    """Return whether a token request with the secret succeeds."""
+    answer = request_token(stack, client_id, secret)
     assert answer.status in {200, 401}, answer.text
     return answer.status == 200
 
 
-def signed_in(stack: Stack, client_id: str, secret: str) -> Erp:
-    """Return the ERP with a token that it was granted."""
-    answer = ask(stack, client_id, secret)
+def erp_with_token(stack: Stack, client_id: str, secret: str) -> Erp:
+    """Return an ERP with a newly issued token."""
+    answer = request_token(stack, client_id, secret)
     assert answer.status == 200, answer.text
     return Erp(stack.gateway, answer.json()["access_token"])
 
 
-def ten_seconds_later() -> None:
-    """Have every door read tenants anew."""
+def expire_tenant_cache() -> None:
+    """Empty the cache of tenants, as after ten seconds."""
     directory.forget()
 
 
-def created(erp: Erp, **more: object) -> dict[str, Any]:
-    """Create a client; the answer with its secret."""
+def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:
+    """Create a client; return the response data with the secret."""
     answer = erp.post("/api-clients", {**ERP, **more})
     assert answer.status == 201, answer.text
     data: dict[str, Any] = answer.data
     return data
 
 
-def problems(answer: Any) -> list[str]:
-    """Fields that are wrong."""
+def problem_fields(answer: Any) -> list[str]:
+    """Return the fields of the problems of a validation error."""
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     return [one["field"] for one in answer.json()["errors"]]
 
 
-def counted(stack: Stack) -> tuple[int, int]:
-    """How many integration clients and mobile applications the tenant is counted to have."""
+def stored_client_counts(stack: Stack) -> tuple[int, int]:
+    """Return the tenant's stored counters of integration clients and mobile applications."""
     (item,) = (
         item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
     )

@@ -1,4 +1,4 @@
-"""Where users ask for tokens: people to sign in, and what they send."""
+"""Users for tests, and their requests to the OAuth endpoints."""
 
 import base64
 import json
@@ -25,13 +25,13 @@ from shared.kernel.errors import Unauthenticated
 
 FORM = "application/x-www-form-urlencoded"
 PASSWORD = "correct horse battery staple"
-ADDRESS = "203.0.113.7"
+SOURCE_IP = "203.0.113.7"
 HOST = "api.stowage.test"
-_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+_METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 
 
 class Answer(NamedTuple):
-    """What the token routes answered."""
+    """A response of an OAuth endpoint."""
 
     status: int
     headers: dict[str, str]
@@ -39,35 +39,35 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> tuple[int, str]:
-        """Status, and the code of the refusal."""
+        """The status and the error code, empty for a success."""
         error = (self.body or {}).get("error", "")
         return self.status, error["code"] if isinstance(error, dict) else error
 
     @property
     def access_token(self) -> str:
-        """The token, of an answer that must have one."""
+        """The access token; the request must have succeeded."""
         assert self.status == 200, self.body
         token: str = self.body["access_token"]
         return token
 
     @property
     def refresh_token(self) -> str:
-        """The refresh token, of an answer that must have one."""
+        """The refresh token; the request must have succeeded."""
         assert self.status == 200, self.body
         token: str = self.body["refresh_token"]
         return token
 
 
-def send(
+def post(
     path: str,
     body: str,
     *,
     content_type: str | None = FORM,
     authorization: str | None = None,
     host: str = HOST,
-    address: str = ADDRESS,
+    address: str = SOURCE_IP,
 ) -> Answer:
-    """Post a body to a token route."""
+    """Post a body to an OAuth endpoint."""
     headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
     answer = lambda_handler(
         {
@@ -85,8 +85,8 @@ def send(
 
 
 @dataclass(slots=True)
-class Person:
-    """A user, as whoever signs in knows them."""
+class ExampleUser:
+    """A user with the credentials to sign in."""
 
     id: int
     username: str
@@ -94,47 +94,47 @@ class Person:
     password: str
     roles: tuple[int, ...]
     secret: bytes | None = field(default=None, repr=False)
-    """Of the authenticator app."""
+    """Secret of the authenticator app."""
     recovery_codes: list[str] = field(default_factory=list, repr=False)
 
     @property
-    def name(self) -> str:
-        """The name to sign in with."""
+    def login_name(self) -> str:
+        """The user name with the tenant."""
         return f"{self.username}@{self.tenant}"
 
     def code(self, *, periods: int = 0) -> str:
-        """The code that the app shows, so many periods from now."""
+        """Return the code of the app, `periods` from now."""
         assert self.secret
         return totp.code_at(self.secret, now_ms() // 1000 // totp.PERIOD + periods)
 
     def form(self, **more: str) -> dict[str, str]:
-        """What signs the person in."""
+        """Return the form of a password grant."""
         return {
             "grant_type": "password",
-            "username": self.name,
+            "username": self.login_name,
             "password": self.password,
             **more,
         }
 
     def sign_in(self, **more: str) -> Answer:
-        """Ask for tokens."""
+        """Request tokens with the password grant."""
         return ask(self.form(**more))
 
 
 def ask(form: dict[str, str], **more: Any) -> Answer:
-    """Ask for a token."""
-    return send("token", urlencode(form), **more)
+    """Request a token."""
+    return post("token", urlencode(form), **more)
 
 
-def renew(token: str, *, address: str = ADDRESS, host: str = HOST, **more: str) -> Answer:
-    """Exchange a refresh token."""
+def renew(token: str, *, address: str = SOURCE_IP, host: str = HOST, **more: str) -> Answer:
+    """Request tokens with the refresh token grant."""
     form = {"grant_type": "refresh_token", "refresh_token": token, **more}
     return ask(form, address=address, host=host)
 
 
 def give_back(token: str, *, host: str = HOST, **more: str) -> Answer:
     """Revoke a token."""
-    return send("revoke", urlencode({"token": token, **more}), host=host)
+    return post("revoke", urlencode({"token": token, **more}), host=host)
 
 
 def hire(
@@ -142,8 +142,8 @@ def hire(
     *,
     tenant: str = "acme",
     permissions: Iterable[Permission] = ("entries.manage", "exits.manage"),
-) -> Person:
-    """Create a user with a role."""
+) -> ExampleUser:
+    """Create a user with a role that has the permissions."""
     store = store_for(tenant)
     role = run_transaction(
         store,
@@ -153,11 +153,11 @@ def hire(
     ).id
     draft = UserCreate(username=username, name="Anna", roles=[role], password=PASSWORD)
     made, _ = run_transaction(store, lambda tx: create_user(tx, draft))
-    return Person(made.id, username, tenant, PASSWORD, (role,))
+    return ExampleUser(made.id, username, tenant, PASSWORD, (role,))
 
 
-def enrol(person: Person) -> None:
-    """Switch two-step verification on; the code of this moment is not spent by it."""
+def enrol(person: ExampleUser) -> None:
+    """Enable two-step verification, without using up the current code."""
     store = store_for(person.tenant)
     enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
     person.secret = base64.b32decode(enrolled.secret)
@@ -167,13 +167,15 @@ def enrol(person: Person) -> None:
 
 
 def caller_of(token: str, host: str = HOST) -> Caller:
-    """Who calls with a token, as the authorizer tells doors."""
+    """Return the caller that the authorizer derives from a token."""
     headers = {"authorization": f"Bearer {token}", "host": host}
-    return Caller.from_context(authorize({"headers": headers, "methodArn": _ARN}, None)["context"])
+    return Caller.from_context(
+        authorize({"headers": headers, "methodArn": _METHOD_ARN}, None)["context"]
+    )
 
 
 def is_good(token: str) -> bool:
-    """Tell whether doors let a token pass that has not expired."""
+    """Return whether the API handlers accept a token."""
     directory.forget()
     caller = caller_of(token)
     try:

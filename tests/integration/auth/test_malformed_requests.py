@@ -1,4 +1,4 @@
-"""What hostile callers send to the token routes: each is told what is wrong, none gets a 500."""
+"""Malformed requests to the OAuth endpoints lead to specific errors, never to a 500."""
 
 import base64
 import json
@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from operations.api_clients import create_client
-from shared.identity.auth import failures
+from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
-from tests.integration.auth.test_oauth import FORM, TOKEN, ask, send
+from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
 from tests.integration.control_plane import Wire
 
 BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
@@ -42,7 +42,7 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_a_bad_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
+def test_malformed_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
     body, content_type = BAD_BODIES[name]
     with aws_faults.recorded() as calls:
         status, _, answer = send("POST", TOKEN, body, content_type=content_type)
@@ -64,7 +64,7 @@ NEEDED = {
 
 
 @pytest.mark.parametrize(("schema", "path"), NEEDED)
-def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
+def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
     schema: str, path: str, aws_faults: Wire
 ) -> None:
     described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
@@ -82,11 +82,13 @@ def test_what_must_be_sent_may_not_be_empty_and_the_description_says_so(
     "authorization",
     ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
 )
-def test_bad_credentials_by_basic_are_an_invalid_request(
+def test_malformed_basic_credentials_are_an_invalid_request(
     authorization: str, aws_faults: Wire
 ) -> None:
     with aws_faults.recorded() as calls:
-        status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
+        status, _, answer = request_token(
+            {"grant_type": "client_credentials"}, authorization=authorization
+        )
     assert (status, answer["error"], calls) == (400, "invalid_request", [])
 
 
@@ -109,26 +111,32 @@ def test_bad_credentials_by_basic_are_an_invalid_request(
         (b"", (400, "invalid_request")),
     ],
 )
-def test_colons_and_percent_signs_in_basic(
+def test_basic_credentials_are_percent_decoded(
     pair: bytes, outcome: tuple[int, str], aws_faults: Wire
 ) -> None:
     assert aws_faults
     authorization = "Basic " + base64.b64encode(pair).decode()
-    status, _, answer = ask({"grant_type": "client_credentials"}, authorization=authorization)
+    status, _, answer = request_token(
+        {"grant_type": "client_credentials"}, authorization=authorization
+    )
     assert (status, answer["error"]) == outcome
 
 
-def test_a_colon_and_a_percent_sign_are_part_of_a_secret(aws_faults: Wire) -> None:
-    """What comes after the first colon is the secret, percent-encoded or not."""
+def test_secret_starts_after_the_first_colon(aws_faults: Wire) -> None:
+    """Everything after the first colon is the secret, percent-encoded or not."""
     assert aws_faults
     client = create_client("acme", "ERP")
     pair = f"{client.client_id}:{client.client_secret}:%25"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-    assert ask({"grant_type": "client_credentials"}, authorization=authorization)[0] == 401
+    assert (
+        request_token({"grant_type": "client_credentials"}, authorization=authorization)[0] == 401
+    )
     encoded = "".join(f"%{ord(char):02x}" for char in client.client_id)
     pair = f"{encoded}:{client.client_secret}"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-    assert ask({"grant_type": "client_credentials"}, authorization=authorization)[0] == 200
+    assert (
+        request_token({"grant_type": "client_credentials"}, authorization=authorization)[0] == 200
+    )
 
 
 FIELDS = [
@@ -150,9 +158,15 @@ FORMS = st.fixed_dictionaries(
 
 @pytest.fixture
 def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of guesses are judged, and at less cost than real ones."""
-    for limit in ("PER_ADDRESS", "PER_CLIENT", "PER_USER", "PER_USER_LONG", "PER_USER_EVERYWHERE"):
-        monkeypatch.setattr(failures, limit, sys.maxsize)
+    """Raise the limits on failures and make password hashes cheap."""
+    for limit in (
+        "PER_ADDRESS",
+        "PER_CLIENT",
+        "PER_USER",
+        "PER_USER_LONG_WINDOW",
+        "PER_USER_ALL_ADDRESSES",
+    ):
+        monkeypatch.setattr(attempt_limits, limit, sys.maxsize)
     cheap = f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}"
     monkeypatch.setattr(passwords, "_NOBODYS", cheap)
 
@@ -181,7 +195,7 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     ),
     path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
 )
-def test_whatever_comes_in_is_answered_below_500(
+def test_no_input_causes_a_server_error(
     aws_faults: Wire,
     body: str | bytes,
     content_type: str | None,
@@ -192,6 +206,6 @@ def test_whatever_comes_in_is_answered_below_500(
     status, headers, _ = send(
         "POST", path, body, content_type=content_type, authorization=authorization
     )
-    # what is no token needs no revoking
+    # invalid tokens are ignored
     assert 400 <= status < 500 or (status, path) == (200, "/v1/oauth/revoke")
     assert headers["Cache-Control"] == "no-store"

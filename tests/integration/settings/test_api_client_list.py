@@ -1,4 +1,4 @@
-"""The list of API clients: short, read at once, in pages all the same."""
+"""The list of API clients: sorting, filters and pages."""
 
 import pytest
 
@@ -11,7 +11,7 @@ _SCOPES = ["stocks:read"]
 
 @pytest.fixture
 def ids(erp: Erp, clock: Clock) -> list[str]:
-    """Five clients in the order of their creation, every other one a mobile application."""
+    """Ids of five clients in order of creation; every second one is a mobile application."""
     made: list[str] = []
     for name in ("delta", "Álvarez", "charlie", "bravo", "echo"):
         clock.advance(1)
@@ -23,11 +23,11 @@ def ids(erp: Erp, clock: Clock) -> list[str]:
 
 
 def shown(erp: Erp, **query: object) -> list[str]:
-    """Ids of a whole list, two a page, by links.next."""
+    """Return the ids of the whole list, read in pages of two by links.next."""
     return [row["id"] for row in erp.walk("/api-clients", per_page=2, **query)]
 
 
-def test_the_order_is_that_of_creation_or_of_names(erp: Erp, ids: list[str]) -> None:
+def test_list_is_sorted_by_creation_or_name(erp: Erp, ids: list[str]) -> None:
     by_name = [ids[1], ids[3], ids[2], ids[0], ids[4]]
     assert shown(erp) == shown(erp, sort="created_at") == ids
     assert shown(erp, sort="-created_at") == ids[::-1]
@@ -35,7 +35,7 @@ def test_the_order_is_that_of_creation_or_of_names(erp: Erp, ids: list[str]) -> 
     assert shown(erp, sort="-name") == by_name[::-1]
 
 
-def test_filters(erp: Erp, ids: list[str]) -> None:
+def test_list_can_be_filtered_by_kind_and_update_time(erp: Erp, ids: list[str]) -> None:
     assert shown(erp, kind="mobile") == ids[1::2]
     assert shown(erp, kind="integration", sort="-created_at") == ids[::-2]
     since = erp.get(f"/api-clients/{ids[3]}").data["updated_at"]
@@ -43,7 +43,7 @@ def test_filters(erp: Erp, ids: list[str]) -> None:
     assert shown(erp, updated_since=since, kind="mobile") == [ids[3]]
 
 
-def test_pages_by_number_and_their_figures(erp: Erp, ids: list[str]) -> None:
+def test_pages_by_number_have_totals(erp: Erp, ids: list[str]) -> None:
     second = erp.get("/api-clients", query={"page": 2, "per_page": 2}).json()
     assert [row["id"] for row in second["data"]] == ids[2:4]
     assert (second["meta"]["total"], second["meta"]["last_page"]) == (5, 3)
@@ -51,7 +51,7 @@ def test_pages_by_number_and_their_figures(erp: Erp, ids: list[str]) -> None:
     assert erp.get("/api-clients", query={"page": 9}).json()["data"] == []
 
 
-def test_a_walk_goes_on_where_it_was_whatever_was_revoked(erp: Erp, ids: list[str]) -> None:
+def test_next_page_continues_after_clients_were_revoked(erp: Erp, ids: list[str]) -> None:
     first = erp.get("/api-clients", query={"per_page": 2}).json()
     for gone in ids[:2]:
         assert erp.delete(f"/api-clients/{gone}").status == 200
@@ -61,7 +61,7 @@ def test_a_walk_goes_on_where_it_was_whatever_was_revoked(erp: Erp, ids: list[st
 
 
 @pytest.mark.parametrize("sort", ["created_at", "-created_at", "name", "-name"])
-def test_a_walk_goes_on_behind_a_client_that_is_revoked(
+def test_next_page_continues_after_a_revoked_last_client(
     erp: Erp, ids: list[str], sort: str
 ) -> None:
     rows = shown(erp, sort=sort)
@@ -73,9 +73,7 @@ def test_a_walk_goes_on_behind_a_client_that_is_revoked(
     assert sorted(rows) == sorted(ids)
 
 
-def test_a_page_reads_none_that_were_revoked(
-    erp: Erp, ids: list[str], aws_faults: AwsFaults
-) -> None:
+def test_revoked_clients_are_not_read(erp: Erp, ids: list[str], aws_faults: AwsFaults) -> None:
     for gone in ids[:4]:
         assert erp.delete(f"/api-clients/{gone}").status == 200
 
@@ -86,7 +84,7 @@ def test_a_page_reads_none_that_were_revoked(
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "stw_beta_0123456789abcdef01234567", "1"])
-def test_a_cursor_that_was_made_up_is_not_looked_at(erp: Erp, ids: list[str], cursor: str) -> None:
+def test_invalid_cursor_is_ignored(erp: Erp, ids: list[str], cursor: str) -> None:
     answer = erp.get("/api-clients", query={"page": 2, "per_page": 2, "cursor": cursor})
     assert [row["id"] for row in answer.data] == ids[2:4]
 
@@ -94,7 +92,7 @@ def test_a_cursor_that_was_made_up_is_not_looked_at(erp: Erp, ids: list[str], cu
 @pytest.mark.parametrize(
     "query", [{"sort": "kind"}, {"kind": "robot"}, {"page": 0}, {"updated_since": "yesterday"}]
 )
-def test_parameters_that_cannot_be(erp: Erp, query: dict[str, object]) -> None:
+def test_invalid_parameters_are_refused(erp: Erp, query: dict[str, object]) -> None:
     refused = erp.get("/api-clients", query=query)
     assert (refused.status, refused.code) == (422, "validation_failed")
     assert refused.json()["error"]["field"] == next(iter(query))

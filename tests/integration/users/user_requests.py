@@ -1,4 +1,4 @@
-"""The office of a company: users and roles as administrators make them over HTTP."""
+"""Requests of administrators for users and roles, and helpers for concurrent requests."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,25 +11,25 @@ from tests.gateway import Erp
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
 
-AT_ONCE = 20
+CONCURRENCY = 20
 
 
-def at_once[R](act: Callable[[int], R]) -> list[R]:
-    """Do it twenty times at the same instant."""
-    barrier = Barrier(AT_ONCE)
+def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
+    """Run an action CONCURRENCY times at the same moment; return the results."""
+    barrier = Barrier(CONCURRENCY)
 
     def worker(number: int) -> R:
         barrier.wait()
         return act(number)
 
-    with ThreadPoolExecutor(AT_ONCE) as workers:
-        return list(workers.map(worker, range(AT_ONCE)))
+    with ThreadPoolExecutor(CONCURRENCY) as workers:
+        return list(workers.map(worker, range(CONCURRENCY)))
 
 
 def at_the_last_moment(
     aws_faults: AwsFaults, act: Callable[[], object]
 ) -> AbstractContextManager[None]:
-    """Let something happen just before the next transaction is committed."""
+    """Run an action just before the next transaction is committed."""
     left = [act]
 
     def meanwhile(call: Call, forward: Forward) -> Answer:
@@ -40,15 +40,15 @@ def at_the_last_moment(
     return aws_faults.faulty(meanwhile)
 
 
-def new_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
-    """Create a role."""
+def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
+    """Create a role; return its id."""
     answer = erp.post("/roles", {"name": name, "permissions": list(permissions)})
     assert answer.status == 201, answer.text
     return int(answer.data["id"])
 
 
-def new_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
-    """Create a user whose password is PASSWORD."""
+def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
+    """Create a user whose password is PASSWORD; return the id."""
     plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
     answer = erp.post("/users", {**plain, **body})
     assert answer.status == 201, answer.text
@@ -56,13 +56,13 @@ def new_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
 
 
 def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
-    """Whoever has the token of a user."""
+    """Return a caller with a token of the user."""
     token = stack.user_token(sub=str(number), permissions=" ".join(permissions), **claims)
     return Erp(stack.gateway, token)
 
 
 def log_of(erp: Erp, **query: object) -> list[dict[str, Any]]:
-    """Entries of the audit log, the oldest first, without what differs each time."""
+    """Return the audit entries, oldest first, without ids, request ids and times."""
     rows = erp.walk("/audit-log", sort="created_at", **query)
     for row in rows:
         del row["id"], row["request_id"], row["created_at"]

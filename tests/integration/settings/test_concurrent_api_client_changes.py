@@ -1,4 +1,4 @@
-"""Several at the same client, or at the last one that the plan allows, at the same instant."""
+"""Concurrent changes of API clients."""
 
 from collections import Counter
 from functools import partial
@@ -8,13 +8,17 @@ import pytest
 from operations.provisioning import set_plan
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.settings.desk import counted, created, works
+from tests.integration.settings.api_client_requests import (
+    create_api_client,
+    secret_works,
+    stored_client_counts,
+)
 from tests.integration.write_settings import ERP
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 
-def test_twenty_at_once_are_as_many_as_the_plan_allows(
+def test_concurrent_creations_do_not_exceed_the_limit_of_the_plan(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_plan("acme", "essentials")
@@ -28,16 +32,16 @@ def test_twenty_at_once_are_as_many_as_the_plan_allows(
         with replayable(seed):
             answers = scheduler.run(acts, seed)
             assert Counter(answer.status for answer in answers) == {201: 2, 402: 18}
-            assert counted(stack) == (2, 0)
+            assert stored_client_counts(stack) == (2, 0)
             assert erp.get("/api-clients").json()["meta"]["total"] == 2
             entries = erp.get("/audit-log", query={"action": "client.created"})
             assert entries.json()["meta"]["total"] == 2
 
 
-def test_rotations_at_once_leave_the_secret_that_is_in_use(
+def test_concurrent_rotations_keep_the_secret_in_use(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
@@ -47,18 +51,20 @@ def test_rotations_at_once_leave_the_secret_that_is_in_use(
             statuses = Counter(answer.status for answer in answers)
             assert statuses.keys() <= {200, 409}
             won = [answer.data["client_secret"] for answer in answers if answer.status == 200]
-            alive = [works(stack, made["id"], secret) for secret in (made["client_secret"], *won)]
-            # One after the other, each rotation may end what was before the one before it.
+            alive = [
+                secret_works(stack, made["id"], secret) for secret in (made["client_secret"], *won)
+            ]
+            # sequential rotations keep only the two newest secrets
             assert alive.count(True) == 2
             assert len(won) > 1 or alive == [True, True]
             entries = erp.get("/audit-log", query={"action": "client.rotated"})
             assert entries.json()["meta"]["total"] == len(won)
 
 
-def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
+def test_client_revoked_concurrently_with_other_changes_is_counted_once(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = created(erp)
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
     for seed in seeds(USUAL):
@@ -73,10 +79,10 @@ def test_revoked_and_rotated_at_once_it_is_revoked_and_counted_once(
             answers = scheduler.run(acts, seed)
             revoked = Counter(answers[number].status for number in (0, 2))
             assert revoked == {200: 1, 410: 1}
-            assert counted(stack) == (0, 0)
+            assert stored_client_counts(stack) == (0, 0)
             secrets = [made["client_secret"]]
             if answers[1].status == 200:
                 secrets.append(answers[1].data["client_secret"])
-            assert not any(works(stack, made["id"], secret) for secret in secrets)
+            assert not any(secret_works(stack, made["id"], secret) for secret in secrets)
             entries = erp.get("/audit-log", query={"action": "client.revoked"})
             assert entries.json()["meta"]["total"] == 1

@@ -1,6 +1,6 @@
-"""A limit on how often the current password of a user may be tried by whoever has their token.
+"""A limit on checks of the current password by somebody who holds a token of the user.
 
-Every try is counted before it is looked at, in the tenant's table, per minute.
+Every check is counted before it is made, per user and minute, in the tenant's table.
 """
 
 from shared.kernel.db.facets import id_text
@@ -10,22 +10,23 @@ from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import ServiceError
 
 PER_MINUTE = 10
+"""Allowed checks per user and minute, right or wrong."""
 _SECONDS = 60
 
 
 def ensure_allowed(store: Store, user_id: int, now: float) -> None:
-    """Count a try.
+    """Count a check of a user's password; raise an error if the limit is reached.
 
     Args:
-        store: Of the user's tenant.
-        user_id: Whose password is tried.
+        store: The store of the user's tenant.
+        user_id: The user whose password is checked.
         now: Seconds since the epoch.
 
     Raises:
-        ServiceError: rate_limited with Retry-After, when there were too many in this minute.
+        ServiceError: rate_limited, with Retry-After.
     """
     minute = int(now) // _SECONDS
-    ends = (minute + 1) * _SECONDS
+    ends_at = (minute + 1) * _SECONDS
     try:
         store.client.update_item(
             TableName=store.table,
@@ -34,14 +35,16 @@ def ensure_allowed(store: Store, user_id: int, now: float) -> None:
             ConditionExpression="attribute_not_exists(tries) OR tries < :most",
             ExpressionAttributeNames={"#ends": EXPIRY},
             ExpressionAttributeValues={
-                ":ends": encode(ends + _SECONDS),
+                ":ends": encode(ends_at + _SECONDS),
                 ":one": encode(1),
                 ":most": encode(PER_MINUTE),
             },
         )
     except store.client.exceptions.ConditionalCheckFailedException:
+        wait = max(1, ends_at - int(now))
         raise ServiceError(
-            "The password was tried too often; wait the seconds in Retry-After.",
+            f"The current password was checked {PER_MINUTE} times in this minute;"
+            f" try again in {wait} s.",
             "rate_limited",
-            headers={"Retry-After": str(max(1, ends - int(now)))},
+            headers={"Retry-After": str(wait)},
         ) from None

@@ -1,4 +1,4 @@
-"""Many marks of revocation: they become broader, and nobody but their maker feels it."""
+"""Many revocation entries: broader entries replace them without affecting other users."""
 
 import time
 from typing import Any
@@ -17,9 +17,9 @@ from shared.kernel import aws
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.faults import Answer as AwsAnswer
 from tests.faults import AwsFaults, Call, Forward
-from tests.integration.signing_in.desk import (
+from tests.integration.user_grants.oauth_requests import (
     Answer,
-    Person,
+    ExampleUser,
     ask,
     give_back,
     hire,
@@ -28,27 +28,27 @@ from tests.integration.signing_in.desk import (
 )
 from tests.stack import Stack
 
-CAPACITY = 4
-MOST = 8
+SOFT_LIMIT = 4
+HARD_LIMIT = 8
 WRITES = {"UpdateItem", "TransactWriteItems"}
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revocations, "CAPACITY", CAPACITY)
-    monkeypatch.setattr(revocations, "MOST", MOST)
+def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", SOFT_LIMIT)
+    monkeypatch.setattr(revocations, "HARD_LIMIT", HARD_LIMIT)
 
 
-def marks() -> dict[str, int]:
+def revocation_entries() -> dict[str, int]:
     item = read(tenant_key("acme"))
     assert item
-    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
 
-def fill(number: int, last: int) -> None:
-    """As so many credentials that were ended within the hour."""
+def add_entries(number: int, last: int) -> None:
+    """Add revocation entries that expire at `last`."""
     for n in range(number):
-        revocations.revoke("acme", f"role:9{n}", crowded=f"role:9{n}", until=last)
+        revocations.revoke("acme", f"role:9{n}", fallback=f"role:9{n}", until=last)
 
 
 def in_an_hour() -> int:
@@ -59,8 +59,8 @@ def token_for(client: Credentials) -> Answer:
     return ask({"grant_type": "client_credentials", **client._asdict()})
 
 
-def end(mark: str) -> None:
-    run_transaction(store_for("acme"), lambda tx: revocations.stage(tx, mark))
+def revoke_key(key: str) -> None:
+    run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, key))
 
 
 def disable(number: int) -> None:
@@ -68,104 +68,108 @@ def disable(number: int) -> None:
     run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
 
 
-def test_a_user_alone_signs_nobody_else_out(anna: Person) -> None:
-    """Successful sign-ins have no limit, and each leaves a session to be ended."""
+def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:
+    """Successful sign-ins are not limited, and each session can be revoked."""
     mallory = hire("mallory", permissions=())
-    others = anna.sign_in().access_token
-    for token in [mallory.sign_in().refresh_token for _ in range(MOST + 2)]:
+    others = user.sign_in().access_token
+    for token in [mallory.sign_in().refresh_token for _ in range(HARD_LIMIT + 2)]:
         assert give_back(token).status == 200
-    assert len(marks()) == CAPACITY + 1
-    assert f"user:{mallory.id}" in marks()
+    assert len(revocation_entries()) == SOFT_LIMIT + 1
+    assert f"user:{mallory.id}" in revocation_entries()
     assert is_good(others)
-    assert is_good(anna.sign_in().access_token)
+    assert is_good(user.sign_in().access_token)
 
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
-@pytest.mark.parametrize("seen", range(CAPACITY + 1))
-def test_a_mark_that_came_meanwhile_counts(
-    anna: Person, aws_faults: AwsFaults, seen: int, token: str
+@pytest.mark.parametrize("seen", range(SOFT_LIMIT + 1))
+def test_concurrently_added_entries_count_toward_the_soft_limit(
+    user: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
 ) -> None:
-    """Between the look at how many there are and the write, others fill the place up."""
+    """Other requests reach the soft limit between the read and the write of the entries."""
     last, done = in_an_hour(), list[str]()
-    fill(seen, last)
-    given = getattr(anna.sign_in(), token)
+    add_entries(seen, last)
+    given = getattr(user.sign_in(), token)
 
     def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
         if not done and "revoked" in str(call.request) and call.operation in WRITES:
             done.append(call.operation)
-            fill(CAPACITY, last)
+            add_entries(SOFT_LIMIT, last)
         return forward()
 
     with aws_faults.faulty(meanwhile):
         assert give_back(given).status == 200
     assert done
-    assert set(marks()) == {f"user:{anna.id}"} | {f"role:9{n}" for n in range(CAPACITY)}
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
+        f"role:9{n}" for n in range(SOFT_LIMIT)
+    }
 
 
-def test_who_signs_out_while_there_are_many_signs_in_again_at_once(anna: Person) -> None:
-    fill(CAPACITY, in_an_hour())
-    other = anna.sign_in()
+def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(user: ExampleUser) -> None:
+    add_entries(SOFT_LIMIT, in_an_hour())
+    other = user.sign_in()
     for token in ("access_token", "refresh_token"):
-        first = anna.sign_in()
+        first = user.sign_in()
         assert give_back(getattr(first, token)).status == 200
         assert not is_good(first.access_token)
-        assert is_good(anna.sign_in().access_token)
-    assert set(marks()) == {f"user:{anna.id}"} | {f"role:9{n}" for n in range(CAPACITY)}
+        assert is_good(user.sign_in().access_token)
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
+        f"role:9{n}" for n in range(SOFT_LIMIT)
+    }
     assert not is_good(other.access_token)
     assert is_good(renew(other.refresh_token).access_token)
 
 
-def test_a_client_that_gives_tokens_back_goes_on_at_once(stack: Stack) -> None:
+def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
     assert stack
     erp, shop = create_client("acme", "ERP"), create_client("acme", "Shop")
     others = token_for(shop).access_token
-    for _ in range(CAPACITY + 3):
+    for _ in range(SOFT_LIMIT + 3):
         token = token_for(erp).access_token
         assert is_good(token)
         assert give_back(token, **erp._asdict()).status == 200
         assert not is_good(token)
-    assert f"client:{erp.client_id}" in marks()
+    assert f"client:{erp.client_id}" in revocation_entries()
     assert is_good(others)
 
 
-def test_when_all_marks_become_one_new_tokens_are_good_at_once(anna: Person) -> None:
+def test_new_tokens_are_valid_after_all_entries_become_one(user: ExampleUser) -> None:
     bob, erp = hire("bob"), create_client("acme", "ERP")
-    before = [token_for(erp).access_token, anna.sign_in().access_token]
-    session = anna.sign_in().refresh_token
-    fill(MOST, in_an_hour())
+    before = [token_for(erp).access_token, user.sign_in().access_token]
+    session = user.sign_in().refresh_token
+    add_entries(HARD_LIMIT, in_an_hour())
     disable(bob.id)
-    assert set(marks()) == {revocations.EVERYBODY}
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     assert [is_good(token) for token in before] == [False, False]
-    after = [token_for(erp), anna.sign_in(), renew(session)]
+    after = [token_for(erp), user.sign_in(), renew(session)]
     assert [is_good(answer.access_token) for answer in after] == [True] * 3
 
 
-def test_the_one_mark_stops_all_that_the_others_stopped(anna: Person) -> None:
-    """It comes with an old token, which has expired long before those of the others do."""
+def test_entry_for_all_tokens_covers_the_replaced_entries(user: ExampleUser) -> None:
+    """The last entry expires earlier than the entries that it replaces."""
     bob = hire("bob")
     token = bob.sign_in().access_token
     disable(bob.id)
-    fill(MOST - 1, in_an_hour())
+    add_entries(HARD_LIMIT - 1, in_an_hour())
     soon = int(time.time()) + 60
-    revocations.revoke("acme", "token:1", crowded=f"user:{anna.id}", until=soon)
-    assert set(marks()) == {revocations.EVERYBODY}
+    revocations.revoke("acme", "token:1", fallback=f"user:{user.id}", until=soon)
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     assert not is_good(token)
 
 
-def test_a_token_of_the_moment_after_a_mark_is_reached_by_the_next(anna: Person) -> None:
-    """Even within one second: a token that counts from later would outlive the other mark."""
+def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(user: ExampleUser) -> None:
+    """This also holds within one second, although the token has an `iat` in the future."""
     for _ in range(3):
-        end(f"user:{anna.id}")
-        token = anna.sign_in().access_token
+        revoke_key(f"user:{user.id}")
+        token = user.sign_in().access_token
         assert is_good(token)
-        end(f"role:{anna.roles[0]}")
+        revoke_key(f"role:{user.roles[0]}")
         assert not is_good(token)
 
 
-def test_a_client_as_before_a_change_is_not_taken_with_marks_from_after_it(
-    anna: Person, monkeypatch: pytest.MonkeyPatch
+def test_client_read_before_its_revocation_is_read_again(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is read together is not read at one moment."""
+    """The items of one BatchGetItem are not read at the same moment."""
     erp, app = create_client("acme", "ERP"), create_mobile_client("acme", "Scanner")
     before = {}
     for client in (erp, app):
@@ -183,14 +187,14 @@ def test_a_client_as_before_a_change_is_not_taken_with_marks_from_after_it(
 
     monkeypatch.setattr(dynamodb, "batch_get_item", torn)
     assert token_for(erp).outcome == (401, "invalid_client")
-    assert anna.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
+    assert user.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
 
 
-def test_giving_back_waits_for_a_transaction_over_the_same_item(
-    anna: Person, monkeypatch: pytest.MonkeyPatch
+def test_revocation_retries_on_a_transaction_conflict(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DynamoDB refuses a plain write to what a transaction is writing."""
-    token = anna.sign_in().access_token
+    """DynamoDB refuses a write to an item that is part of a transaction in progress."""
+    token = user.sign_in().access_token
     dynamodb = aws.client("dynamodb")
     real, refused = dynamodb.update_item, list[str]()
 

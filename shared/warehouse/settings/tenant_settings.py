@@ -1,7 +1,7 @@
-"""How a company works: read from its item of the control table, and changed there.
+"""The settings of a company, stored in its item of the control table.
 
-Requests and operators change settings in the same way: in one transaction with the entry in the
-audit log, conditioned on the version of the settings that was looked at.
+Requests and operators change settings in the same way: in one transaction with the audit entry, on
+the condition that the version of the settings is unchanged since it was read.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import read, tenant_key, tenant_of
-from shared.identity.tenancy.settings import check_configuration
+from shared.identity.tenancy.rules import check_configuration
 from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
 from shared.kernel.clock import Instant
 from shared.kernel.config import config
@@ -19,22 +19,22 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
-_ON_SETTINGS = frozenset(each.name for each in fields(Settings))
+_SETTING_NAMES = frozenset(each.name for each in fields(Settings))
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
-    """A tenant as it is at this moment, and which state of its settings that is."""
+class SettingsSnapshot:
+    """A tenant with its settings, as read, and the version of the settings."""
 
     tenant: Tenant
     version: int
-    """Rises with every change of the settings; 0 before the first."""
+    """Incremented with every change of the settings; 0 before the first."""
     updated_at: Instant | None
-    """When settings changed last."""
+    """Time of the last change; None before the first."""
 
 
-def read_configuration(store: Store) -> Configuration:
-    """Read how the tenant works, past all that is kept; NotFound when it is gone."""
+def read_configuration(store: Store) -> SettingsSnapshot:
+    """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
     key = tenant_key(store.slug)
     item = store.get_cached((config().control_table, key), lambda: read(key))
     tenant = tenant_of(item) if item else None
@@ -42,62 +42,67 @@ def read_configuration(store: Store) -> Configuration:
         raise NotFound(f"The tenant {store.slug}")
     version = int(item.get("settings_version", {"N": "0"})["N"])
     updated_at = item.get("settings_updated_at", {"S": None})["S"]
-    return Configuration(tenant, version, updated_at)
+    return SettingsSnapshot(tenant, version, updated_at)
 
 
-def configure(tx: Transaction, wanted: Mapping[str, Any]) -> Configuration:
-    """Change how the tenant works; doors follow within 10 s. What is so already changes nothing.
+def configure(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
+    """Change settings of the tenant. Handlers apply them within 10 s.
+
+    If all values are as before, nothing is written.
 
     Args:
         tx: The transaction.
-        wanted: `timezone`, `modules` (all that shall be on), or a field of `Settings` → its
-            value, numbers as Decimals.
+        requested: `timezone`, `modules` (the complete set of enabled modules) or the name of a
+            field of `Settings` → value, numbers as Decimals.
 
     Raises:
-        ValidationFailed: A value cannot be; every problem at once.
-        NotFound: The tenant is gone.
+        ValidationFailed: Lists every invalid value.
+        NotFound: The tenant does not exist.
     """
-    values = {name: wanted[name] for name in _ON_SETTINGS & wanted.keys()}
-    check_configuration(wanted.get("timezone"), wanted.get("modules", ()), Settings(**values))
+    values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
+    check_configuration(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
     seen = read_configuration(tx.store)
     before = seen.tenant
     after = replace(
         before,
-        timezone=wanted.get("timezone", before.timezone),
-        modules=frozenset(wanted.get("modules", before.modules)),
+        timezone=requested.get("timezone", before.timezone),
+        modules=frozenset(requested.get("modules", before.modules)),
         settings=replace(before.settings, **values),
     )
     changes = _changes(before, after)
     if not changes:
         return seen
-    changed = Configuration(after, seen.version + 1, tx.now)
+    changed = SettingsSnapshot(after, seen.version + 1, tx.now)
     _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
     audit.record(tx, "settings.changed", "settings", None, changes=changes)
     return changed
 
 
 def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
-    old, new = _flat(before), _flat(after)
+    old, new = _audited_values(before), _audited_values(after)
     return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
 
-def _flat(tenant: Tenant) -> dict[str, Any]:
+def _audited_values(tenant: Tenant) -> dict[str, Any]:
     return {
         "timezone": tenant.timezone,
         **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
-        **{name: getattr(tenant.settings, name) for name in sorted(_ON_SETTINGS)},
+        **{name: getattr(tenant.settings, name) for name in sorted(_SETTING_NAMES)},
     }
 
 
 def _stage(
-    tx: Transaction, seen: Configuration, changed: Configuration, names: Collection[str]
+    tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
 ) -> None:
-    """Stage the settings `names`; overtaken when any were changed since they were read."""
+    """Add the update of the settings `names`, on the condition that the version is unchanged."""
     tenant = changed.tenant
     attributes = {
         "settings_version": {"N": str(changed.version)},
         "settings_updated_at": {"S": tx.now},
-        **{name: _attribute(getattr(tenant.settings, name)) for name in _ON_SETTINGS & {*names}},
+        **{
+            name: _to_attribute(getattr(tenant.settings, name))
+            for name in _SETTING_NAMES & {*names}
+        },
     }
     removed = ""
     if "timezone" in names:
@@ -105,7 +110,7 @@ def _stage(
     if "modules" in names and tenant.modules:
         attributes["modules"] = {"SS": sorted(tenant.modules)}
     elif "modules" in names:
-        removed = " REMOVE #modules"  # no set is empty in DynamoDB
+        removed = " REMOVE #modules"  # DynamoDB has no empty sets
     values = {f":{name}": value for name, value in attributes.items()}
     condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
     if seen.version:
@@ -126,7 +131,7 @@ def _stage(
     )
 
 
-def _attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001 - one of its types
+def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
     if isinstance(value, bool):
         return {"BOOL": value}
     return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}
