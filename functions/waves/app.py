@@ -6,9 +6,9 @@ from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.waves import creating, releasing, service, views
-from shared.warehouse.waves.creating import Company
+from shared.warehouse.waves.creating import CompanyParameters
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
-from shared.warehouse.waves.service import Opened
+from shared.warehouse.waves.service import WaveWithOrders
 
 routes = Routes("waves")
 
@@ -57,7 +57,7 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
 )
 def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Create a draft."""
-    company = Company(request.tenant.settings, request.tenant.timezone)
+    company = CompanyParameters(request.tenant.settings, request.tenant.timezone)
     created = creating.create_wave(tx, request.body, company, request.problems)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
@@ -107,7 +107,7 @@ def close_wave(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(service.close_wave(tx, request.id))
 
 
-def _shown(found: Opened) -> ResourceResponse:
+def _shown(found: WaveWithOrders) -> ResourceResponse:
     return ResourceResponse(views.in_detail(found.record, found.orders))
 
 

@@ -13,8 +13,8 @@ from shared.warehouse.documents.models import Progress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import Substitution, Taking
-from shared.warehouse.picking.service import finished, record_exit_progress, work_of_exits
+from shared.warehouse.picking.rules import PickPart, Substitution
+from shared.warehouse.picking.service import finalize, get_exit_picking, record_exit_progress
 from shared.warehouse.stock.ledger import Ledger, place_of
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouse.warehouses import service as warehouses
@@ -35,18 +35,18 @@ def pick(
     Raises ValidationFailed when it is not what was allocated (or may be picked instead of
     it), Conflict unless the picking is started, or when someone else holds the goods.
     """
-    record = work_of_exits(tx.store, number)
+    record = get_exit_picking(tx.store, number)
     ensure_status("picking", record.entity, "started")
     (picking, done), _ = run_both(
         lambda: _pick(tx, record.entity, draft, substitution),
         # For `record_exit_progress`, which finds what has been read.
-        lambda: documents.get_documents(tx.store, "exit", _expected(record.entity, draft)),
+        lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
     )
     record_exit_progress(tx, picking, {number: Progress(done=one) for number, one in done.items()})
     return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
 
 
-def _expected(picking: StoredPicking, draft: PickDraft) -> list[int]:
+def _probable_document(picking: StoredPicking, draft: PickDraft) -> list[int]:
     """Guess the document that a pick is for: the first that lacks the product."""
     waiting = (
         line.document_id
@@ -56,7 +56,7 @@ def _expected(picking: StoredPicking, draft: PickDraft) -> list[int]:
     return list(islice(waiting, 1))
 
 
-def pick_through(
+def pick_for_transfer_order(
     tx: Transaction, record: Record[StoredPicking], draft: PickDraft, substitution: Substitution
 ) -> Record[StoredPicking]:
     """Stage a pick of a picking that starts with its first pick and ends with its last.
@@ -69,8 +69,8 @@ def pick_through(
     picking = picking.model_copy(
         update={"status": "started", "started_at": started_at, "updated_at": tx.now}
     )
-    if not rules.missing(picking):
-        return finished(tx, record, picking, PickingEnd())
+    if not rules.has_shortage(picking):
+        return finalize(tx, record, picking, PickingEnd())
     return PICKINGS.replace(tx, record, picking)
 
 
@@ -81,10 +81,10 @@ def _pick(
     wrong = rules.serial_problems(picking, draft)
     if wrong:
         raise ValidationFailed(wrong)
-    found = rules.takings(picking, draft, substitution)
+    found = rules.split_pick(picking, draft, substitution)
     source = _source(picking, found[0], draft)
     ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
-    spots = [spot for taking in found for spot in _spots(source, taking)]
+    spots = [spot for taking in found for spot in _places(source, taking)]
     ledger.load(
         rows=list({taking.allocation.stock_id for taking in found}),
         targets=spots,
@@ -93,10 +93,10 @@ def _pick(
     if any(not taking.exact for taking in found):
         _ensure_pickable(tx, picking, draft)
     done: dict[int, dict[int, Decimal]] = {}
-    moved = [(taking, _take(ledger, source, taking)) for taking in found]
+    moved = [(taking, _stage_goods(ledger, source, taking)) for taking in found]
     ledger.stage()
     for taking, staged in moved:
-        picking = rules.picked(picking, taking, _kept(ledger, taking, staged))
+        picking = rules.picked(picking, taking, _stored_pick(ledger, taking, staged))
         line = picking.lines[taking.line]
         of_document = done.setdefault(line.document_id, {})
         before = of_document.get(line.document_line, rules.NONE)
@@ -126,19 +126,19 @@ class _Source:
         )
 
 
-def _source(picking: StoredPicking, taking: Taking, draft: PickDraft) -> _Source:
+def _source(picking: StoredPicking, taking: PickPart, draft: PickDraft) -> _Source:
     line = picking.lines[taking.line]
     # The position's id is not part of the key; a row that is found has its own.
     position = taking.allocation.position_id
     return _Source(line.product_id, picking.warehouse_id, position, draft.bin_code, draft.batch)
 
 
-def _spots(source: _Source, taking: Taking) -> list[StockRow]:
+def _places(source: _Source, taking: PickPart) -> list[StockRow]:
     spots = [source.at("staged", taking.serial)]
     return spots if taking.exact else [*spots, source.at("available", taking.serial)]
 
 
-def _take(ledger: Ledger, source: _Source, taking: Taking) -> StockRow:
+def _stage_goods(ledger: Ledger, source: _Source, taking: PickPart) -> StockRow:
     """Move a taking from its shelf to the staged goods there; the staged row."""
     promised = ledger.row(taking.allocation.stock_id)
     if taking.exact:
@@ -156,7 +156,7 @@ def _take(ledger: Ledger, source: _Source, taking: Taking) -> StockRow:
     return came or staged
 
 
-def _free_row(ledger: Ledger, source: _Source, taking: Taking) -> StockRow:
+def _free_row(ledger: Ledger, source: _Source, taking: PickPart) -> StockRow:
     row = ledger.book.at(source.at("available", taking.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
@@ -187,7 +187,7 @@ def _ensure_pickable(tx: Transaction, picking: StoredPicking, draft: PickDraft) 
         raise ValidationFailed([Problem("bin_code", wrong)])
 
 
-def _kept(ledger: Ledger, taking: Taking, staged: StockRow) -> Pick:
+def _stored_pick(ledger: Ledger, taking: PickPart, staged: StockRow) -> Pick:
     return Pick(
         staged_id=ledger.number_of(staged),
         position_id=staged.position_id or 0,

@@ -24,7 +24,7 @@ type Substitution = Literal["none", "position", "batch", "any"]
 NONE = Decimal(0)
 
 
-def lines_of(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
+def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
     """Make the lines that pick everything that is still open on the documents."""
     return [
         StoredPickingLine(
@@ -48,7 +48,7 @@ def unallocated(line: StoredPickingLine) -> Decimal:
     return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), NONE)
 
 
-def state_of(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
+def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
     """State of a line; what is missing at the end is short."""
     if line.picked_qty >= line.qty:
         return "picked"
@@ -60,7 +60,7 @@ def state_of(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
 def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> StoredPicking:
     """Return the picking with one of its lines replaced."""
     lines = [*picking.lines]
-    lines[at] = line.model_copy(update={"status": state_of(line)})
+    lines[at] = line.model_copy(update={"status": line_status(line)})
     return picking.model_copy(update={"lines": lines})
 
 
@@ -68,7 +68,7 @@ def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> Store
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class PickPart:
     """A part of a pick: so much for one line, out of what one allocation had promised to it.
 
     `exact`: taken from the very stock that was promised.
@@ -81,27 +81,31 @@ class Taking:
     serial: str | None = None
 
 
-def takings(picking: StoredPicking, draft: PickDraft, substitution: Substitution) -> list[Taking]:
+def split_pick(
+    picking: StoredPicking, draft: PickDraft, substitution: Substitution
+) -> list[PickPart]:
     """Find for which lines a pick is, and which promises it fulfils or replaces.
 
     A serial of the same position and batch may be taken instead of another. Raises
     ValidationFailed naming what was not allocated.
     """
-    promised = list(_promised(picking, draft.item_code))
+    promised = list(_allocations_of(picking, draft.item_code))
     if not promised:
         message = f"nothing of {draft.item_code} is allocated to the picking and not picked yet"
         raise ValidationFailed([Problem("item_code", message)])
-    here = [one for one in promised if _is_here(one[1], draft)]
+    here = [one for one in promised if _matches(one[1], draft)]
     usable = here + [
         one for one in promised if one not in here and _may_replace(one[1], draft, substitution)
     ]
     if not usable:
-        raise ValidationFailed([_elsewhere([allocation for _, allocation in promised], draft)])
+        raise ValidationFailed(
+            [_not_allocated_problem([allocation for _, allocation in promised], draft)]
+        )
     left = sum((allocation.qty for _, allocation in usable), NONE)
     if left < draft.qty:
         message = f"is more than is left to pick of {draft.item_code} there: {left.normalize():f}"
         raise ValidationFailed([Problem("qty", message)])
-    found = list(_serial_takings(usable, draft) if draft.serials else _plain_takings(usable, draft))
+    found = list(_split_serials(usable, draft) if draft.serials else _split_quantity(usable, draft))
     if len(found) > MAX_SERIALS:
         message = f"would be picked for more than {MAX_SERIALS} lines at once; pick less at a time"
         raise ValidationFailed([Problem("qty", message)])
@@ -123,14 +127,14 @@ def serial_problems(picking: StoredPicking, draft: PickDraft) -> list[Problem]:
     return []
 
 
-def _promised(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
+def _allocations_of(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
     for at, line in enumerate(picking.lines):
         if line.item_code == item_code:
             for allocation in line.allocations:
                 yield at, allocation
 
 
-def _is_here(allocation: Allocation, draft: PickDraft) -> bool:
+def _matches(allocation: Allocation, draft: PickDraft) -> bool:
     return (allocation.bin_code, allocation.batch_num) == (draft.bin_code, draft.batch)
 
 
@@ -146,7 +150,7 @@ def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substit
             return False
 
 
-def _elsewhere(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
+def _not_allocated_problem(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
     bins = sorted({one.bin_code for one in promised})
     if draft.bin_code not in bins:
         return Problem("bin_code", f"is not where it was allocated: {', '.join(bins)}")
@@ -154,16 +158,20 @@ def _elsewhere(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
     return Problem("batch", f"is not the batch that was allocated there: {', '.join(batches)}")
 
 
-def _plain_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+def _split_quantity(
+    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
+) -> Iterator[PickPart]:
     left = draft.qty
     for at, allocation in usable:
         part = min(left, allocation.qty)
         if part > 0:
-            yield Taking(at, allocation, part, exact=_is_here(allocation, draft))
+            yield PickPart(at, allocation, part, exact=_matches(allocation, draft))
             left -= part
 
 
-def _serial_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+def _split_serials(
+    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
+) -> Iterator[PickPart]:
     rest = list(usable)
     serials = list(draft.serials or ())
     for serial in list(serials):
@@ -171,26 +179,26 @@ def _serial_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) 
         if same:
             rest.remove(same)
             serials.remove(serial)
-            yield Taking(same[0], same[1], same[1].qty, exact=True, serial=serial)
+            yield PickPart(same[0], same[1], same[1].qty, exact=True, serial=serial)
     for serial, (at, allocation) in zip(serials, rest, strict=False):
-        yield Taking(at, allocation, allocation.qty, exact=False, serial=serial)
+        yield PickPart(at, allocation, allocation.qty, exact=False, serial=serial)
 
 
-def picked(picking: StoredPicking, taking: Taking, pick: Pick) -> StoredPicking:
+def picked(picking: StoredPicking, taking: PickPart, pick: Pick) -> StoredPicking:
     """Return the picking after a taking: its promise is used up, its pick is kept."""
     line = picking.lines[taking.line]
-    allocations = list(_less(line.allocations, taking.allocation, taking.qty))
+    allocations = list(_reduced(line.allocations, taking.allocation, taking.qty))
     after = line.model_copy(
         update={
             "allocations": allocations,
-            "picks": list(_with(line.picks, pick)),
+            "picks": list(_merged(line.picks, pick)),
             "picked_qty": line.picked_qty + taking.qty,
         }
     )
     return with_line(picking, taking.line, after)
 
 
-def _with(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
+def _merged(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
     """Add a pick, to the goods staged at the same place if there are any."""
     for one in picks:
         if one.staged_id == pick.staged_id and not one.dispatched:
@@ -200,7 +208,7 @@ def _with(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
     yield pick
 
 
-def _less(
+def _reduced(
     allocations: Iterable[Allocation], used: Allocation, qty: Decimal
 ) -> Iterator[Allocation]:
     for one in allocations:
@@ -210,6 +218,6 @@ def _less(
             yield one.model_copy(update={"qty": one.qty - qty})
 
 
-def missing(picking: StoredPicking) -> bool:
+def has_shortage(picking: StoredPicking) -> bool:
     """Tell whether anything was not picked."""
     return any(line.picked_qty < line.qty for line in picking.lines)

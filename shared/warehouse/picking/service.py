@@ -62,7 +62,7 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
     found, _ = run_both(
         lambda: _read(tx.store, numbers, draft), lambda: tx.reserve_ids(PICKINGS.kind, 1)
     )
-    begun = _begun(tx, found)
+    begun = _created_by_request(tx, found)
     if begun is None:
         lines = sum(len(record.entity.lines) for record in found)
         if lines > _MAX_LINES:
@@ -111,7 +111,7 @@ def _field(draft: PickingDraft, at: int | None) -> str:
     return "document_ids" if at is None else f"document_ids.{at}"
 
 
-def _name(tx: Transaction) -> str:
+def _uuid(tx: Transaction) -> str:
     """Name a new picking; the same for every attempt of one request, so that it is recognised."""
     return str(
         uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.idempotency_record}")
@@ -120,18 +120,18 @@ def _name(tx: Transaction) -> str:
     )
 
 
-def is_of_request(tx: Transaction, number: int) -> bool:
+def was_created_by_request(tx: Transaction, number: int) -> bool:
     """Tell whether an earlier attempt of this very request has created the picking."""
     return tx.idempotency_record is not None and PICKINGS.get(
         tx.store, number
-    ).entity.uuid == _name(tx)
+    ).entity.uuid == _uuid(tx)
 
 
-def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
+def _created_by_request(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
     """Find the picking that an attempt of this request has begun and not completed."""
     works = {work for record in found for work in record.entity.works}
     number = works.pop() if len(works) == 1 else None
-    return number if number is not None and is_of_request(tx, number) else None
+    return number if number is not None and was_created_by_request(tx, number) else None
 
 
 def _insert(
@@ -157,16 +157,16 @@ def _insert(
         documents=[_reference(record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
-        lines=rules.lines_of(found),
+        lines=rules.lines_for(found),
     )
-    return begin_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
+    return insert_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
 
 
 def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
-    """Make a picking that is pending, for `begin_picking`; `facts` are its other fields."""
+    """Make a picking that is pending, for `insert_picking`; `facts` are its other fields."""
     return StoredPicking(
         id=tx.next_id(PICKINGS.kind),
-        uuid=_name(tx),
+        uuid=_uuid(tx),
         status="pending",
         user_id=tx.caller.user_id if tx.caller else None,
         created_at=tx.now,
@@ -175,7 +175,7 @@ def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
     )
 
 
-def begin_picking(
+def insert_picking(
     tx: Transaction,
     picking: StoredPicking,
     record_progress: RecordProgress,
@@ -211,9 +211,9 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
     """Begin to pick. Raises Conflict unless it is pending."""
-    record = work_of_exits(tx.store, number)
+    record = get_exit_picking(tx.store, number)
     ensure_status("picking", record.entity, "pending")
-    started = _changed(tx, record, record.entity, status="started", started_at=tx.now)
+    started = _update(tx, record, record.entity, status="started", started_at=tx.now)
     update_wave(tx, started)
     return started
 
@@ -240,7 +240,7 @@ def finalize_picking(
     Raises Conflict unless it is started, ValidationFailed when something was not picked
     and no reason is given.
     """
-    ended = end_picking(tx, work_of_exits(tx.store, number), end, record_exit_progress)
+    ended = end_picking(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
     update_wave(tx, ended)
     return ended
 
@@ -250,7 +250,7 @@ def end_picking(
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
     ensure_status("picking", record.entity, "started")
-    if rules.missing(record.entity) and end.shortage_reason is None:
+    if rules.has_shortage(record.entity) and end.shortage_reason is None:
         message = "is required: not everything was picked"
         raise ValidationFailed([Problem("shortage_reason", message)])
     back = undo_work(tx, record.id, record_progress, picks=False)
@@ -259,19 +259,19 @@ def end_picking(
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
     record_progress(tx, back.picking, ended)
-    return finished(tx, record, back.picking, end)
+    return finalize(tx, record, back.picking, end)
 
 
-def finished(
+def finalize(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
 ) -> Record[StoredPicking]:
     """Stage that a picking, from now on `picking`, is finalized; raise picking.completed."""
-    short = rules.missing(picking)
+    short = rules.has_shortage(picking)
     lines = [
-        line.model_copy(update={"status": rules.state_of(line, ended=True)})
+        line.model_copy(update={"status": rules.line_status(line, ended=True)})
         for line in picking.lines
     ]
-    changed = _changed(
+    changed = _update(
         tx,
         record,
         picking,
@@ -291,7 +291,7 @@ def cancel_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Rec
 
     Raises Conflict unless it is pending or started.
     """
-    ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
+    ensure_status("picking", get_exit_picking(tx.store, number).entity, "pending", "started")
     cancelled = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
     update_wave(tx, cancelled)
     return cancelled
@@ -302,7 +302,7 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
     Raises Conflict unless it is finalized or synchronized, or when goods were dispatched.
     """
-    picking = work_of_exits(tx.store, number).entity
+    picking = get_exit_picking(tx.store, number).entity
     ensure_status("picking", picking, "finalized", "synchronized")
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
         message = "Goods of the picking have been dispatched already."
@@ -322,17 +322,17 @@ def undo_picking(
     record = PICKINGS.get(tx.store, number)
     ensure_status("picking", record.entity, *allowed)
     record_progress(tx, back.picking, back.progress(ends=number))
-    return _changed(tx, record, back.picking, status=status)
+    return _update(tx, record, back.picking, status=status)
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Note that the ERP knows of it. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
     ensure_status("picking", record.entity, "finalized")
-    return _changed(tx, record, record.entity, status="synchronized")
+    return _update(tx, record, record.entity, status="synchronized")
 
 
-def work_of_exits(store: Store, number: int) -> Record[StoredPicking]:
+def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
     """Read a picking that is worked on by itself, not through a transfer order."""
     record = PICKINGS.get(store, number)
     if any(document.type == "transfer_order" for document in record.entity.documents):
@@ -342,7 +342,7 @@ def work_of_exits(store: Store, number: int) -> Record[StoredPicking]:
     return record
 
 
-def _changed(
+def _update(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, **update: object
 ) -> Record[StoredPicking]:
     after = picking.model_copy(update={**update, "updated_at": tx.now})

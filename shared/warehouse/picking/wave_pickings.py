@@ -14,12 +14,12 @@ from shared.warehouse.picking import repository, rules
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 
-ENDED = frozenset({"finalized", "synchronized", "cancelled", "reverted"})
+ENDED_STATUSES = frozenset({"finalized", "synchronized", "cancelled", "reverted"})
 """States in which nothing of a picking is left to do on the floor."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingPicking:
     """A pending picking as an index shows it, which may lag for moments."""
 
     id: int
@@ -29,18 +29,20 @@ class Waiting:
     wave_id: int | None
 
 
-def waiting_pickings(store: Store, whs_code: str) -> list[Waiting]:
+def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:
     """Find the pending pickings of exit documents in a warehouse, in no order."""
     found = repository.pending_pickings(store, whs_code)
-    return list(starmap(_waiting, (one for one in found if not _of_transfer(one[1]))))
+    return list(
+        starmap(_pending_picking, (one for one in found if not _is_for_transfer_order(one[1])))
+    )
 
 
-def _of_transfer(slim: Item) -> bool:
+def _is_for_transfer_order(slim: Item) -> bool:
     return bool(slim.get("document_type") == "transfer_order")
 
 
-def _waiting(number: int, slim: Item) -> Waiting:
-    return Waiting(
+def _pending_picking(number: int, slim: Item) -> PendingPicking:
+    return PendingPicking(
         id=number,
         priority=integer_of(slim["priority"]) if "priority" in slim else None,
         due_date=slim.get("due_date"),

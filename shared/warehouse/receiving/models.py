@@ -90,7 +90,7 @@ MAX_SERIALS = 25
 """Serials that one call may name: what it writes of them must fit into one transaction."""
 
 
-def _few(value: Any) -> Any:
+def _limit_serials(value: Any) -> Any:
     if isinstance(value, Sized) and len(value) > MAX_SERIALS:
         raise PydanticCustomError(
             "serials", f"must have at most {MAX_SERIALS} entries; send more in several calls"
@@ -98,7 +98,9 @@ def _few(value: Any) -> Any:
     return value
 
 
-type _Serials = Annotated[list[Code], Field(max_length=MAX_SERIALS), BeforeValidator(_few)]
+type _Serials = Annotated[
+    list[Code], Field(max_length=MAX_SERIALS), BeforeValidator(_limit_serials)
+]
 
 
 class ReceiptDraft(Input):

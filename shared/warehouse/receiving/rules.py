@@ -16,7 +16,7 @@ MAX_LINES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedGoods:
     """Goods that arrive, and what is known of what they name.
 
     Fields of the draft that were invalid by themselves are None. `bin_code` is where the
@@ -31,7 +31,7 @@ class Arrival:
     today: str
 
 
-def examine(arrival: Arrival) -> Iterator[Problem]:
+def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
     """Find every problem of goods that arrive, as far as it can be told without the stock."""
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
@@ -50,7 +50,7 @@ def examine(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("expiry_date", f"{expiry} has passed; today is {arrival.today}")
 
 
-def _item_problems(arrival: Arrival) -> Iterator[Problem]:
+def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     code: str | None = arrival.draft.item_code
     product = arrival.product
     if code is None:
@@ -63,9 +63,9 @@ def _item_problems(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("item_code", f"product {code} is not kept in stock")
 
 
-def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
+def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and not _is_told(arrival.document, arrival.draft):
+    if name is None and not _has_lines(arrival.document, arrival.draft):
         return
     if name is None:
         message = "is required: the document names no one destination for what arrives"
@@ -89,16 +89,16 @@ def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -
         if target.serial_number is not None:
             message = f"serial {target.serial_number} is in stock already: {place}"
             yield Problem(f"serials.{number}", message)
-        elif _differ(target.batch_num and target.expiry_date, row.expiry_date):
+        elif _are_different(target.batch_num and target.expiry_date, row.expiry_date):
             message = f"batch {row.batch_num} lies there with the expiry date {row.expiry_date}"
             yield Problem("expiry_date", message)
 
 
-def _differ(new: str | None, old: str | None) -> bool:
+def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
-def untold(found: Iterator[Problem], told: Sequence[Problem]) -> Iterator[Problem]:
+def on_valid_fields(found: Iterator[Problem], told: Sequence[Problem]) -> Iterator[Problem]:
     """Leave out problems of fields that are wrong by themselves, so seem to be missing."""
     wrong = {problem.field.partition(".")[0] for problem in told}
     return (one for one in found if one.field.partition(".")[0] not in wrong)
@@ -113,7 +113,7 @@ def _lines_of(document: Document, item_code: str, batch: str | None) -> list[Doc
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
-def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
+def quantities_by_line(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
     """Spread what arrives over the lines of the document: quantity by line_num.
 
     What is more than is open on all of them goes to the first.
@@ -131,16 +131,16 @@ def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
     return parts
 
 
-def destination(document: Document, draft: ReceiptLineDraft) -> str | None:
+def default_bin(document: Document, draft: ReceiptLineDraft) -> str | None:
     """Find where the document wants what arrives, None when it does not say or says several."""
-    if not _is_told(document, draft):
+    if not _has_lines(document, draft):
         return None
-    parts = filling(document, draft)
+    parts = quantities_by_line(document, draft)
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
 
 
-def _is_told(document: Document, draft: ReceiptLineDraft) -> bool:
+def _has_lines(document: Document, draft: ReceiptLineDraft) -> bool:
     """Tell whether a draft, as far as it is valid, says for which lines the goods are."""
     code: str | None = draft.item_code
     qty: Decimal | None = draft.qty
@@ -156,7 +156,7 @@ def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
     return next((line.expiry_date for line in lines if line.batch == draft.batch), None)
 
 
-def ensure_within(
+def ensure_within_tolerance(
     document: Document, draft: ReceiptLineDraft, tolerance: Decimal, *, approved: bool
 ) -> None:
     """Refuse what exceeds the order by more than the tolerance (percent), over all receipts."""
@@ -176,7 +176,7 @@ def _plain(qty: Decimal) -> str:
     return f"{qty.normalize():f}"
 
 
-def ensure_room(receipt: StoredReceipt) -> None:
+def ensure_line_limit(receipt: StoredReceipt) -> None:
     """Refuse more lines than a receipt may have."""
     if len(receipt.lines) >= MAX_LINES:
         message = f"A receipt has at most {MAX_LINES} lines; finalize this one, create another."

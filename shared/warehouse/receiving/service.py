@@ -33,7 +33,7 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import DocumentReference, Operator, ensure_status
 
-_APPROVE = "approvals.grant"
+_APPROVAL_PERMISSION = "approvals.grant"
 _ONE = Decimal(1)
 
 
@@ -87,31 +87,31 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Begin to receive. Raises Conflict unless the receipt is pending."""
-    record = receipt_of_entry(tx.store, number)
+    record = get_entry_receipt(tx.store, number)
     ensure_status("receipt", record.entity, "pending")
-    return changed(tx, record, record.entity, status="started", started_at=tx.now)
+    return update_receipt(tx, record, record.entity, status="started", started_at=tx.now)
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
-    record = receipt_of_entry(tx.store, number)
+    record = get_entry_receipt(tx.store, number)
     ensure_status("receipt", record.entity, "started")
     goods = bool(rules.lines_in_stock(record.entity))
     ended = Progress(finishes=number) if goods else Progress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
-    after = changed(tx, record, record.entity, status="finalized", finalized_at=tx.now)
+    after = update_receipt(tx, record, record.entity, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Note that the ERP knows of a receipt. Raises Conflict unless it is finalized."""
-    record = receipt_of_entry(tx.store, number)
+    record = get_entry_receipt(tx.store, number)
     ensure_status("receipt", record.entity, "finalized")
-    return changed(tx, record, record.entity, status="synchronized")
+    return update_receipt(tx, record, record.entity, status="synchronized")
 
 
-def receipt_of_entry(store: Store, number: int) -> Record[StoredReceipt]:
+def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
     """Read a receipt that is worked on by itself, not through a transfer order."""
     record = RECEIPTS.get(store, number)
     document = record.entity.document
@@ -128,7 +128,7 @@ def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
     return documents.get_document(store, "entry", number)
 
 
-def changed(
+def update_receipt(
     tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
 ) -> Record[StoredReceipt]:
     """Stage the next version of a receipt."""
@@ -156,12 +156,12 @@ def receive_line(
     """
     cause = MovementCause(type="receipt", id=number)
     record, ledger = run_both(
-        lambda: receipt_of_entry(tx.store, number),
+        lambda: get_entry_receipt(tx.store, number),
         lambda: Ledger(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
     ensure_status("receipt", receipt, "started")
-    rules.ensure_room(receipt)
+    rules.ensure_line_limit(receipt)
     document, found = run_both(
         lambda: document_of(tx.store, receipt),
         lambda: tx.store.get_many(_keys(receipt, draft)),
@@ -169,16 +169,16 @@ def receive_line(
     if document.entity.status == "closed":
         message = f"The document {document.entity.external_ref} is closed."
         raise Conflict(message)
-    goods = _Goods(tx, draft, document.entity, found)
+    goods = _LineContext(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    told = [*problems, *rules.untold(rules.examine(goods.arrival(today)), problems)]
+    told = [*problems, *rules.on_valid_fields(rules.examine(goods.goods(today)), problems)]
     targets = goods.targets()
     ledger.load(targets=targets, movements=0 if told else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
-    told += rules.untold(rules.stock_problems(targets, there), problems)
+    told += rules.on_valid_fields(rules.stock_problems(targets, there), problems)
     if told:
         raise ValidationFailed(told)
-    rules.ensure_within(
+    rules.ensure_within_tolerance(
         document.entity,
         draft,
         tenant.settings.receipt_tolerance,
@@ -187,15 +187,17 @@ def receive_line(
     for target in targets:
         ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     ledger.stage()
-    parts = rules.filling(document.entity, draft)
+    parts = rules.quantities_by_line(document.entity, draft)
     documents.advance_document(tx, "entry", document, Progress(done=parts))
     line = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
-    return changed(tx, record, receipt, lines=[*receipt.lines, line])
+    return update_receipt(tx, record, receipt, lines=[*receipt.lines, line])
 
 
 def _may_approve(tx: Transaction) -> bool:
     caller = tx.caller
-    return caller is not None and caller.kind == "user" and _APPROVE in caller.permissions
+    return (
+        caller is not None and caller.kind == "user" and _APPROVAL_PERMISSION in caller.permissions
+    )
 
 
 def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
@@ -209,7 +211,7 @@ def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
     return keys
 
 
-class _Goods:
+class _LineContext:
     """Goods that arrive, with the master data that they name."""
 
     def __init__(
@@ -228,7 +230,7 @@ class _Goods:
             tx, [item_code] if item_code is not None else [], found
         ).get(item_code or "")
         self.warehouse = warehouses.known_warehouses(tx, [whs_code], found).get(whs_code)
-        self.bin_code = draft.bin_code or rules.destination(document, draft)
+        self.bin_code = draft.bin_code or rules.default_bin(document, draft)
         self.position = self._position(found)
 
     def _position(self, found: Mapping[Key, Item]) -> KnownPosition | None:
@@ -240,9 +242,9 @@ class _Goods:
             found = self._tx.store.get_many([warehouses.position_key(*pair)])
         return warehouses.known_positions(self._tx, [pair], found).get(pair)
 
-    def arrival(self, today: str) -> rules.Arrival:
+    def goods(self, today: str) -> rules.ReceivedGoods:
         """Return what the rules look at."""
-        return rules.Arrival(
+        return rules.ReceivedGoods(
             self._draft, self._document, self.bin_code, self.product, self.position, today
         )
 

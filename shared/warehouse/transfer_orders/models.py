@@ -27,7 +27,7 @@ MAX_ARRIVALS = 10
 MAX_SERIALS = 40
 """Lines of one arrival and serials of one line; `progress_rules` limits them together."""
 
-type Status = Literal[
+type OrderStatus = Literal[
     "draft",
     "released",
     "picking",
@@ -41,7 +41,7 @@ type Status = Literal[
 type LineStatus = Literal[
     "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
 ]
-type Source = Literal["web", "api", "import", "sap"]
+type OrderSource = Literal["web", "api", "import", "sap"]
 
 
 class TransferLineDraft(Input):
@@ -156,14 +156,14 @@ class StoredTransferOrder(Stored):
     """A transfer order as stored."""
 
     id: int
-    status: Status
+    status: OrderStatus
     origin: TransferPlace
     destination: TransferPlace
     priority: int
     reason: str | None = None
     due_at: str | None = None
     external_ref: str | None = None
-    source: Source
+    source: OrderSource
     picker_id: int | None = None
     picking_id: int | None = None
     dispatched_at: Timestamp | None = None
@@ -211,7 +211,7 @@ class TransferOrder(Stored):
     object: Literal["transfer_order"] = "transfer_order"
     id: int
     code: str
-    status: Status
+    status: OrderStatus
     status_label: str
     headline: str | None
     has_discrepancy: bool
@@ -229,7 +229,7 @@ class TransferOrder(Stored):
     vehicle_plate: str | None
     carrier_id: int | None
     external_ref: str | None
-    source: Source
+    source: OrderSource
     picking_id: int | None
     receipt_id: int | None
     sap: Mapping[str, Any] | None
@@ -240,7 +240,7 @@ class TransferOrderParameters(PeriodParameters):
     """Parameters of the list of transfer orders."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: Status | None = None
+    status: OrderStatus | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
     external_ref: Text | None = None

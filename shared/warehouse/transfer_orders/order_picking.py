@@ -14,7 +14,7 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.transfer_orders import progress_rules as rules
-from shared.warehouse.transfer_orders.models import PickerChoice, Status, StoredTransferOrder
+from shared.warehouse.transfer_orders.models import OrderStatus, PickerChoice, StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
 from shared.warehouse.work_records import DocumentReference, Operator
 
@@ -48,14 +48,14 @@ def _release(
     """Stage the release, unless an earlier attempt of this request has committed it."""
     record = TRANSFER_ORDERS.get(own.store, number)
     begun = record.entity.picking_id
-    if begun is not None and picking_service.is_of_request(own, begun):
+    if begun is not None and picking_service.was_created_by_request(own, begun):
         return record, True
-    rules.ensure_state(record.entity, "draft")
-    after, lacks = with_picking(own, record.entity, choice.picker_id)
+    rules.ensure_status(record.entity, "draft")
+    after, lacks = create_picking_for(own, record.entity, choice.picker_id)
     return TRANSFER_ORDERS.replace(own, record, after), lacks
 
 
-def with_picking(
+def create_picking_for(
     tx: Transaction, order: StoredTransferOrder, picker_id: int | None
 ) -> tuple[StoredTransferOrder, bool]:
     """Stage the picking of an order, with promises of stock to its first lines.
@@ -79,12 +79,12 @@ def with_picking(
         warehouse_id=order.origin.id,
         lines=rules.picking_lines(order),
     )
-    lines = picking_service.begin_picking(tx, begun, _tell_nobody, allocate=True).entity.lines
+    lines = picking_service.insert_picking(tx, begun, _record_nothing, allocate=True).entity.lines
     lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
     return rules.released(order, picking_id=begun.id, picker_id=picker, now=tx.now), lacks
 
 
-def _tell_nobody(
+def _record_nothing(
     _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, Progress]
 ) -> None:
     """The order is staged by whoever acts on it, with what became of its picking."""
@@ -99,9 +99,11 @@ def pick(
     StaleState or Conflict unless the order is being picked.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "released", "picking")
-    after = picks.pick_through(tx, _work_of(tx, record.entity), draft, substitution).entity
-    state: Status = "picked" if after.status == "finalized" else "picking"
+    rules.ensure_status(record.entity, "released", "picking")
+    after = picks.pick_for_transfer_order(
+        tx, _open_picking(tx, record.entity), draft, substitution
+    ).entity
+    state: OrderStatus = "picked" if after.status == "finalized" else "picking"
     return TRANSFER_ORDERS.replace(tx, record, rules.picked(record.entity, after, state, tx.now))
 
 
@@ -111,9 +113,9 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
     Raises StaleState or Conflict unless something of the order has been picked.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "picking")
+    rules.ensure_status(record.entity, "picking")
     end = PickingEnd(shortage_reason="other")
-    ended = picking_service.end_picking(tx, _work_of(tx, record.entity), end, _tell_nobody)
+    ended = picking_service.end_picking(tx, _open_picking(tx, record.entity), end, _record_nothing)
     after = rules.picked(record.entity, ended.entity, "picked", tx.now)
     return TRANSFER_ORDERS.replace(tx, record, after)
 
@@ -124,17 +126,17 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     Raises StaleState once the order is picked, or was cancelled already.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "draft", "released", "picking")
+    rules.ensure_status(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:
         references.release_references(tx, holder(number))
         return TRANSFER_ORDERS.replace(tx, record, rules.cancelled(record.entity, tx.now))
-    _work_of(tx, record.entity)
+    _open_picking(tx, record.entity)
     told: list[Record[StoredTransferOrder]] = []
 
     def tell(own: Transaction, after: StoredPicking, progress: Mapping[int, Progress]) -> None:
         for what in progress.values():
             before = TRANSFER_ORDERS.get(own.store, number)
-            rules.ensure_state(before.entity, "released", "picking")
+            rules.ensure_status(before.entity, "released", "picking")
             order = rules.picked(before.entity, after, before.entity.status, own.now)
             if what.ends is not None:
                 order = rules.cancelled(order, own.now)
@@ -147,7 +149,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     return told[-1]
 
 
-def _work_of(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
+def _open_picking(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
     """Read the picking of an order that is being picked."""
     record = picking_service.get_picking(tx.store, order.picking_id or 0)
     if record.entity.status not in {"pending", "started"}:

@@ -13,30 +13,30 @@ from shared.warehouse.transfer_orders.models import (
     ArrivalLine,
     Departure,
     LineStatus,
+    OrderStatus,
     Parcel,
-    Status,
     StoredTransferLine,
     StoredTransferOrder,
 )
 from shared.warehouse.warehouses.models import KnownPosition
 
 NONE = Decimal(0)
-_WAY: Sequence[Status] = (
+_STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
     "cancelled",
 )  # fmt: skip
-_ROOM = 90
+_MAX_LINE_ACTIONS = 90
 """Actions that one transaction leaves for what arrives: the other 10 are for the order, its
 event, counters and the answer."""
-_PER_LINE = 5
+_ACTIONS_PER_LINE = 5
 """Actions for the level, its total, its event, and what product and position hold."""
-_PER_ROW = 4
+_ACTIONS_PER_ROW = 4
 """Actions for goods by quantity: two rows, the key of a new one, a movement."""
-_PER_SERIAL = 2
+_ACTIONS_PER_SERIAL = 2
 """Actions for a serial: its one row and a movement."""
 
 
-def ensure_state(order: StoredTransferOrder, *allowed: Status) -> None:
+def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
     """Refuse what the state of an order does not allow.
 
     Raises StaleState when the order has gone further than that, Conflict when it is not
@@ -46,7 +46,9 @@ def ensure_state(order: StoredTransferOrder, *allowed: Status) -> None:
         return
     wanted = " or ".join(allowed)
     message = f"TO-{order.id} is {order.status}; this needs it to be {wanted}."
-    gone_further = _WAY.index(order.status) > max(_WAY.index(state) for state in allowed)
+    gone_further = _STATUS_ORDER.index(order.status) > max(
+        _STATUS_ORDER.index(state) for state in allowed
+    )
     raise StaleState(message) if gone_further else Conflict(message)
 
 
@@ -75,11 +77,11 @@ def released(
 ) -> StoredTransferOrder:
     """Return the order as released for a picking."""
     update = {"picking_id": picking_id, "picker_id": picker_id}
-    return _at(order, "released", now, **update)
+    return _update(order, "released", now, **update)
 
 
 def picked(
-    order: StoredTransferOrder, picking: StoredPicking, state: Status, now: str
+    order: StoredTransferOrder, picking: StoredPicking, state: OrderStatus, now: str
 ) -> StoredTransferOrder:
     """Return the order in a state, with the quantities and serials that its picking has."""
     of = {line.document_line: line for line in picking.lines}
@@ -94,12 +96,12 @@ def picked(
         )
         for line in order.lines
     ]
-    return _at(order, state, now, lines=lines)
+    return _update(order, state, now, lines=lines)
 
 
 def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
     """Return the order as given up."""
-    return _at(order, "cancelled", now)
+    return _update(order, "cancelled", now)
 
 
 # On the road
@@ -115,34 +117,34 @@ def with_transit(
         lines[number] = line.model_copy(
             update={
                 "dispatched_qty": line.dispatched_qty + pick.qty,
-                "transit": _with(line.transit, pick),
+                "transit": _with_parcel(line.transit, pick),
             }
         )
-    return _at(order, order.status, now, lines=list(lines.values()))
+    return _update(order, order.status, now, lines=list(lines.values()))
 
 
-def _with(transit: Sequence[Parcel], pick: Pick) -> list[Parcel]:
+def _with_parcel(transit: Sequence[Parcel], pick: Pick) -> list[Parcel]:
     """Add a pick to what is in transit: goods of one batch are one parcel."""
-    same = [one for one in transit if _names(one) == (pick.batch_num, pick.serial)]
+    same = [one for one in transit if _batch_and_serial(one) == (pick.batch_num, pick.serial)]
     others = [one for one in transit if one not in same]
     qty = sum((one.qty for one in same), pick.qty)
     return [*others, Parcel(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
 
 
-def _names(parcel: Parcel) -> tuple[str | None, str | None]:
+def _batch_and_serial(parcel: Parcel) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
 def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
     """Return the order as on its way."""
-    return _at(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
+    return _update(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 
 
 # At the destination
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
+class ArrivalMasterData:
     """What the database knows of the codes that arriving goods name."""
 
     products: Mapping[str, KnownProduct]
@@ -150,7 +152,9 @@ class MasterData:
     """By code, those of the destination."""
 
 
-def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> Iterator[Problem]:
+def examine(
+    arrival: Arrival, order: StoredTransferOrder, known: ArrivalMasterData
+) -> Iterator[Problem]:
     """Find every problem of what arrives; fields that are None were invalid by themselves."""
     lines: Sequence[ArrivalLine] | None = arrival.lines
     if lines is None:
@@ -163,7 +167,7 @@ def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> 
         yield from _goods_problems(path, line, order, known)
         yield from _serial_problems(path, line, order, seen)
         yield from _bin_problems(path, line, order, known)
-    if sum(_actions(line) for line in lines) > _ROOM:
+    if sum(_actions(line) for line in lines) > _MAX_LINE_ACTIONS:
         message = (
             "are more than can be received at once: send at most 10, fewer with many serials"
             " (a line alone may have 40), the others in further calls"
@@ -172,11 +176,13 @@ def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> 
 
 
 def _actions(line: ArrivalLine) -> int:
-    return _PER_LINE + (_PER_SERIAL * len(line.serials) if line.serials else _PER_ROW)
+    return _ACTIONS_PER_LINE + (
+        _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
+    )
 
 
 def _goods_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: ArrivalLine, order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
     code: str | None = line.item_code
     if code is None:
@@ -209,7 +215,7 @@ def _serial_problems(
 
 
 def _bin_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: ArrivalLine, order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
     code: str | None = line.bin_code
     if code is None:
@@ -224,7 +230,7 @@ def _bin_problems(
         yield Problem(field, f"position {code} is blocked")
 
 
-def unloaded(
+def with_arrival(
     order: StoredTransferOrder, arrival: Arrival, now: str
 ) -> tuple[StoredTransferOrder, list[str]]:
     """Return the order after what arrived, and what of it is more than is in transit."""
@@ -238,23 +244,23 @@ def unloaded(
             left = qty
             for number, line in lines.items():
                 if line.item_code == one.item_code and left:
-                    lines[number], left = _less(line, one.batch, serial, left)
+                    lines[number], left = _without_arrived(line, one.batch, serial, left)
             if left:
                 excess.append(_excess(one, serial, qty - left))
-    after = _at(order, "receiving", now, lines=list(lines.values()))
+    after = _update(order, "receiving", now, lines=list(lines.values()))
     if arrival.final or not any(line.transit for line in after.lines):
-        after = _at(after, "received", now, received_at=now)
+        after = _update(after, "received", now, received_at=now)
     return after, excess
 
 
-def _less(
+def _without_arrived(
     line: StoredTransferLine, batch: str | None, serial: str | None, qty: Decimal
 ) -> tuple[StoredTransferLine, Decimal]:
     """Take goods of a batch or a serial out of what is in transit; and what is left to take."""
     transit: list[Parcel] = []
     left = qty
     for parcel in line.transit:
-        part = min(left, parcel.qty) if _names(parcel) == (batch, serial) else NONE
+        part = min(left, parcel.qty) if _batch_and_serial(parcel) == (batch, serial) else NONE
         left -= part
         if parcel.qty > part:
             transit.append(parcel.model_copy(update={"qty": parcel.qty - part}))
@@ -272,13 +278,13 @@ def _excess(line: ArrivalLine, serial: str | None, there: Decimal) -> str:
 # The end
 
 
-def differs(order: StoredTransferOrder) -> bool:
+def has_discrepancy(order: StoredTransferOrder) -> bool:
     """Tell whether receiving has ended with another quantity than was dispatched."""
     ended = order.status in {"received", "closed"}
     return ended and any(line.received_qty != line.dispatched_qty for line in order.lines)
 
 
-def without(
+def without_parcels(
     order: StoredTransferOrder, lost: Iterable[tuple[int, Parcel]], now: str
 ) -> StoredTransferOrder:
     """Return the order without parcels, each with the number of its line, that never came."""
@@ -291,16 +297,16 @@ def without(
         )
         for line in order.lines
     ]
-    return _at(order, order.status, now, lines=lines)
+    return _update(order, order.status, now, lines=lines)
 
 
 def closed(order: StoredTransferOrder, reason: str | None, now: str) -> StoredTransferOrder:
     """Return the order at its end."""
-    return _at(order, "closed", now, closed_at=now, close_reason=reason)
+    return _update(order, "closed", now, closed_at=now, close_reason=reason)
 
 
-def _at(
-    order: StoredTransferOrder, state: Status, now: str, **update: object
+def _update(
+    order: StoredTransferOrder, state: OrderStatus, now: str, **update: object
 ) -> StoredTransferOrder:
     return order.model_copy(update={**update, "status": state, "updated_at": now})
 
@@ -308,7 +314,7 @@ def _at(
 # What a line shows
 
 
-def state_of(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus:
+def line_status(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus:
     """State of a line of an order."""
     match order.status:
         case "draft" | "released":
@@ -316,23 +322,23 @@ def state_of(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus
         case "cancelled":
             return "cancelled"
         case "picking":
-            return _picked_state(line)
+            return _picking_line_status(line)
         case "picked":
             return "picked" if line.picked_qty >= line.qty else "short"
         case "in_transit" | "receiving":
-            return _travelling_state(line)
+            return _transit_line_status(line)
         case _:
             came = line.dispatched_qty and line.received_qty == line.dispatched_qty
             return "received" if came else "short"
 
 
-def _picked_state(line: StoredTransferLine) -> LineStatus:
+def _picking_line_status(line: StoredTransferLine) -> LineStatus:
     if line.picked_qty >= line.qty:
         return "picked"
     return "partial" if line.picked_qty else "open"
 
 
-def _travelling_state(line: StoredTransferLine) -> LineStatus:
+def _transit_line_status(line: StoredTransferLine) -> LineStatus:
     if not line.dispatched_qty:
         return "short"
     if line.received_qty >= line.dispatched_qty:

@@ -8,7 +8,7 @@ from shared.kernel.errors import Problem
 from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
-    Source,
+    OrderSource,
     StoredTransferLine,
     StoredTransferOrder,
     TransferLineDraft,
@@ -22,14 +22,14 @@ _NORMAL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
+class OrderMasterData:
     """What the database knows of the codes that an order names."""
 
     products: Mapping[str, KnownProduct]
     warehouses: Mapping[str, KnownWarehouse]
 
 
-def examine(draft: TransferOrderDraft, known: MasterData, *, by_client: bool) -> Findings:
+def examine(draft: TransferOrderDraft, known: OrderMasterData, *, by_client: bool) -> Findings:
     """Find every problem of an order; fields that are None were invalid by themselves.
 
     `by_client`: an integration client asks, which picks nothing itself.
@@ -53,12 +53,12 @@ def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft
         yield f"lines.{number}", line
 
 
-def two_warehouses(draft: TransferOrderDraft, known: MasterData) -> bool:
+def names_two_warehouses(draft: TransferOrderDraft, known: OrderMasterData) -> bool:
     """Tell whether the order names two warehouses that there are."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
-def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterator[Problem]:
+def _warehouse_problems(draft: TransferOrderDraft, known: OrderMasterData) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
@@ -69,7 +69,7 @@ def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterato
 
 
 def new_order(
-    number: int, draft: TransferOrderDraft, known: MasterData, now: str, source: Source
+    number: int, draft: TransferOrderDraft, known: OrderMasterData, now: str, source: OrderSource
 ) -> StoredTransferOrder:
     """Make the order of a draft without problems, itself a draft."""
     return StoredTransferOrder(

@@ -17,12 +17,12 @@ from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
-    Source,
+    OrderSource,
     StoredTransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
 )
-from shared.warehouse.transfer_orders.order_picking import with_picking
+from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
@@ -46,7 +46,7 @@ def create_transfer_order(
     problems: Sequence[Problem] = (),
     *,
     by_client: bool,
-    source: Source = "api",
+    source: OrderSource = "api",
 ) -> Created:
     """Create a transfer order and raise transfer.created, or find the one with its reference.
 
@@ -76,7 +76,7 @@ def _create(
     problems: Sequence[Problem] = (),
     *,
     by_client: bool,
-    source: Source,
+    source: OrderSource,
 ) -> Created:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
@@ -88,8 +88,8 @@ def _create(
         found, number = run_both(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
-        begun = _begun(tx, found)
-        existing = begun or _existing(draft, found)
+        begun = _created_by_request(tx, found)
+        existing = begun or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
             return Created(record, new=bool(begun), lacks_stock=bool(begun))
@@ -104,7 +104,7 @@ def _create(
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
-        order, lacks_stock = with_picking(tx, order, draft.picker_id)
+        order, lacks_stock = create_picking_for(tx, order, draft.picker_id)
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
@@ -129,7 +129,7 @@ def examine_transfer_order(
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
-    return _existing(draft, found), [*findings.invalid, *findings.blocked]
+    return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
 def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
@@ -164,14 +164,14 @@ def _item_codes(draft: TransferOrderDraft) -> set[str]:
     return {code for code in codes if code is not None}
 
 
-def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
+def _order_with_reference(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
     if draft.external_ref is None:
         return None
     alias = found.get(repository.reference_key(draft.external_ref))
     return int(alias["id"]) if alias else None
 
 
-def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
+def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
     """Find the order that an attempt of this request has begun and not completed."""
     alias = (
         found.get(repository.request_key(tx.idempotency_record))
@@ -183,18 +183,18 @@ def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
 
 def _master_data(
     tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
-) -> rules.MasterData:
-    return rules.MasterData(
+) -> rules.OrderMasterData:
+    return rules.OrderMasterData(
         products=catalog.known_products(tx, _item_codes(draft), found),
         warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
     )
 
 
 def _ensure_two_warehouses(
-    store: Store, draft: TransferOrderDraft, known: rules.MasterData
+    store: Store, draft: TransferOrderDraft, known: rules.OrderMasterData
 ) -> None:
     """Count the warehouses only where the order itself does not show that there are two."""
-    if rules.two_warehouses(draft, known):
+    if rules.names_two_warehouses(draft, known):
         return
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
         message = "Transfer orders are inactive: they need two warehouses."

@@ -54,7 +54,7 @@ def _dispatch_step(
 ) -> Record[StoredTransferOrder] | None:
     """Stage as many picks as fit as in transit; with the last of them, the departure."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "picked")
+    rules.ensure_status(record.entity, "picked")
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
     picks = list(_picks_to_dispatch(picking.entity))
     dispatched = _dispatch(tx, record.entity, picking, picks)
@@ -149,18 +149,18 @@ def receive_transfer_order(
         lambda: Ledger(tx, cause=MovementCause(type="transfer_order", id=number), receiving=True),
     )
     order = record.entity
-    rules.ensure_state(order, "in_transit", "receiving")
+    rules.ensure_status(order, "in_transit", "receiving")
     found = tx.store.get_many(_keys(order, arrival))
     known = _master_data(tx, order, arrival, found)
     wrong = [*problems, *rules.examine(arrival, order, known)]
     if wrong:
         raise ValidationFailed(wrong)
-    after, excess = rules.unloaded(order, arrival, tx.now)
+    after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
         message = f"More arrived than was dispatched with TO-{order.id}: {'; '.join(excess)}."
         raise Conflict(message)
     if arrival.lines:
-        _unload(tx, ledger, order, arrival, known, found)
+        _put_into_stock(tx, ledger, order, arrival, known, found)
     received = TRANSFER_ORDERS.replace(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
@@ -172,7 +172,7 @@ def _keys(order: StoredTransferOrder, arrival: Arrival) -> list[Key]:
     whs_code = order.destination.code or ""
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(code) for code in _item_codes(arrival)]
-    keys += [warehouses.position_key(*pair) for pair in _pairs(order, arrival)]
+    keys += [warehouses.position_key(*pair) for pair in _position_codes(order, arrival)]
     return keys
 
 
@@ -187,27 +187,27 @@ def _item_codes(arrival: Arrival) -> set[str]:
     return {code for code in codes if code is not None}
 
 
-def _pairs(order: StoredTransferOrder, arrival: Arrival) -> set[tuple[str, str]]:
+def _position_codes(order: StoredTransferOrder, arrival: Arrival) -> set[tuple[str, str]]:
     codes: set[str | None] = {line.bin_code for line in _lines(arrival)}
     return {(order.destination.code or "", code) for code in codes if code is not None}
 
 
 def _master_data(
     tx: Transaction, order: StoredTransferOrder, arrival: Arrival, found: Mapping[Key, Item]
-) -> rules.MasterData:
-    positions = warehouses.known_positions(tx, _pairs(order, arrival), found)
-    return rules.MasterData(
+) -> rules.ArrivalMasterData:
+    positions = warehouses.known_positions(tx, _position_codes(order, arrival), found)
+    return rules.ArrivalMasterData(
         products=catalog.known_products(tx, _item_codes(arrival), found),
         positions={bin_code: position for (_, bin_code), position in positions.items()},
     )
 
 
-def _unload(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known of it
+def _put_into_stock(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known of it
     tx: Transaction,
     ledger: Ledger,
     order: StoredTransferOrder,
     arrival: Arrival,
-    known: rules.MasterData,
+    known: rules.ArrivalMasterData,
     found: Mapping[Key, Item],
 ) -> None:
     """Stage that goods lie on the shelves of the destination."""
@@ -271,13 +271,15 @@ def _close_step(
 ) -> Record[StoredTransferOrder] | None:
     """Stage as many parcels as fit as lost; with the last of them, the end of the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "received")
-    if rules.differs(record.entity) and closing.reason is None:
+    rules.ensure_status(record.entity, "received")
+    if rules.has_discrepancy(record.entity) and closing.reason is None:
         message = "is required: less was received than was dispatched"
         raise ValidationFailed([Problem("reason", message)])
     parcels = list(_parcels(record.entity))
     lost = _write_off(tx, record.entity, parcels, closing.reason)
-    order = rules.without(record.entity, ((line, parcel) for line, _, parcel in lost), tx.now)
+    order = rules.without_parcels(
+        record.entity, ((line, parcel) for line, _, parcel in lost), tx.now
+    )
     if len(lost) < len(parcels):
         TRANSFER_ORDERS.replace(tx, record, order)
         return None

@@ -8,7 +8,7 @@ from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     MAX_LINES,
-    Status,
+    OrderStatus,
     StoredTransferLine,
     StoredTransferOrder,
     TransferOrder,
@@ -16,7 +16,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferUnits,
 )
 
-_LABELS: Mapping[Status, str] = {
+_LABELS: Mapping[OrderStatus, str] = {
     "draft": "Draft",
     "released": "Released for picking",
     "picking": "Being picked",
@@ -55,7 +55,7 @@ def _shown(
         status=order.status,
         status_label=_LABELS[order.status],
         headline=_headline(order),
-        has_discrepancy=progress_rules.differs(order),
+        has_discrepancy=progress_rules.has_discrepancy(order),
         origin=order.origin,
         destination=order.destination,
         priority=order.priority,
@@ -83,7 +83,7 @@ def _headline(order: StoredTransferOrder) -> str:
     count = len(order.lines)
     lines = "1 line" if count == 1 else f"{count} lines"
     route = f"{order.origin.code} → {order.destination.code}, {lines}"
-    if not progress_rules.differs(order):
+    if not progress_rules.has_discrepancy(order):
         return route
     units = _units(order)
     came, went = units.received.normalize(), units.dispatched.normalize()
@@ -112,5 +112,5 @@ def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrder
         received_qty=line.received_qty,
         batch_num=line.batch_num,
         serial_numbers=line.serials if line.picked_qty else line.expected_series,
-        status=progress_rules.state_of(order, line),
+        status=progress_rules.line_status(order, line),
     )

@@ -16,21 +16,21 @@ from shared.warehouse.transfers.models import (
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator
 
-ROOM = 90
+MAX_LINE_ACTIONS = 90
 """Actions that one transaction leaves for what moves: the other 10 are for the transfer, its
 events, the register of open work, counters and the answer."""
-_PER_LINE = 3
+_ACTIONS_PER_LINE = 3
 """Actions for what the product and its two positions hold."""
-_PER_LEVELS = 4
+_ACTIONS_PER_LEVELS = 4
 """Actions for the levels of a product in two warehouses, and the events that tell of them."""
-_PER_ROW = 4
+_ACTIONS_PER_ROW = 4
 """Actions for stock that lies there by quantity: two rows, the key of a new one, a movement."""
-_PER_SERIAL = 2
+_ACTIONS_PER_SERIAL = 2
 """Actions for a serial, which is one row wherever it lies: the row and a movement."""
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
+class TransferMasterData:
     """What the database knows of the codes that a transfer names.
 
     Positions are by the codes of warehouse and position.
@@ -41,7 +41,7 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: TransferDraft, known: MasterData) -> Iterator[Problem]:
+def examine(draft: TransferDraft, known: TransferMasterData) -> Iterator[Problem]:
     """Find every problem of a transfer; fields that are None were invalid by themselves."""
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
@@ -52,13 +52,13 @@ def examine(draft: TransferDraft, known: MasterData) -> Iterator[Problem]:
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, known)
-        yield from _serials_seen(path, line, seen)
+        yield from _repeated_serials(path, line, seen)
         yield from _bin_problems(path, line, draft, known)
     if draft.from_warehouse is not None and draft.to_warehouse is not None:
-        yield from _room_problems(draft, lines)
+        yield from _size_problems(draft, lines)
 
 
-def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterator[Problem]:
+def _goods_problems(path: str, line: TransferMove, known: TransferMasterData) -> Iterator[Problem]:
     code: str | None = line.item_code
     if code is None:
         return
@@ -73,7 +73,7 @@ def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterato
     yield from examine_goods(claim, product)
 
 
-def _serials_seen(
+def _repeated_serials(
     path: str, line: TransferMove, seen: dict[tuple[str, str], str]
 ) -> Iterator[Problem]:
     """Find the serials that an earlier line moves already."""
@@ -87,7 +87,7 @@ def _serials_seen(
 
 
 def _bin_problems(
-    path: str, line: TransferMove, draft: TransferDraft, known: MasterData
+    path: str, line: TransferMove, draft: TransferDraft, known: TransferMasterData
 ) -> Iterator[Problem]:
     # None where the body's field is not valid.
     ends: tuple[tuple[str, str | None, str | None], ...] = (
@@ -101,23 +101,23 @@ def _bin_problems(
         if position is None:
             message = f"warehouse {whs_code} has no position {bin_code}"
             yield Problem(f"{path}.{field}", message)
-        elif field == "to_bin" and (closed := _closed(position)):
+        elif field == "to_bin" and (closed := _unusable(position)):
             yield Problem(f"{path}.{field}", closed)
     if line.from_bin is not None and ends[0][1:] == ends[1][1:]:
         yield Problem(f"{path}.to_bin", "must be another position than from_bin")
 
 
-def _closed(position: KnownPosition) -> str | None:
+def _unusable(position: KnownPosition) -> str | None:
     """Tell why nothing may be put to a position, None when it may."""
     if position.disabled:
         return f"position {position.bin_code} is disabled"
     return f"position {position.bin_code} is blocked" if position.blocked else None
 
 
-def _room_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Iterator[Problem]:
+def _size_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
     actions = sum(_actions(line, apart=apart) for line in lines)
-    if actions > ROOM:
+    if actions > MAX_LINE_ACTIONS:
         message = (
             "are more than can be moved at once: send at most 12 lines inside a warehouse or 8"
             " between two, fewer with many serials; a line alone may have 40"
@@ -126,12 +126,12 @@ def _room_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Itera
 
 
 def _actions(line: TransferMove, *, apart: bool) -> int:
-    rows = _PER_SERIAL * len(line.serials) if line.serials else _PER_ROW
-    return rows + _PER_LINE + (_PER_LEVELS if apart else 0)
+    rows = _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
+    return rows + _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
 
 
 def new_transfer(
-    number: int, draft: TransferDraft, known: MasterData, *, user_id: int | None, now: str
+    number: int, draft: TransferDraft, known: TransferMasterData, *, user_id: int | None, now: str
 ) -> StoredTransfer:
     """Make the transfer of a draft without problems, pending."""
     return StoredTransfer(
@@ -161,11 +161,11 @@ def new_transfer(
     )
 
 
-def closed_ends(transfer: StoredTransfer, known: MasterData) -> Iterator[str]:
+def unusable_targets(transfer: StoredTransfer, known: TransferMasterData) -> Iterator[str]:
     """Tell of each line of a stored transfer whose goods may no longer be put to their end."""
     for at, line in enumerate(transfer.lines, start=1):
         position = known.positions[transfer.to_whs_code or "", line.to_bin or ""]
-        if closed := _closed(position):
+        if closed := _unusable(position):
             yield f"line {at}: {closed}"
 
 

@@ -26,7 +26,7 @@ from shared.warehouse.transfers.models import (
     TransferParameters,
 )
 from shared.warehouse.transfers.repository import TRANSFERS
-from shared.warehouse.transfers.rules import MasterData
+from shared.warehouse.transfers.rules import TransferMasterData
 from shared.warehouse.warehouses import service as warehouses
 
 _ONE = Decimal(1)
@@ -60,7 +60,7 @@ def create_transfer(
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, now=tx.now)
     if draft.execute is False:
-        references.register_references(tx, _holder(number), _named(transfer, known))
+        references.register_references(tx, _holder(number), _referenced_ids(transfer, known))
     else:
         refusals = _move(tx, transfer, known)
         if refusals:
@@ -94,11 +94,11 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     ends = (transfer.from_whs_code, transfer.to_whs_code)
     items = tx.store.get_many(_keys(*ends, transfer.lines))
     known = _master_data(tx, *ends, transfer.lines, items)
-    refusals = list(rules.closed_ends(transfer, known)) or _move(tx, transfer, known)
+    refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
     if refusals:
-        return _changed(tx, record, status="error", message=_sentence(refusals))
+        return _update(tx, record, status="error", message=_sentence(refusals))
     references.release_references(tx, _holder(number))
-    changed = _changed(tx, record, status="transferred", message=None)
+    changed = _update(tx, record, status="transferred", message=None)
     raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
     return changed
 
@@ -107,10 +107,10 @@ def acknowledge_transfer(tx: Transaction, number: int, answer: ErpAnswer) -> Rec
     """Keep what the ERP answered to a transfer. Raises Conflict until it is carried out."""
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "transferred")
-    return _changed(tx, record, **answer.model_dump())
+    return _update(tx, record, **answer.model_dump())
 
 
-def _changed(
+def _update(
     tx: Transaction, record: Record[StoredTransfer], **update: object
 ) -> Record[StoredTransfer]:
     after = record.entity.model_copy(update={**update, "updated_at": tx.now})
@@ -125,7 +125,7 @@ def _sentence(refusals: Sequence[str]) -> str:
 # Master data
 
 
-def _pairs(
+def _position_codes(
     from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]
 ) -> set[tuple[str, str]]:
     # None where the body's field is not valid.
@@ -134,7 +134,7 @@ def _pairs(
     return {(whs, code) for whs, code in ends if whs is not None and code is not None}
 
 
-def _codes(lines: Sequence[_Line]) -> set[str]:
+def _item_codes(lines: Sequence[_Line]) -> set[str]:
     codes: set[str | None] = {line.item_code for line in lines}
     return {code for code in codes if code is not None}
 
@@ -144,8 +144,11 @@ def _keys(from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_L
     keys = [
         warehouses.warehouse_key(code) for code in (from_whs_code, to_whs_code) if code is not None
     ]
-    keys += [catalog.product_key(code) for code in _codes(lines)]
-    keys += [warehouses.position_key(*pair) for pair in _pairs(from_whs_code, to_whs_code, lines)]
+    keys += [catalog.product_key(code) for code in _item_codes(lines)]
+    keys += [
+        warehouses.position_key(*pair)
+        for pair in _position_codes(from_whs_code, to_whs_code, lines)
+    ]
     return keys
 
 
@@ -155,12 +158,14 @@ def _master_data(
     to_whs_code: str | None,
     lines: Sequence[_Line],
     found: dict[Key, Item],
-) -> MasterData:
+) -> TransferMasterData:
     ends = {code for code in (from_whs_code, to_whs_code) if code is not None}
-    return MasterData(
-        products=catalog.known_products(tx, _codes(lines), found),
+    return TransferMasterData(
+        products=catalog.known_products(tx, _item_codes(lines), found),
         warehouses=warehouses.known_warehouses(tx, ends, found),
-        positions=warehouses.known_positions(tx, _pairs(from_whs_code, to_whs_code, lines), found),
+        positions=warehouses.known_positions(
+            tx, _position_codes(from_whs_code, to_whs_code, lines), found
+        ),
     )
 
 
@@ -168,7 +173,7 @@ def _holder(number: int) -> str:
     return f"{TRANSFERS.kind}#{number}"
 
 
-def _named(transfer: StoredTransfer, known: MasterData) -> dict[str, list[int]]:
+def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict[str, list[int]]:
     return {
         "product": [line.product_id for line in transfer.lines],
         "warehouse": [warehouse.id for warehouse in known.warehouses.values()],
@@ -179,7 +184,7 @@ def _named(transfer: StoredTransfer, known: MasterData) -> dict[str, list[int]]:
 # Stock
 
 
-def _move(tx: Transaction, transfer: StoredTransfer, known: MasterData) -> list[str]:
+def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) -> list[str]:
     """Stage the movements of all lines, or nothing and tell what stands against them."""
     ledger = Ledger(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
@@ -195,14 +200,14 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: MasterData) -> list[
         if row and qty <= free:
             ledger.book.move("transfer", qty, source=row, target=target)
         else:
-            refusals.append(f"line {at}: {_missing(source, free)}")
+            refusals.append(f"line {at}: {_shortage(source, free)}")
     if not refusals:
         ledger.stage()
     return refusals
 
 
 def _moves(
-    tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: MasterData
+    tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: TransferMasterData
 ) -> Iterator[_Move]:
     def spot(whs_code: str | None, bin_code: str | None, serial: str | None) -> StockRow:
         return blank_row(
@@ -232,7 +237,7 @@ def _row_at(ledger: Ledger, source: StockRow) -> StockRow | None:
     return row if here else None
 
 
-def _missing(source: StockRow, free: Decimal) -> str:
+def _shortage(source: StockRow, free: Decimal) -> str:
     place = f"at {source.whs_code} {source.bin_code}"
     if source.serial_number is not None:
         return f"serial {source.serial_number} of {source.item_code} is not free {place}"

@@ -29,7 +29,7 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule
 from shared.warehouse.waves.repository import WAVES
-from shared.warehouse.waves.service import Opened, opened
+from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
 _MAX_WAIT_MS = 3_000
 """How long to wait for a pending wave of some of the same pickings."""
@@ -38,7 +38,7 @@ type _Pickings = list[Record[StoredPicking]]
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
+class CompanyParameters:
     """The settings of the company that a new wave depends on."""
 
     settings: Settings
@@ -46,15 +46,15 @@ class Company:
 
 
 def create_wave(
-    tx: Transaction, draft: WaveDraft, company: Company, problems: Sequence[Problem] = ()
-) -> Opened:
+    tx: Transaction, draft: WaveDraft, company: CompanyParameters, problems: Sequence[Problem] = ()
+) -> WaveWithOrders:
     """Create a draft of the pickings named, or of those that a rule finds.
 
     `problems` are what is already known to be wrong with the body; then nothing is
     created. Raises ValidationFailed with everything that is wrong, Conflict when a picking
     has ended, OrderInWave when one is in an active wave.
     """
-    chosen = _chosen(tx, draft, company.timezone, problems)
+    chosen = _chosen_pickings(tx, draft, company.timezone, problems)
     interrupted = _ensure_free(tx, chosen)
     if len(_fitting(tx, chosen, interrupted)) == len(chosen):
         number = tx.next_id(WAVES.kind)
@@ -74,16 +74,16 @@ def create_wave(
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
-        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED],
+        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED_STATUSES],
         begun=any(one.started_at is not None for one in pickings),
     )
-    return opened(WAVES.insert(tx, number, wave), chosen)
+    return with_orders(WAVES.insert(tx, number, wave), chosen)
 
 
 # Which pickings
 
 
-def _chosen(
+def _chosen_pickings(
     tx: Transaction, draft: WaveDraft, timezone: str, problems: Sequence[Problem]
 ) -> _Pickings:
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
@@ -101,18 +101,18 @@ def _chosen(
     if found:
         raise ValidationFailed(found)
     if draft.rule is not None:
-        return _found(tx, draft.rule, draft.warehouse_code, timezone)
+        return _matching_pickings(tx, draft.rule, draft.warehouse_code, timezone)
     rules.ensure_none_ended(records)
     return records
 
 
-def _found(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
+def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
     """Find the pickings that a rule takes: of those that match, the first in no active wave."""
-    waiting = wave_pickings.waiting_pickings(tx.store, whs_code)
-    matching = rules.in_turn([one for one in waiting if rules.matches(rule, one, timezone)])
+    waiting = wave_pickings.pending_pickings(tx.store, whs_code)
+    matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
     free = [one.id for one in matching if _active_wave(one.wave_id, known) is None]
-    most, records = rules.most_of(rule), list[Record[StoredPicking]]()
+    most, records = rules.max_pickings(rule), list[Record[StoredPicking]]()
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
         read = wave_pickings.read_pickings(tx.store, part)
@@ -149,7 +149,7 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
     found = repository.find_waves(tx.store, named)
     in_waves = [
-        f"PKG-{one.id} is in {rules.code_of(wave)}"
+        f"PKG-{one.id} is in {rules.wave_code(wave)}"
         for one in records
         if (wave := _active_wave(one.entity.wave_id, found)) is not None
     ]

@@ -8,10 +8,10 @@ from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.waves import rules, views
 from shared.warehouse.waves.models import StoredWave
 from shared.warehouse.waves.repository import WAVES
-from shared.warehouse.waves.service import Opened, opened
+from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
 
-def release_wave(tx: Transaction, number: int) -> Opened:
+def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Allocate what the pickings of a wave lack; release it; raise wave.released.
 
     Stock goes to the most urgent picking first, then to the oldest. It is promised in steps;
@@ -20,13 +20,13 @@ def release_wave(tx: Transaction, number: int) -> Opened:
     """
     record = _planned(tx, number)
     pickings = wave_pickings.read_pickings(tx.store, record.entity.picking_ids)
-    allocate_rest(tx, *rules.by_urgency([one.entity for one in pickings]))
+    allocate_rest(tx, *rules.ids_by_priority([one.entity for one in pickings]))
     record = _planned(tx, number)
     pickings = wave_pickings.read_pickings(tx.store, record.entity.picking_ids)
     metrics = rules.with_allocation(record.entity.metrics, [one.entity for one in pickings])
     wave = record.entity.model_copy(
         update={
-            "status": rules.progress_of(record.entity),
+            "status": rules.status_from_pickings(record.entity),
             "released_at": tx.now,
             "updated_at": tx.now,
             "metrics": metrics,
@@ -34,7 +34,7 @@ def release_wave(tx: Transaction, number: int) -> Opened:
     )
     released = WAVES.replace(tx, record, wave)
     raise_record_event(tx, "wave.released", views.WAVE_EVENTS, released)
-    return opened(released, pickings)
+    return with_orders(released, pickings)
 
 
 def _planned(tx: Transaction, number: int) -> Record[StoredWave]:

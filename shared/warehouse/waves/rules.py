@@ -9,7 +9,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.wave_pickings import ENDED, Waiting
+from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
 from shared.warehouse.waves.models import (
     MAX_PICKINGS,
     StoredWave,
@@ -21,7 +21,7 @@ from shared.warehouse.waves.models import (
 )
 from shared.warehouse.work_records import WorkStatus
 
-ON_THE_FLOOR: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
+RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """States in which the state of a wave follows from its pickings."""
 _NORMAL = 2
 """Priority of a picking that has none, as of an exit document."""
@@ -30,7 +30,7 @@ _PICKINGS_PER_TRIP: Mapping[Strategy, int] = {
 }  # fmt: skip
 
 
-def code_of(number: int) -> str:
+def wave_code(number: int) -> str:
     """The code that people see."""
     return f"WV-{number}"
 
@@ -73,19 +73,19 @@ def picking_problems(
 
 def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
     """Refuse pickings of which nothing is left to do."""
-    ended = [one for one in records if one.entity.status in ENDED]
+    ended = [one for one in records if one.entity.status in ENDED_STATUSES]
     if ended:
         states = ", ".join(f"PKG-{one.id} is {one.entity.status}" for one in ended)
         message = f"{states}; a wave is made of pickings that are pending or started."
         raise Conflict(message)
 
 
-def most_of(rule: WaveRule) -> int:
+def max_pickings(rule: WaveRule) -> int:
     """How many pickings a rule takes at most."""
     return MAX_PICKINGS if rule.max_orders is None else rule.max_orders
 
 
-def matches(rule: WaveRule, one: Waiting, timezone: str) -> bool:
+def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
     """Tell whether a rule takes a picking; what is not known of it does not stand against it."""
     if rule.priority is not None and _priority(one) > rule.priority:
         return False
@@ -95,21 +95,21 @@ def matches(rule: WaveRule, one: Waiting, timezone: str) -> bool:
     return not (rule.cutoff and due) or first_instant(due, timezone) <= rule.cutoff
 
 
-def in_turn(found: Collection[Waiting]) -> list[Waiting]:
+def by_priority(found: Collection[PendingPicking]) -> list[PendingPicking]:
     """Put pickings in the order in which a rule takes them: by priority, then the oldest."""
-    return sorted(found, key=_turn)
+    return sorted(found, key=_priority_and_id)
 
 
-def by_urgency(pickings: Collection[StoredPicking]) -> list[int]:
+def ids_by_priority(pickings: Collection[StoredPicking]) -> list[int]:
     """Ids of pickings in the order in which they get stock: by priority, then the oldest."""
-    return [picking.id for picking in sorted(pickings, key=_turn)]
+    return [picking.id for picking in sorted(pickings, key=_priority_and_id)]
 
 
-def _turn(one: Waiting | StoredPicking) -> tuple[int, int]:
+def _priority_and_id(one: PendingPicking | StoredPicking) -> tuple[int, int]:
     return _priority(one), one.id
 
 
-def _priority(one: Waiting | StoredPicking) -> int:
+def _priority(one: PendingPicking | StoredPicking) -> int:
     return _NORMAL if one.priority is None else one.priority
 
 
@@ -128,7 +128,7 @@ def metrics_of(
         units=units,
         trips=trips,
         standard_minutes=units * settings.minutes_per_unit + trips * settings.minutes_per_trip,
-        ended_orders=Decimal(sum(picking.status in ENDED for picking in pickings)),
+        ended_orders=Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings)),
     )
 
 
@@ -149,7 +149,11 @@ def with_allocation(metrics: WaveMetrics, pickings: Sequence[StoredPicking]) -> 
     units = sum(map(wave_pickings.units_of, pickings), Decimal(0))
     without = sum(map(wave_pickings.units_short, pickings), Decimal(0))
     short = sum(
-        (wave_pickings.units_short(picking) for picking in pickings if picking.status not in ENDED),
+        (
+            wave_pickings.units_short(picking)
+            for picking in pickings
+            if picking.status not in ENDED_STATUSES
+        ),
         Decimal(0),
     )
     return metrics.model_copy(update={"allocated_units": units - without, "short_units": short})
@@ -158,7 +162,7 @@ def with_allocation(metrics: WaveMetrics, pickings: Sequence[StoredPicking]) -> 
 # Progress
 
 
-def progress_of(wave: StoredWave) -> WaveStatus:
+def status_from_pickings(wave: StoredWave) -> WaveStatus:
     """State that follows from the pickings of a wave on the floor."""
     if not wave.open_ids:
         return "picked"
@@ -169,7 +173,7 @@ def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: 
     """Return the wave after one of its pickings has got into a state."""
     if wave.status == "cancelled":
         return wave
-    ended = status in ENDED and number in wave.open_ids
+    ended = status in ENDED_STATUSES and number in wave.open_ids
     begun = wave.begun or status == "started"
     if not ended and begun == wave.begun:
         return wave
@@ -183,14 +187,14 @@ def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: 
             "updated_at": now,
         }
     )
-    status_now = progress_of(after) if after.status in ON_THE_FLOOR else after.status
+    status_now = status_from_pickings(after) if after.status in RELEASED_STATUSES else after.status
     return after.model_copy(update={"status": status_now})
 
 
-def agree(wave: StoredWave, pickings: Sequence[StoredPicking]) -> bool:
+def is_consistent(wave: StoredWave, pickings: Sequence[StoredPicking]) -> bool:
     """Tell whether a wave and its pickings, read one after the other, were so at one time."""
     if wave.status == "cancelled":
         return True
-    ended = Decimal(sum(picking.status in ENDED for picking in pickings))
+    ended = Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings))
     begun = any(picking.started_at is not None for picking in pickings)
     return (ended, begun) == (wave.metrics.ended_orders, wave.begun)

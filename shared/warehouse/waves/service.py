@@ -21,26 +21,28 @@ _TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class WaveWithOrders:
     """A wave with the states of its pickings."""
 
     record: Record[StoredWave]
     orders: list[WaveOrder]
 
 
-def opened(record: Record[StoredWave], pickings: Iterable[Record[StoredPicking]]) -> Opened:
+def with_orders(
+    record: Record[StoredWave], pickings: Iterable[Record[StoredPicking]]
+) -> WaveWithOrders:
     """Put a wave and its pickings together."""
     orders = [WaveOrder(picking_id=one.id, status=one.entity.status) for one in pickings]
-    return Opened(record, orders)
+    return WaveWithOrders(record, orders)
 
 
-def get_wave(store: Store, number: int) -> Opened:
+def get_wave(store: Store, number: int) -> WaveWithOrders:
     """Read a wave with its pickings, as they were together; NotFound when there is none."""
     for _ in range(_TRIES):
         record = WAVES.get(store, number)
         pickings = wave_pickings.read_pickings(store, record.entity.picking_ids)
-        if rules.agree(record.entity, [picking.entity for picking in pickings]):
-            return opened(record, pickings)
+        if rules.is_consistent(record.entity, [picking.entity for picking in pickings]):
+            return with_orders(record, pickings)
         store.clear_cache()
     raise ServiceUnavailable
 
@@ -50,42 +52,42 @@ def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[
     return repository.list_waves(store, parameters, timezone)
 
 
-def plan_wave(tx: Transaction, number: int) -> Opened:
+def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Settle a wave; raise wave.planned. Raises Conflict unless it is a draft."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft")
-    return _lead(tx, record, "planned", "wave.planned")
+    return _change_status(tx, record, "planned", "wave.planned")
 
 
-def cancel_wave(tx: Transaction, number: int) -> Opened:
+def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Give a wave up; raise wave.cancelled. Its pickings go on by themselves, free for others.
 
     Raises Conflict once all of them have been worked.
     """
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "planned", "released", "in_progress")
-    return _lead(tx, record, "cancelled", "wave.cancelled")
+    return _change_status(tx, record, "cancelled", "wave.cancelled")
 
 
-def complete_wave(tx: Transaction, number: int) -> Opened:
+def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Note that a picked wave is done; raise wave.completed. Raises Conflict unless it is."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "picked")
-    return _lead(tx, record, "completed", "wave.completed")
+    return _change_status(tx, record, "completed", "wave.completed")
 
 
-def close_wave(tx: Transaction, number: int) -> Opened:
+def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Put a wave away. Raises Conflict unless it is completed."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "completed")
-    return _lead(tx, record, "closed", None)
+    return _change_status(tx, record, "closed", None)
 
 
-def _lead(
+def _change_status(
     tx: Transaction, record: Record[StoredWave], status: WaveStatus, event: EventKind | None
-) -> Opened:
+) -> WaveWithOrders:
     wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
     changed = WAVES.replace(tx, record, wave)
     if event:
         raise_record_event(tx, event, views.WAVE_EVENTS, changed)
-    return opened(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))
+    return with_orders(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))

@@ -5,7 +5,7 @@ from typing import Any
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
-from shared.warehouse.waves.rules import code_of
+from shared.warehouse.waves.rules import wave_code
 
 
 def in_list(record: Record[StoredWave]) -> Wave:
@@ -24,7 +24,7 @@ def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail
 def _head(wave: StoredWave) -> dict[str, Any]:
     return {
         "id": wave.id,
-        "code": code_of(wave.id),
+        "code": wave_code(wave.id),
         "warehouse_code": wave.warehouse_code,
         "strategy": wave.strategy,
         "status": wave.status,

@@ -14,16 +14,16 @@ from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.rules import (
     MAX_LINES,
-    Arrival,
-    destination,
-    ensure_room,
-    ensure_within,
+    ReceivedGoods,
+    default_bin,
+    ensure_line_limit,
+    ensure_within_tolerance,
     examine,
     expiry_date,
-    filling,
     lines_in_stock,
+    on_valid_fields,
+    quantities_by_line,
     undone_quantities,
-    untold,
     with_undone,
 )
 from shared.warehouse.warehouses.models import KnownPosition
@@ -64,11 +64,11 @@ def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
 def test_what_names_the_batch_fills_first_and_another_batch_last() -> None:
     document = order(line(1, "5", batch="L2"), line(2, "5"), line(3, "5", batch="L1"))
 
-    assert filling(document, draft("5")) == {3: 5}
-    assert filling(document, draft("8")) == {3: 5, 2: 3}
-    assert filling(document, draft("12")) == {3: 5, 2: 5, 1: 2}
-    assert filling(document, draft("16")) == {3: 6, 2: 5, 1: 5}
-    assert filling(document, draft("6", batch="L9")) == {2: 5, 1: 1}
+    assert quantities_by_line(document, draft("5")) == {3: 5}
+    assert quantities_by_line(document, draft("8")) == {3: 5, 2: 3}
+    assert quantities_by_line(document, draft("12")) == {3: 5, 2: 5, 1: 2}
+    assert quantities_by_line(document, draft("16")) == {3: 6, 2: 5, 1: 5}
+    assert quantities_by_line(document, draft("6", batch="L9")) == {2: 5, 1: 1}
 
 
 amounts = st.decimals(min_value=0, max_value=10**6, places=6)
@@ -88,7 +88,7 @@ def test_all_that_arrives_counts_once_and_open_lines_are_filled_first(
         )
     )
 
-    parts = filling(document, draft(str(qty)))
+    parts = quantities_by_line(document, draft(str(qty)))
 
     assert sum(parts.values()) == qty
     assert all(part > 0 for part in parts.values())
@@ -104,10 +104,10 @@ def test_the_destination_is_that_of_the_lines_that_are_filled() -> None:
         line(1, "5", bin_code="A-01"), line(2, "5", bin_code="A-01"), line(3, "5", bin_code="B-01")
     )
 
-    assert destination(document, draft("10")) == "A-01"
-    assert destination(document, draft("11")) is None
-    assert destination(order(line(1, "5")), draft()) is None
-    assert destination(document, draft(item_code="BRICK")) is None
+    assert default_bin(document, draft("10")) == "A-01"
+    assert default_bin(document, draft("11")) is None
+    assert default_bin(order(line(1, "5")), draft()) is None
+    assert default_bin(document, draft(item_code="BRICK")) is None
 
 
 def test_the_expiry_is_the_documents_only_for_the_batch_that_it_expects() -> None:
@@ -135,7 +135,7 @@ def test_the_tolerance_is_a_part_of_all_that_was_ordered(
     document = order(line(1, "7", "6"), line(2, "3"), line(3, "90", item_code="BRICK"))
 
     def check(*, approved: bool) -> None:
-        ensure_within(document, draft(qty), Decimal(tolerance), approved=approved)
+        ensure_within_tolerance(document, draft(qty), Decimal(tolerance), approved=approved)
 
     check(approved=True)
     if fits:
@@ -162,9 +162,9 @@ def test_every_problem_says_what_is_wrong(facts: dict[str, Any], field: str, wor
         "draft": draft(), "document": order(line(1, "5")), "bin_code": "A-01",
         "product": CEMENT, "position": SHELF, "today": "2026-03-01",
     }  # fmt: skip
-    assert list(examine(Arrival(**good))) == []
+    assert list(examine(ReceivedGoods(**good))) == []
 
-    [found] = examine(Arrival(**{**good, **facts}))
+    [found] = examine(ReceivedGoods(**{**good, **facts}))
 
     assert found.field == field
     assert words in found.message
@@ -172,7 +172,7 @@ def test_every_problem_says_what_is_wrong(facts: dict[str, Any], field: str, wor
 
 def test_what_is_not_kept_in_stock_any_more_is_refused() -> None:
     gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
-    arrival = Arrival(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
+    arrival = ReceivedGoods(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
 
     assert [problem.message for problem in examine(arrival)] == [
         "product CEMENT is not kept in stock"
@@ -183,7 +183,7 @@ def test_a_field_is_told_once() -> None:
     told = [Problem("serials.1", "must be a text")]
     found = [Problem("serials", "is required"), Problem("serials.0", "no"), Problem("qty", "no")]
 
-    assert [problem.field for problem in untold(iter(found), told)] == ["qty"]
+    assert [problem.field for problem in on_valid_fields(iter(found), told)] == ["qty"]
 
 
 # Undoing
@@ -204,9 +204,9 @@ def receipt(*lines: tuple[int, int]) -> StoredReceipt:
 
 
 def test_a_receipt_has_at_most_a_thousand_lines() -> None:
-    ensure_room(receipt(*[(1, 1)] * (MAX_LINES - 1)))
+    ensure_line_limit(receipt(*[(1, 1)] * (MAX_LINES - 1)))
     with pytest.raises(Conflict, match="at most 1000 lines"):
-        ensure_room(receipt(*[(1, 1)] * MAX_LINES))
+        ensure_line_limit(receipt(*[(1, 1)] * MAX_LINES))
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 25)), max_size=60), st.data())

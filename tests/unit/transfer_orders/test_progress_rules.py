@@ -14,14 +14,14 @@ from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
+    OrderStatus,
     Parcel,
-    Status,
     StoredTransferLine,
     StoredTransferOrder,
     TransferPlace,
 )
 
-WAY: tuple[Status, ...] = (
+WAY: tuple[OrderStatus, ...] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
 )  # fmt: skip
 
@@ -35,7 +35,7 @@ def line(
     )
 
 
-def order(status: Status, *lines: StoredTransferLine) -> StoredTransferOrder:
+def order(status: OrderStatus, *lines: StoredTransferLine) -> StoredTransferOrder:
     return StoredTransferOrder(
         id=3,
         status=status,
@@ -61,17 +61,17 @@ def arrival(*goods: tuple[str, Decimal | int], final: bool = False) -> Arrival:
 
 
 @pytest.mark.parametrize("state", WAY)
-def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: Status) -> None:
+def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: OrderStatus) -> None:
     for place, allowed in enumerate(WAY):
         at = WAY.index(state)
         if at == place:
-            rules.ensure_state(order(state), allowed)
+            rules.ensure_status(order(state), allowed)
             continue
         with pytest.raises(StaleState if at > place else Conflict) as refused:
-            rules.ensure_state(order(state), allowed)
+            rules.ensure_status(order(state), allowed)
         assert str(refused.value) == f"TO-3 is {state}; this needs it to be {allowed}."
     with pytest.raises(StaleState):
-        rules.ensure_state(order("cancelled"), state)
+        rules.ensure_status(order("cancelled"), state)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: Status) 
     ],
 )
 def test_a_line_shows_how_far_it_is(
-    status: Status, picked: int, dispatched: int, received: int, shown: str
+    status: OrderStatus, picked: int, dispatched: int, received: int, shown: str
 ) -> None:
     one = line(picked_qty=picked, dispatched_qty=dispatched, received_qty=received)
-    assert rules.state_of(order(status, one), one) == shown
+    assert rules.line_status(order(status, one), one) == shown
 
 
 def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
@@ -128,16 +128,16 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
 def test_final_ends_receiving_short_and_the_last_arrival_ends_it_by_itself() -> None:
     sent = rules.with_transit(order("picked"), [(1, pick(4))], "now")
 
-    some, _ = rules.unloaded(sent, arrival(("BRICK", 1)), "t1")
-    short, _ = rules.unloaded(some, arrival(final=True), "t2")
-    full, _ = rules.unloaded(some, arrival(("BRICK", 3)), "t3")
+    some, _ = rules.with_arrival(sent, arrival(("BRICK", 1)), "t1")
+    short, _ = rules.with_arrival(some, arrival(final=True), "t2")
+    full, _ = rules.with_arrival(some, arrival(("BRICK", 3)), "t3")
 
     assert [(one.status, one.received_at) for one in (some, short, full)] == [
         ("receiving", None), ("received", "t2"), ("received", "t3"),
     ]  # fmt: skip
-    assert [rules.differs(one) for one in (some, short, full)] == [False, True, False]
+    assert [rules.has_discrepancy(one) for one in (some, short, full)] == [False, True, False]
     [lost] = short.lines[0].transit
-    assert rules.without(short, [(1, lost)], "t4").lines[0].transit == []
+    assert rules.without_parcels(short, [(1, lost)], "t4").lines[0].transit == []
     assert short.lines[0].transit == [Parcel(qty=Decimal(3))]
 
 
@@ -160,7 +160,7 @@ def test_what_is_in_transit_is_what_was_sent_and_did_not_come(
             (parcel.qty for one in after.lines if one.item_code == item for parcel in one.transit),
             Decimal(0),
         )
-        then, excess = rules.unloaded(after, arrival((item, qty)), "now")
+        then, excess = rules.with_arrival(after, arrival((item, qty)), "now")
         assert bool(excess) == (qty > left)
         if not excess:
             after = then

@@ -11,7 +11,7 @@ from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 from shared.warehouse.warehouses.models import KnownWarehouse
 
-KNOWN = rules.MasterData(
+KNOWN = rules.OrderMasterData(
     products={
         code: KnownProduct(
             number,
@@ -111,9 +111,9 @@ def test_the_warehouses_are_known_and_two() -> None:
         "to_warehouse": "must be another warehouse than from_warehouse"
     }
     assert told(from_warehouse="MOON") == {"from_warehouse": "no warehouse has the code MOON"}
-    assert not rules.two_warehouses(draft(to_warehouse="YARD"), KNOWN)
-    assert not rules.two_warehouses(draft(to_warehouse="MOON"), KNOWN)
-    assert rules.two_warehouses(draft(), KNOWN)
+    assert not rules.names_two_warehouses(draft(to_warehouse="YARD"), KNOWN)
+    assert not rules.names_two_warehouses(draft(to_warehouse="MOON"), KNOWN)
+    assert rules.names_two_warehouses(draft(), KNOWN)
 
 
 def test_what_is_invalid_by_itself_is_not_told_again() -> None:

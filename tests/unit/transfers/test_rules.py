@@ -14,8 +14,8 @@ from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
 
-def known(*codes: str) -> rules.MasterData:
-    return rules.MasterData(
+def known(*codes: str) -> rules.TransferMasterData:
+    return rules.TransferMasterData(
         products={
             code: KnownProduct(
                 number, code, code.title(), by_batch=False, by_serial=code == "DRILL", in_stock=True
@@ -104,7 +104,7 @@ def test_an_end_that_was_closed_meanwhile_is_told_by_line() -> None:
     transfer = rules.new_transfer(5, wanted, known(), user_id=7, now="now")
 
     assert (transfer.status, transfer.user_id, transfer.operator) == ("pending", 7, None)
-    assert list(rules.closed_ends(transfer, known())) == [
+    assert list(rules.unusable_targets(transfer, known())) == [
         "line 2: position X-01 is blocked", "line 3: position D-01 is disabled",
     ]  # fmt: skip
     with pytest.raises(Conflict, match="is pending; this needs it to be transferred"):

@@ -9,7 +9,7 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import check
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.wave_pickings import Waiting
+from shared.warehouse.picking.wave_pickings import PendingPicking
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
 from shared.warehouse.work_records import WorkStatus
@@ -18,9 +18,9 @@ AT = "2026-03-01T09:30:00.000Z"
 LATER = "2026-03-01T10:00:00.000Z"
 
 
-def waiting(number: int = 1, **facts: Any) -> Waiting:
+def waiting(number: int = 1, **facts: Any) -> PendingPicking:
     known = {"priority": None, "due_date": None, "carrier_code": None, "wave_id": None}
-    return Waiting(id=number, **{**known, **facts})
+    return PendingPicking(id=number, **{**known, **facts})
 
 
 def picking(number: int, qty: str = "2", **facts: Any) -> StoredPicking:
@@ -85,9 +85,9 @@ def test_the_most_urgent_goes_first_and_then_the_oldest() -> None:
         waiting(4, priority=2),
         waiting(5, priority=1),
     ]
-    assert [one.id for one in rules.in_turn(found)] == [3, 5, 2, 4, 1]
+    assert [one.id for one in rules.by_priority(found)] == [3, 5, 2, 4, 1]
     pickings = [picking(1, priority=3), picking(2), picking(3, priority=1)]
-    assert rules.by_urgency(pickings) == [3, 2, 1]
+    assert rules.ids_by_priority(pickings) == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,10 @@ def test_the_last_picking_that_ends_makes_it_picked(*, begun: bool) -> None:
     assert rules.with_picking_status(found, 8, "cancelled", LATER).status == "picked"
     early = wave(open_ids=[8], status="planned")
     assert rules.with_picking_status(early, 8, "cancelled", LATER).status == "planned"
-    assert rules.progress_of(rules.with_picking_status(early, 8, "cancelled", LATER)) == "picked"
+    assert (
+        rules.status_from_pickings(rules.with_picking_status(early, 8, "cancelled", LATER))
+        == "picked"
+    )
 
 
 def test_the_second_that_starts_changes_nothing() -> None:
@@ -193,12 +196,12 @@ def test_the_second_that_starts_changes_nothing() -> None:
 def test_a_wave_and_its_pickings_agree_only_as_they_were_at_one_time() -> None:
     started = picking(7, status="started", started_at=AT)
     ended = picking(8, status="finalized", started_at=AT)
-    assert rules.agree(wave(), [picking(7), picking(8)])
-    assert not rules.agree(wave(), [started, picking(8)])
+    assert rules.is_consistent(wave(), [picking(7), picking(8)])
+    assert not rules.is_consistent(wave(), [started, picking(8)])
     one_ended = wave(status="in_progress", begun=True, metrics={"ended_orders": 1})
-    assert rules.agree(one_ended, [started, ended])
-    assert not rules.agree(one_ended, [ended, ended])
-    assert rules.agree(wave(status="cancelled"), [ended, ended])
+    assert rules.is_consistent(one_ended, [started, ended])
+    assert not rules.is_consistent(one_ended, [ended, ended])
+    assert rules.is_consistent(wave(status="cancelled"), [ended, ended])
 
 
 def test_an_act_that_the_state_does_not_allow_names_it() -> None:
