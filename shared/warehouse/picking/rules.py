@@ -1,4 +1,4 @@
-"""Decisions about pickings, on plain data: what is to be picked, and what a pick takes."""
+"""Rules of picking, as pure functions: lines to pick, and which allocations a pick uses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from shared.warehouse.picking.models import (
 )
 
 type Substitution = Literal["none", "position", "batch", "any"]
-"""What may be picked instead of what was allocated."""
+"""What may differ when other stock is picked than was allocated."""
 
 NONE = Decimal(0)
 
 
 def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
-    """Make the lines that pick everything that is still open on the documents."""
+    """Return the lines that pick every open quantity of the documents."""
     return [
         StoredPickingLine(
             document_id=record.id,
@@ -44,12 +44,12 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
 
 
 def unallocated(line: StoredPickingLine) -> Decimal:
-    """How much of a line has neither been picked nor been promised any stock."""
+    """Return the quantity of a line that is neither picked nor allocated."""
     return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), NONE)
 
 
 def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
-    """State of a line; what is missing at the end is short."""
+    """Return the status of a line; with `ended`, an incomplete line is short."""
     if line.picked_qty >= line.qty:
         return "picked"
     if ended:
@@ -69,9 +69,9 @@ def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> Store
 
 @dataclass(frozen=True, slots=True)
 class PickPart:
-    """A part of a pick: so much for one line, out of what one allocation had promised to it.
+    """The part of a pick that uses one allocation: `qty` for the line with the index `line`.
 
-    `exact`: taken from the very stock that was promised.
+    `exact` tells that the allocated stock itself was picked, not other stock instead.
     """
 
     line: int
@@ -84,45 +84,54 @@ class PickPart:
 def split_pick(
     picking: StoredPicking, draft: PickDraft, substitution: Substitution
 ) -> list[PickPart]:
-    """Find for which lines a pick is, and which promises it fulfils or replaces.
+    """Split a pick over the allocations of the picking that it uses or replaces.
 
-    A serial of the same position and batch may be taken instead of another. Raises
-    ValidationFailed naming what was not allocated.
+    Another serial of the same position and batch may always be picked instead. Raises
+    ValidationFailed when the goods are not allocated to the picking and may not be picked instead.
     """
-    promised = list(_allocations_of(picking, draft.item_code))
-    if not promised:
-        message = f"nothing of {draft.item_code} is allocated to the picking and not picked yet"
+    allocated = list(_allocations_of(picking, draft.item_code))
+    if not allocated:
+        message = f"{draft.item_code} has no allocation in PKG-{picking.id} that is not picked yet"
         raise ValidationFailed([Problem("item_code", message)])
-    here = [one for one in promised if _matches(one[1], draft)]
+    here = [one for one in allocated if _matches(one[1], draft)]
     usable = here + [
-        one for one in promised if one not in here and _may_replace(one[1], draft, substitution)
+        one for one in allocated if one not in here and _may_replace(one[1], draft, substitution)
     ]
     if not usable:
         raise ValidationFailed(
-            [_not_allocated_problem([allocation for _, allocation in promised], draft)]
+            [_not_allocated_problem([allocation for _, allocation in allocated], draft)]
         )
     left = sum((allocation.qty for _, allocation in usable), NONE)
     if left < draft.qty:
-        message = f"is more than is left to pick of {draft.item_code} there: {left.normalize():f}"
+        message = (
+            f"{_plain(draft.qty)} picked, {_plain(left)} left to pick of {draft.item_code} there"
+        )
         raise ValidationFailed([Problem("qty", message)])
     found = list(_split_serials(usable, draft) if draft.serials else _split_quantity(usable, draft))
     if len(found) > MAX_SERIALS:
-        message = f"would be picked for more than {MAX_SERIALS} lines at once; pick less at a time"
+        message = (
+            f"uses {len(found)} allocations, at most {MAX_SERIALS} per request;"
+            " pick a smaller quantity"
+        )
         raise ValidationFailed([Problem("qty", message)])
     return found
 
 
 def serial_problems(picking: StoredPicking, draft: PickDraft) -> list[Problem]:
-    """Find what the serials of a pick lack; every serial product was allocated by serial."""
+    """Return the problems of the serials of a pick.
+
+    Products that are managed by serial are always allocated by serial.
+    """
     lines = [line for line in picking.lines if line.item_code == draft.item_code]
     by_serial = any(one.serial is not None for line in lines for one in line.allocations)
     serials = set(draft.serials or ())
     if by_serial and not serials:
-        return [Problem("serials", "is required: the product is managed by serial")]
+        return [Problem("serials", f"is required: product {draft.item_code} is managed by serial")]
     if serials and not by_serial:
         return [Problem("serials", f"product {draft.item_code} is not managed by serial")]
     if serials and (len(draft.serials or ()) != draft.qty or len(serials) != draft.qty):
-        message = f"must be as many different ones as qty ({draft.qty:f})"
+        qty = f"{draft.qty.normalize():f}"
+        message = f"{len(serials)} different serials given, qty is {qty}; they must be equal"
         return [Problem("serials", message)]
     return []
 
@@ -150,12 +159,12 @@ def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substit
             return False
 
 
-def _not_allocated_problem(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
-    bins = sorted({one.bin_code for one in promised})
+def _not_allocated_problem(allocated: Sequence[Allocation], draft: PickDraft) -> Problem:
+    bins = sorted({one.bin_code for one in allocated})
     if draft.bin_code not in bins:
-        return Problem("bin_code", f"is not where it was allocated: {', '.join(bins)}")
-    batches = sorted({one.batch_num or "none" for one in promised})
-    return Problem("batch", f"is not the batch that was allocated there: {', '.join(batches)}")
+        return Problem("bin_code", f"must be a position where it is allocated: {', '.join(bins)}")
+    batches = sorted({one.batch_num or "none" for one in allocated})
+    return Problem("batch", f"must be a batch that is allocated there: {', '.join(batches)}")
 
 
 def _split_quantity(
@@ -184,22 +193,22 @@ def _split_serials(
         yield PickPart(at, allocation, allocation.qty, exact=False, serial=serial)
 
 
-def picked(picking: StoredPicking, taking: PickPart, pick: Pick) -> StoredPicking:
-    """Return the picking after a taking: its promise is used up, its pick is kept."""
-    line = picking.lines[taking.line]
-    allocations = list(_reduced(line.allocations, taking.allocation, taking.qty))
+def picked(picking: StoredPicking, part: PickPart, pick: Pick) -> StoredPicking:
+    """Return the picking after a part of a pick: the allocation reduced, the pick added."""
+    line = picking.lines[part.line]
+    allocations = list(_reduced(line.allocations, part.allocation, part.qty))
     after = line.model_copy(
         update={
             "allocations": allocations,
             "picks": list(_merged(line.picks, pick)),
-            "picked_qty": line.picked_qty + taking.qty,
+            "picked_qty": line.picked_qty + part.qty,
         }
     )
-    return with_line(picking, taking.line, after)
+    return with_line(picking, part.line, after)
 
 
 def _merged(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
-    """Add a pick, to the goods staged at the same place if there are any."""
+    """Yield the picks with another one; picks of the same staged row are added up."""
     for one in picks:
         if one.staged_id == pick.staged_id and not one.dispatched:
             pick = pick.model_copy(update={"qty": one.qty + pick.qty})
@@ -219,5 +228,5 @@ def _reduced(
 
 
 def has_shortage(picking: StoredPicking) -> bool:
-    """Tell whether anything was not picked."""
+    """Return whether a line was not picked completely."""
     return any(line.picked_qty < line.qty for line in picking.lines)

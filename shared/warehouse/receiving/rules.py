@@ -1,4 +1,4 @@
-"""Decisions about receipts, on plain data: what may arrive, and for which lines it is."""
+"""Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ MAX_LINES = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReceivedGoods:
-    """Goods that arrive, and what is known of what they name.
+    """Goods to receive, with the document, product and position they name.
 
-    Fields of the draft that were invalid by themselves are None. `bin_code` is where the
-    goods go, the draft's or by default; `today` is the day in the company's time zone.
+    A field of `draft` is None where the body's is invalid. `bin_code` is the position of the
+    goods, from the body or the default; `today` is the day in the company's time zone.
     """
 
     draft: ReceiptLineDraft
@@ -32,7 +32,7 @@ class ReceivedGoods:
 
 
 def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
-    """Find every problem of goods that arrive, as far as it can be told without the stock."""
+    """Yield every problem of received goods that can be found without reading the stock."""
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
     if product:
@@ -68,7 +68,7 @@ def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     if name is None and not _has_lines(arrival.document, arrival.draft):
         return
     if name is None:
-        message = "is required: the document names no one destination for what arrives"
+        message = "is required: the document does not name exactly one destination for the goods"
         yield Problem("bin_code", message)
     elif position is None:
         message = f"warehouse {arrival.document.whs_code} has no position {name}"
@@ -80,17 +80,19 @@ def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
 
 
 def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -> Iterator[Problem]:
-    """Find what stands against goods in the stock itself; `there` has the row of each target."""
+    """Yield every problem with the present stock; `there` are the existing rows by target index."""
     for number, target in enumerate(targets):
         row = there.get(number)
         if row is None or not row.qty:
             continue
         place = f"{row.whs_code} {row.bin_code or 'in transit'}"
         if target.serial_number is not None:
-            message = f"serial {target.serial_number} is in stock already: {place}"
+            message = f"serial {target.serial_number} is already in stock at {place}"
             yield Problem(f"serials.{number}", message)
         elif _are_different(target.batch_num and target.expiry_date, row.expiry_date):
-            message = f"batch {row.batch_num} lies there with the expiry date {row.expiry_date}"
+            message = (
+                f"batch {row.batch_num} is in stock there with the expiry date {row.expiry_date}"
+            )
             yield Problem("expiry_date", message)
 
 
@@ -98,25 +100,28 @@ def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
-def on_valid_fields(found: Iterator[Problem], told: Sequence[Problem]) -> Iterator[Problem]:
-    """Leave out problems of fields that are wrong by themselves, so seem to be missing."""
-    wrong = {problem.field.partition(".")[0] for problem in told}
-    return (one for one in found if one.field.partition(".")[0] not in wrong)
+def on_valid_fields(found: Iterator[Problem], known: Sequence[Problem]) -> Iterator[Problem]:
+    """Return the problems of fields that are not in `known` already.
+
+    An invalid field of the body is None, so that it would be reported as missing too.
+    """
+    invalid = {problem.field.partition(".")[0] for problem in known}
+    return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
 # The lines of the document
 
 
 def _lines_of(document: Document, item_code: str, batch: str | None) -> list[DocumentLine]:
-    """Find the lines of an item: those that ask for the batch first, then those for any."""
+    """Return the lines of an item: first those of the batch, then those of any batch."""
     lines = [line for line in document.lines if line.item_code == item_code]
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
 def quantities_by_line(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    """Spread what arrives over the lines of the document: quantity by line_num.
+    """Distribute received goods over the open lines of the document; return quantities by line.
 
-    What is more than is open on all of them goes to the first.
+    A quantity beyond all open quantities goes to the first line.
     """
     lines = _lines_of(document, draft.item_code, draft.batch)
     left, parts = draft.qty, dict[int, Decimal]()
@@ -132,7 +137,7 @@ def quantities_by_line(document: Document, draft: ReceiptLineDraft) -> dict[int,
 
 
 def default_bin(document: Document, draft: ReceiptLineDraft) -> str | None:
-    """Find where the document wants what arrives, None when it does not say or says several."""
+    """Return the destination of the goods on the document; None when it names none or several."""
     if not _has_lines(document, draft):
         return None
     parts = quantities_by_line(document, draft)
@@ -141,14 +146,14 @@ def default_bin(document: Document, draft: ReceiptLineDraft) -> str | None:
 
 
 def _has_lines(document: Document, draft: ReceiptLineDraft) -> bool:
-    """Tell whether a draft, as far as it is valid, says for which lines the goods are."""
+    """Return whether the valid fields of a body suffice to find the lines of the goods."""
     code: str | None = draft.item_code
     qty: Decimal | None = draft.qty
     return code is not None and qty is not None and bool(_lines_of(document, code, None))
 
 
 def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
-    """Tell when what arrives expires: as the draft says, else as the document expects."""
+    """Return the expiry date of the goods: from the body, or else from the document."""
     code: str | None = draft.item_code
     if draft.expiry_date is not None or code is None:
         return draft.expiry_date
@@ -159,15 +164,18 @@ def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
 def ensure_within_tolerance(
     document: Document, draft: ReceiptLineDraft, tolerance: Decimal, *, approved: bool
 ) -> None:
-    """Refuse what exceeds the order by more than the tolerance (percent), over all receipts."""
+    """Raise approval_required when more is received than ordered plus the tolerance.
+
+    `tolerance` is a percentage of the ordered quantity; all receipts of the document count.
+    """
     lines = _lines_of(document, draft.item_code, None)
     ordered = sum((line.qty for line in lines), NONE)
     received = sum((line.done_qty for line in lines), NONE) + draft.qty
     most = ordered * (1 + tolerance / 100)
     if received > most and not approved:
         message = (
-            f"{_plain(received)} of {draft.item_code} would be received and "
-            f"{_plain(ordered)} is ordered; at most {_plain(most)} needs no approval."
+            f"{_plain(received)} of {draft.item_code} would be received, {_plain(ordered)} ordered;"
+            f" more than {_plain(most)} needs the approval of a user with approvals.grant."
         )
         raise ServiceError(message, "approval_required")
 
@@ -177,9 +185,12 @@ def _plain(qty: Decimal) -> str:
 
 
 def ensure_line_limit(receipt: StoredReceipt) -> None:
-    """Refuse more lines than a receipt may have."""
+    """Raise Conflict when a receipt already has the maximum number of lines."""
     if len(receipt.lines) >= MAX_LINES:
-        message = f"A receipt has at most {MAX_LINES} lines; finalize this one, create another."
+        message = (
+            f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
+            " finalize it and create another receipt."
+        )
         raise Conflict(message)
 
 

@@ -1,4 +1,4 @@
-"""The work of receiving: from a receipt for an entry document to goods in stock."""
+"""Use cases of receipts: create them for entry documents, receive goods, finalize them."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -40,8 +40,8 @@ _ONE = Decimal(1)
 def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several. Raises ValidationFailed when there is no such document,
-    Conflict when nothing is left to receive on it.
+    A document may have several receipts. Raises ValidationFailed when the document does not
+    exist, Conflict when nothing is left to receive on it.
     """
     found, number = run_both(
         lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
@@ -82,20 +82,20 @@ def _reference(record: Record[Document]) -> DocumentReference:
     )
 
 
-# States
+# Status changes
 
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Begin to receive. Raises Conflict unless the receipt is pending."""
+    """Start a receipt. Raises Conflict unless it is pending."""
     record = get_entry_receipt(tx.store, number)
-    ensure_status("receipt", record.entity, "pending")
+    ensure_status("Receipt", record.entity, "pending")
     return update_receipt(tx, record, record.entity, status="started", started_at=tx.now)
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
+    """Finalize a receipt and raise receipt.completed. Raises Conflict unless it is started."""
     record = get_entry_receipt(tx.store, number)
-    ensure_status("receipt", record.entity, "started")
+    ensure_status("Receipt", record.entity, "started")
     goods = bool(rules.lines_in_stock(record.entity))
     ended = Progress(finishes=number) if goods else Progress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
@@ -105,19 +105,19 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Note that the ERP knows of a receipt. Raises Conflict unless it is finalized."""
+    """Record that the ERP has read a receipt. Raises Conflict unless it is finalized."""
     record = get_entry_receipt(tx.store, number)
-    ensure_status("receipt", record.entity, "finalized")
+    ensure_status("Receipt", record.entity, "finalized")
     return update_receipt(tx, record, record.entity, status="synchronized")
 
 
 def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
-    """Read a receipt that is worked on by itself, not through a transfer order."""
+    """Read a receipt of an entry document; Conflict when it has none or a transfer order."""
     record = RECEIPTS.get(store, number)
     document = record.entity.document
     if document is None or document.type == "transfer_order":
         code = document.doc_num if document else "no document"
-        message = f"The receipt belongs to {code}: receive through the transfer order."
+        message = f"Receipt {number} belongs to {code}; use the actions of the transfer order."
         raise Conflict(message)
     return record
 
@@ -131,7 +131,7 @@ def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
 def update_receipt(
     tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
 ) -> Record[StoredReceipt]:
-    """Stage the next version of a receipt."""
+    """Stage `receipt`, the changed entity of `record`, with more fields replaced by `update`."""
     after = receipt.model_copy(update={**update, "updated_at": tx.now})
     return RECEIPTS.replace(tx, record, after)
 
@@ -147,12 +147,12 @@ def receive_line(
     *,
     tenant: Tenant,
 ) -> Record[StoredReceipt]:
-    """Take goods into stock at once, for the lines of the document that wait for them.
+    """Receive goods into stock, for the open lines of the document.
 
     `problems` are what is already known to be wrong with the body; then nothing is
     received. Raises Conflict unless the receipt is started and its document open,
-    ValidationFailed with all problems together, approval_required when more arrives than
-    the tenant's tolerance allows.
+    ValidationFailed with all problems together, approval_required when more is received
+    than the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
     record, ledger = run_both(
@@ -160,24 +160,27 @@ def receive_line(
         lambda: Ledger(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
-    ensure_status("receipt", receipt, "started")
+    ensure_status("Receipt", receipt, "started")
     rules.ensure_line_limit(receipt)
     document, found = run_both(
         lambda: document_of(tx.store, receipt),
         lambda: tx.store.get_many(_keys(receipt, draft)),
     )
     if document.entity.status == "closed":
-        message = f"The document {document.entity.external_ref} is closed."
+        message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
         raise Conflict(message)
-    goods = _LineContext(tx, draft, document.entity, found)
+    line = _LineContext(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    told = [*problems, *rules.on_valid_fields(rules.examine(goods.goods(today)), problems)]
-    targets = goods.targets()
-    ledger.load(targets=targets, movements=0 if told else len(targets))
+    found_problems = [
+        *problems,
+        *rules.on_valid_fields(rules.examine(line.goods(today)), problems),
+    ]
+    targets = line.targets()
+    ledger.load(targets=targets, movements=0 if found_problems else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
-    told += rules.on_valid_fields(rules.stock_problems(targets, there), problems)
-    if told:
-        raise ValidationFailed(told)
+    found_problems += rules.on_valid_fields(rules.stock_problems(targets, there), problems)
+    if found_problems:
+        raise ValidationFailed(found_problems)
     rules.ensure_within_tolerance(
         document.entity,
         draft,
@@ -189,8 +192,8 @@ def receive_line(
     ledger.stage()
     parts = rules.quantities_by_line(document.entity, draft)
     documents.advance_document(tx, "entry", document, Progress(done=parts))
-    line = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
-    return update_receipt(tx, record, receipt, lines=[*receipt.lines, line])
+    stored = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
+    return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored])
 
 
 def _may_approve(tx: Transaction) -> bool:
@@ -201,9 +204,9 @@ def _may_approve(tx: Transaction) -> bool:
 
 
 def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
-    """Keys of the master data that goods name, to be read in one go."""
+    """Return the keys of the master data that goods name, to read it in one call."""
     whs_code = receipt.whs_code or ""
-    # None where the body's field is not valid.
+    # A field is None where the body's is invalid.
     item_code: str | None = draft.item_code
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(item_code)] if item_code is not None else []
@@ -212,7 +215,7 @@ def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
 
 
 class _LineContext:
-    """Goods that arrive, with the master data that they name."""
+    """A line to receive, with the master data that it names."""
 
     def __init__(
         self,
@@ -238,20 +241,20 @@ class _LineContext:
             return None
         pair = (self._document.whs_code, self.bin_code)
         if self._draft.bin_code is None:
-            # Only the document tells where: one read more.
+            # The position comes from the document, so it is not among the items read so far.
             found = self._tx.store.get_many([warehouses.position_key(*pair)])
         return warehouses.known_positions(self._tx, [pair], found).get(pair)
 
     def goods(self, today: str) -> rules.ReceivedGoods:
-        """Return what the rules look at."""
+        """Return the goods as the rules check them."""
         return rules.ReceivedGoods(
             self._draft, self._document, self.bin_code, self.product, self.position, today
         )
 
     def targets(self) -> list[StockRow]:
-        """Describe the rows that the goods come to, one per serial, as far as they are known.
+        """Return the target rows of the goods, one per serial; none while master data is missing.
 
-        A serial is looked for wherever it may lie, so also when the position is not known.
+        A serial has one row at any position, so it is looked up without a position too.
         """
         draft = self._draft
         if not self.product or not self.warehouse or not (self.position or draft.serials):
@@ -302,5 +305,5 @@ def get_receipt(store: Store, number: int) -> Record[StoredReceipt]:
 def list_receipts(
     store: Store, parameters: ReceiptParameters, timezone: str
 ) -> Page[StoredReceipt]:
-    """Read a page of receipts; `from` and `to` are days in the time zone."""
+    """Read a page of receipts; the days of `parameters` are days in `timezone`."""
     return repository.list_receipts(store, parameters, timezone)

@@ -50,7 +50,7 @@ def _undo(
         nonlocal is_first
         record = get_entry_receipt(tx.store, number)
         receipt = record.entity
-        ensure_status("receipt", receipt, *allowed)
+        ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_in_stock(receipt)
         undone = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)

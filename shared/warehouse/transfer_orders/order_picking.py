@@ -1,4 +1,4 @@
-"""A transfer order at its origin: released, picked, or given up."""
+"""Release transfer orders, pick them at their origin, and cancel them."""
 
 from collections.abc import Mapping
 
@@ -22,15 +22,15 @@ from shared.warehouse.work_records import DocumentReference, Operator
 def release_transfer_order(
     tx: Transaction, number: int, choice: PickerChoice, *, by_client: bool
 ) -> Record[StoredTransferOrder]:
-    """Release an order for picking: stock of the origin is allocated as far as there is any.
+    """Release an order for picking, and allocate the stock that the origin has for it.
 
-    `by_client`: an integration client asks. Raises ValidationFailed when it names no
-    picker, StaleState unless the order is a draft.
+    `by_client` tells that an integration client sends the request. Raises ValidationFailed when it
+    names no picker, StaleState unless the order is a draft.
     """
     if by_client and choice.picker_id is None:
-        message = "is required when an integration client releases"
+        message = "is required when an integration client releases an order"
         raise ValidationFailed([Problem("picker_id", message)])
-    # One transaction may not hold all promises: the first ones come with the release.
+    # The release allocates as many lines as fit into its transaction; the others follow in steps.
     record, lacks = run_transaction(
         tx.store,
         lambda own: _release(own, number, choice),
@@ -45,7 +45,10 @@ def release_transfer_order(
 def _release(
     own: Transaction, number: int, choice: PickerChoice
 ) -> tuple[Record[StoredTransferOrder], bool]:
-    """Stage the release, unless an earlier attempt of this request has committed it."""
+    """Stage the release, unless an earlier attempt of the request has committed it.
+
+    Returns the order, and whether a line lacks stock so far.
+    """
     record = TRANSFER_ORDERS.get(own.store, number)
     begun = record.entity.picking_id
     if begun is not None and picking_service.was_created_by_request(own, begun):
@@ -58,9 +61,9 @@ def _release(
 def create_picking_for(
     tx: Transaction, order: StoredTransferOrder, picker_id: int | None
 ) -> tuple[StoredTransferOrder, bool]:
-    """Stage the picking of an order, with promises of stock to its first lines.
+    """Stage the picking of an order, with stock allocated to its first lines.
 
-    Returns the order as released for it, and whether anything has no promise so far.
+    Returns the order as released, and whether a line lacks stock so far.
     """
     picker = picker_id or (tx.caller.user_id if tx.caller else None)
     reference = DocumentReference(
@@ -87,16 +90,16 @@ def create_picking_for(
 def _record_nothing(
     _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, Progress]
 ) -> None:
-    """The order is staged by whoever acts on it, with what became of its picking."""
+    """Stage nothing: the caller stages the order itself, with the progress of its picking."""
 
 
 def pick(
     tx: Transaction, number: int, draft: PickDraft, substitution: Substitution
 ) -> Record[StoredTransferOrder]:
-    """Note what was picked for an order; with the last of it the order is picked.
+    """Stage a pick of an order; with the last one, the order is picked.
 
-    Raises ValidationFailed when it is not what was allocated (or may be picked instead),
-    StaleState or Conflict unless the order is being picked.
+    Raises ValidationFailed when the goods are not allocated to the order and may not be picked
+    instead, StaleState or Conflict unless the order is being picked.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "released", "picking")
@@ -108,9 +111,9 @@ def pick(
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """End the picking of an order, also when not everything was picked; the rest is free again.
+    """Finish the picking of an order and release its remaining allocations.
 
-    Raises StaleState or Conflict unless something of the order has been picked.
+    Raises StaleState or Conflict unless the picking of the order has begun and not ended.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picking")
@@ -121,9 +124,9 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
 
 
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Give an order up: what was allocated is free, what was picked lies on its shelf again.
+    """Cancel an order: release its allocations and return staged goods to available stock.
 
-    Raises StaleState once the order is picked, or was cancelled already.
+    Raises StaleState when the order is picked or cancelled.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "released", "picking")
@@ -131,28 +134,29 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
         references.release_references(tx, holder(number))
         return TRANSFER_ORDERS.replace(tx, record, rules.cancelled(record.entity, tx.now))
     _open_picking(tx, record.entity)
-    told: list[Record[StoredTransferOrder]] = []
+    changed: list[Record[StoredTransferOrder]] = []
 
-    def tell(own: Transaction, after: StoredPicking, progress: Mapping[int, Progress]) -> None:
-        for what in progress.values():
+    def record_progress(
+        own: Transaction, after: StoredPicking, progress: Mapping[int, Progress]
+    ) -> None:
+        for one in progress.values():
             before = TRANSFER_ORDERS.get(own.store, number)
             rules.ensure_status(before.entity, "released", "picking")
             order = rules.picked(before.entity, after, before.entity.status, own.now)
-            if what.ends is not None:
+            if one.ends is not None:
                 order = rules.cancelled(order, own.now)
                 references.release_references(own, holder(number))
-            told.append(TRANSFER_ORDERS.replace(own, before, order))
+            changed.append(TRANSFER_ORDERS.replace(own, before, order))
 
     picking_service.undo_picking(
-        tx, record.entity.picking_id, tell, "cancelled", "pending", "started"
+        tx, record.entity.picking_id, record_progress, "cancelled", "pending", "started"
     )
-    return told[-1]
+    return changed[-1]
 
 
 def _open_picking(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
-    """Read the picking of an order that is being picked."""
+    """Read the picking of an order; StaleRead when it has ended since the order was read."""
     record = picking_service.get_picking(tx.store, order.picking_id or 0)
     if record.entity.status not in {"pending", "started"}:
-        # It ended, and the order with it, since the order was read.
         raise StaleRead
     return record

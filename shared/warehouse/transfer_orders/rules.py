@@ -1,4 +1,4 @@
-"""Decisions about transfer orders, on plain data: what an order may say."""
+"""Rules of new transfer orders, as pure functions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,25 +18,27 @@ from shared.warehouse.transfer_orders.models import (
 from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NORMAL = 2
-"""Priority of an order that names none; the same as Normal of an exit document."""
+"""Priority of an order without one: Normal, as of an exit document."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderMasterData:
-    """What the database knows of the codes that an order names."""
+    """The products and warehouses that an order names."""
 
     products: Mapping[str, KnownProduct]
     warehouses: Mapping[str, KnownWarehouse]
 
 
 def examine(draft: TransferOrderDraft, known: OrderMasterData, *, by_client: bool) -> Findings:
-    """Find every problem of an order; fields that are None were invalid by themselves.
+    """Return every problem of an order; a field that is None was invalid in the body.
 
-    `by_client`: an integration client asks, which picks nothing itself.
+    `by_client` tells that an integration client sends the request: it has to name a picker.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if by_client and draft.release and draft.picker_id is None:
-        invalid.append(Problem("picker_id", "is required when an integration client releases"))
+        invalid.append(
+            Problem("picker_id", "is required when an integration client releases an order")
+        )
     found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     return Findings([*invalid, *found.invalid], found.blocked)
 
@@ -54,7 +56,7 @@ def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft
 
 
 def names_two_warehouses(draft: TransferOrderDraft, known: OrderMasterData) -> bool:
-    """Tell whether the order names two warehouses that there are."""
+    """Return whether an order names two existing warehouses."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
@@ -65,13 +67,13 @@ def _warehouse_problems(draft: TransferOrderDraft, known: OrderMasterData) -> It
             yield Problem(field, f"no warehouse has the code {code}")
     origin: str | None = draft.from_warehouse
     if origin is not None and origin == draft.to_warehouse:
-        yield Problem("to_warehouse", "must be another warehouse than from_warehouse")
+        yield Problem("to_warehouse", f"must be another warehouse than from_warehouse, {origin}")
 
 
 def new_order(
     number: int, draft: TransferOrderDraft, known: OrderMasterData, now: str, source: OrderSource
 ) -> StoredTransferOrder:
-    """Make the order of a draft without problems, itself a draft."""
+    """Return the order of a valid body, with the status draft."""
     return StoredTransferOrder(
         id=number,
         status="draft",

@@ -1,4 +1,4 @@
-"""Use cases of transfer orders."""
+"""Use cases of transfer orders: create, check, read and list them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ from shared.warehouse.warehouses.models import WarehouseParameters
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A transfer order, and whether this request made it.
+    """A transfer order, and whether this request created it.
 
-    `lacks_stock`: it is released, and something of it has no stock allocated so far.
+    `lacks_stock` tells that it is released and a line lacks stock so far.
     """
 
     record: Record[StoredTransferOrder]
@@ -51,14 +51,14 @@ def create_transfer_order(
     """Create a transfer order and raise transfer.created, or find the one with its reference.
 
     With `release` it is released for picking as well. `problems` are what is already known
-    to be wrong with the body; then nothing is created. `by_client`: an integration client
-    asks; `source`: by what way. Raises ValidationFailed with all problems of fields and
-    rules together, RuleBlocked when only rules stand against it, transfer_orders_disabled
-    when there are no two warehouses to transfer between.
+    to be wrong with the body; then nothing is created. `by_client` tells that an integration
+    client sends the request, `source` how the order reached the service. Raises ValidationFailed
+    with all problems of fields and rules together, RuleBlocked when only rules are violated,
+    transfer_orders_disabled when the company has fewer than two warehouses.
     """
     if problems or not draft.release:
         return _create(tx, draft, problems, by_client=by_client, source=source)
-    # One transaction may not hold all promises of stock: the first ones come with the order.
+    # The order is created with as many allocations as fit; the others follow in steps.
     created = run_transaction(
         tx.store,
         lambda own: _create(own, draft, by_client=by_client, source=source),
@@ -123,9 +123,9 @@ def _create(
 def examine_transfer_order(
     tx: Transaction, draft: TransferOrderDraft
 ) -> tuple[int | None, list[Problem]]:
-    """Find what stands against an order, as `create_transfer_order` does; nothing is written.
+    """Check an order as `create_transfer_order` does, without writing anything.
 
-    Comes with the id of the order that has its reference already.
+    Returns the id of the order that already has its reference, if any, and all problems.
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
@@ -140,12 +140,12 @@ def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]
 def list_transfer_orders(
     store: Store, parameters: TransferOrderParameters, timezone: str
 ) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
     return repository.list_transfer_orders(store, parameters, timezone)
 
 
 def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
-    """Keys of everything that creating the order has to know, to be read in one go."""
+    """Return the keys of all items that creating an order reads, to read them in one call."""
     keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
     keys += [catalog.product_key(code) for code in _item_codes(draft)]
     if draft.external_ref is not None:
@@ -154,7 +154,7 @@ def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
 
 
 def _warehouse_codes(draft: TransferOrderDraft) -> set[str]:
-    # None where the body's code is not valid.
+    # A code is None where the body's is invalid.
     codes: set[str | None] = {draft.from_warehouse, draft.to_warehouse}
     return {code for code in codes if code is not None}
 
@@ -172,7 +172,7 @@ def _order_with_reference(draft: TransferOrderDraft, found: Mapping[Key, Item]) 
 
 
 def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
-    """Find the order that an attempt of this request has begun and not completed."""
+    """Return the id of the order that an earlier attempt of the request has created, if any."""
     alias = (
         found.get(repository.request_key(tx.idempotency_record))
         if tx.idempotency_record is not None
@@ -193,9 +193,12 @@ def _master_data(
 def _ensure_two_warehouses(
     store: Store, draft: TransferOrderDraft, known: rules.OrderMasterData
 ) -> None:
-    """Count the warehouses only where the order itself does not show that there are two."""
+    """Raise transfer_orders_disabled when the company has fewer than two warehouses.
+
+    They are counted only when the order itself does not name two of them.
+    """
     if rules.names_two_warehouses(draft, known):
         return
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
-        message = "Transfer orders are inactive: they need two warehouses."
+        message = "Transfer orders need at least two warehouses; create another warehouse first."
         raise ServiceError(message, "transfer_orders_disabled")

@@ -1,4 +1,4 @@
-"""A transfer order on the road and at its destination: dispatched, received, closed."""
+"""Dispatch transfer orders, receive their goods at the destination, and close them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -119,7 +119,7 @@ def _cause(order: StoredTransferOrder) -> MovementCause:
 def _in_transit(
     order: StoredTransferOrder, product_id: int, batch: str | None, serial: str | None
 ) -> StockRow:
-    """Describe the row of goods on their way to the destination of an order."""
+    """Return the key fields of the stock row of goods in transit to the destination."""
     return place_of(
         product_id=product_id,
         warehouse_id=order.destination.id or 0,
@@ -137,11 +137,11 @@ def _in_transit(
 def receive_transfer_order(
     tx: Transaction, number: int, arrival: Arrival, problems: Sequence[Problem] = ()
 ) -> Record[StoredTransferOrder]:
-    """Put what arrived of an order into stock; with the last of it, raise transfer.received.
+    """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
     `problems` are what is already known to be wrong with the body; then nothing is
-    received. Raises StaleState or Conflict unless the order is on its way,
-    ValidationFailed with all problems together, Conflict when more arrives than is in
+    received. Raises StaleState or Conflict unless the order is in transit or being received,
+    ValidationFailed with all problems together, Conflict when more is received than is in
     transit.
     """
     record, ledger = run_both(
@@ -157,7 +157,7 @@ def receive_transfer_order(
         raise ValidationFailed(wrong)
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
-        message = f"More arrived than was dispatched with TO-{order.id}: {'; '.join(excess)}."
+        message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
         raise Conflict(message)
     if arrival.lines:
         _put_into_stock(tx, ledger, order, arrival, known, found)
@@ -168,7 +168,7 @@ def receive_transfer_order(
 
 
 def _keys(order: StoredTransferOrder, arrival: Arrival) -> list[Key]:
-    """Keys of the master data that arriving goods name, to be read in one go."""
+    """Return the keys of the master data that arriving goods name, to read it in one call."""
     whs_code = order.destination.code or ""
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(code) for code in _item_codes(arrival)]
@@ -202,7 +202,7 @@ def _master_data(
     )
 
 
-def _put_into_stock(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known of it
+def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination and master data
     tx: Transaction,
     ledger: Ledger,
     order: StoredTransferOrder,
@@ -210,7 +210,7 @@ def _put_into_stock(  # noqa: PLR0913, PLR0917 - what arrives, where, and what i
     known: rules.ArrivalMasterData,
     found: Mapping[Key, Item],
 ) -> None:
-    """Stage that goods lie on the shelves of the destination."""
+    """Stage that arrived goods are at positions of the destination."""
     whs_code = order.destination.code or ""
     warehouse = warehouses.known_warehouses(tx, [whs_code], found)[whs_code]
     moves: list[tuple[StockRow, StockRow, Decimal]] = []
@@ -229,8 +229,8 @@ def _put_into_stock(  # noqa: PLR0913, PLR0917 - what arrives, where, and what i
                 now=tx.now,
             )
             moves.append((source, target, line.qty if serial is None else Decimal(1)))
-    spots = [spot for source, target, _ in moves for spot in (source, target)]
-    ledger.load(targets=spots, movements=len(moves))
+    places = [place for source, target, _ in moves for place in (source, target)]
+    ledger.load(targets=places, movements=len(moves))
     for source, target, qty in moves:
         _leave_transit(ledger, "transfer_receipt", qty, source, target)
     ledger.stage()
@@ -243,12 +243,12 @@ def _leave_transit(
     source: StockRow,
     target: StockRow | None = None,
 ) -> None:
-    """Put into the book that goods of an order are no longer in transit."""
+    """Book that goods of an order are no longer in transit."""
     row = ledger.book.at(source) or source
     try:
         ledger.book.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
-        # The order has its goods in transit: it was read before someone else took them in.
+        # The order says they are in transit: another request received them after it was read.
         raise StaleRead from refused
 
 
@@ -273,7 +273,7 @@ def _close_step(
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "received")
     if rules.has_discrepancy(record.entity) and closing.reason is None:
-        message = "is required: less was received than was dispatched"
+        message = f"is required: {rules.units_missing(record.entity):f} units were not received"
         raise ValidationFailed([Problem("reason", message)])
     parcels = list(_parcels(record.entity))
     lost = _write_off(tx, record.entity, parcels, closing.reason)

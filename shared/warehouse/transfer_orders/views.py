@@ -1,4 +1,4 @@
-"""Transfer orders as the interface shows them."""
+"""Responses that show transfer orders."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -32,7 +32,7 @@ _NONE = Decimal(0)
 
 
 def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
-    """Show a transfer order without its lines."""
+    """Return the response for a transfer order in a list, without its lines."""
     return _shown(record, None)
 
 
@@ -40,7 +40,7 @@ TRANSFER_ORDER_EVENTS = EventSubject("transfer_order", "/transfer-orders/{record
 
 
 def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:
-    """Show a transfer order with its lines."""
+    """Return the response for one transfer order, with its lines."""
     order = record.entity
     return _shown(record, [_line(order, line) for line in order.lines])
 
@@ -72,7 +72,7 @@ def _shown(
         external_ref=order.external_ref,
         source=order.source,
         picking_id=order.picking_id,
-        # Goods of a transfer order are received on the order itself, and no ERP is asked.
+        # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
         receipt_id=None,
         sap=None,
         lines=lines,
@@ -86,8 +86,8 @@ def _headline(order: StoredTransferOrder) -> str:
     if not progress_rules.has_discrepancy(order):
         return route
     units = _units(order)
-    came, went = units.received.normalize(), units.dispatched.normalize()
-    return f"{route}: {came:f} of {went:f} units received"
+    received, dispatched = units.received.normalize(), units.dispatched.normalize()
+    return f"{route}: {received:f} of {dispatched:f} units received"
 
 
 def _units(order: StoredTransferOrder) -> TransferUnits:
@@ -101,7 +101,7 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
 
 def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
     return TransferOrderLine.model_construct(
-        # One of its own for every line of every order, without a sequence to draw it from.
+        # Unique over the lines of all orders, without a sequence.
         id=order.id * MAX_LINES + line.line_num - 1,
         line_num=line.line_num,
         product_id=line.product_id,

@@ -1,4 +1,4 @@
-"""Moving stock from one position to another, inside a warehouse or between two."""
+"""Use cases of transfers: move stock between positions of one warehouse or of two."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -33,17 +33,17 @@ _ONE = Decimal(1)
 
 type _Line = TransferMove | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]
-"""Where goods lie, where they go, and how much of them; the rows as `blank_row` describes them."""
+"""Source row, target row and quantity of a movement; the rows are made by `blank_row`."""
 
 
 def create_transfer(
     tx: Transaction, draft: TransferDraft, problems: Sequence[Problem] = ()
 ) -> Record[StoredTransfer]:
-    """Create a transfer and raise transfer.created; move the goods at once unless it may wait.
+    """Create a transfer and raise transfer.created; move its goods unless `execute` is false.
 
     `problems` are what is already known to be wrong with the body; then nothing is
     created. Raises ValidationFailed with all problems together, Conflict when the goods
-    are to be moved at once and too little of them is free.
+    cannot be moved because too little of them is free.
     """
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
@@ -70,7 +70,7 @@ def create_transfer(
         record = TRANSFERS.insert(tx, number, transfer)
         raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
         return record
-    # Two changes in one: whoever is told of both sees which came first.
+    # Two changes in one transaction: their versions show receivers which event came first.
     record = TRANSFERS.insert(tx, number, transfer, version=2)
     created = transfer.model_copy(update={"status": "pending"})
     raise_record_event(
@@ -83,9 +83,9 @@ def create_transfer(
 def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     """Move the goods of a transfer and raise transfer.completed.
 
-    When they are not there, or may not be put where they are to go, the transfer is in
-    `error` with the message and may be executed again. Raises Conflict when it was
-    carried out already.
+    When the goods are not there, or may not be put at their destination, the status becomes
+    `error`, with the reason in `message`; the transfer can be executed again. Raises Conflict
+    when it is already executed.
     """
     tx.fence(TRANSFERS.kind)
     record = TRANSFERS.get(tx.store, number)
@@ -104,7 +104,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
 
 
 def acknowledge_transfer(tx: Transaction, number: int, answer: ErpAnswer) -> Record[StoredTransfer]:
-    """Keep what the ERP answered to a transfer. Raises Conflict until it is carried out."""
+    """Store the answer of the ERP to a transfer. Raises Conflict until it is executed."""
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "transferred")
     return _update(tx, record, **answer.model_dump())
@@ -128,7 +128,7 @@ def _sentence(refusals: Sequence[str]) -> str:
 def _position_codes(
     from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]
 ) -> set[tuple[str, str]]:
-    # None where the body's field is not valid.
+    # A code is None where the body's is invalid.
     ends = [(from_whs_code, line.from_bin) for line in lines]
     ends += [(to_whs_code, line.to_bin) for line in lines]
     return {(whs, code) for whs, code in ends if whs is not None and code is not None}
@@ -140,7 +140,7 @@ def _item_codes(lines: Sequence[_Line]) -> set[str]:
 
 
 def _keys(from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]) -> list[Key]:
-    """Keys of everything that a transfer names, to be read in one go."""
+    """Return the keys of all items that a transfer names, to read them in one call."""
     keys = [
         warehouses.warehouse_key(code) for code in (from_whs_code, to_whs_code) if code is not None
     ]
@@ -185,14 +185,14 @@ def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict
 
 
 def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) -> list[str]:
-    """Stage the movements of all lines, or nothing and tell what stands against them."""
+    """Stage the movements of all lines; if one is impossible, stage nothing and return why."""
     ledger = Ledger(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
     )
     moves = [(at, move) for at, line in enumerate(transfer.lines, start=1)
              for move in _moves(tx, transfer, line, known)]  # fmt: skip
-    spots = [spot for _, (source, target, _) in moves for spot in (source, target)]
-    ledger.load(targets=spots, movements=len(moves))
+    places = [place for _, (source, target, _) in moves for place in (source, target)]
+    ledger.load(targets=places, movements=len(moves))
     refusals: list[str] = []
     for at, (source, target, qty) in moves:
         row = _row_at(ledger, source)
@@ -200,7 +200,7 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) 
         if row and qty <= free:
             ledger.book.move("transfer", qty, source=row, target=target)
         else:
-            refusals.append(f"line {at}: {_shortage(source, free)}")
+            refusals.append(f"line {at}: {_shortage(source, qty, free)}")
     if not refusals:
         ledger.stage()
     return refusals
@@ -209,7 +209,7 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) 
 def _moves(
     tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: TransferMasterData
 ) -> Iterator[_Move]:
-    def spot(whs_code: str | None, bin_code: str | None, serial: str | None) -> StockRow:
+    def place(whs_code: str | None, bin_code: str | None, serial: str | None) -> StockRow:
         return blank_row(
             known.products[line.item_code],
             known.warehouses[whs_code or ""],
@@ -222,13 +222,13 @@ def _moves(
 
     serials: Sequence[str | None] = line.serials or [None]
     for serial in serials:
-        source = spot(transfer.from_whs_code, line.from_bin, serial)
-        target = spot(transfer.to_whs_code, line.to_bin, serial)
+        source = place(transfer.from_whs_code, line.from_bin, serial)
+        target = place(transfer.to_whs_code, line.to_bin, serial)
         yield source, target, line.qty if serial is None else _ONE
 
 
 def _row_at(ledger: Ledger, source: StockRow) -> StockRow | None:
-    """Find the goods where they are said to lie; a serial may be elsewhere."""
+    """Return the row of the goods at their source; None when a serial is somewhere else."""
     row = ledger.book.at(source)
     if row is None:
         return None
@@ -237,12 +237,13 @@ def _row_at(ledger: Ledger, source: StockRow) -> StockRow | None:
     return row if here else None
 
 
-def _shortage(source: StockRow, free: Decimal) -> str:
+def _shortage(source: StockRow, qty: Decimal, free: Decimal) -> str:
     place = f"at {source.whs_code} {source.bin_code}"
     if source.serial_number is not None:
         return f"serial {source.serial_number} of {source.item_code} is not free {place}"
     batch = f", batch {source.batch_num}" if source.batch_num else ""
-    return f"only {free.normalize():f} of {source.item_code}{batch} is free {place}"
+    numbers = f"{qty.normalize():f} requested, {free.normalize():f} free"
+    return f"{numbers} of {source.item_code}{batch} {place}"
 
 
 def get_transfer(store: Store, number: int) -> Record[StoredTransfer]:
@@ -253,5 +254,5 @@ def get_transfer(store: Store, number: int) -> Record[StoredTransfer]:
 def list_transfers(
     store: Store, parameters: TransferParameters, timezone: str
 ) -> Page[StoredTransfer]:
-    """Read a page of transfers; `from` and `to` are days in the time zone."""
+    """Read a page of transfers; the days of `parameters` are days in `timezone`."""
     return repository.list_transfers(store, parameters, timezone)

@@ -48,11 +48,11 @@ class CompanyParameters:
 def create_wave(
     tx: Transaction, draft: WaveDraft, company: CompanyParameters, problems: Sequence[Problem] = ()
 ) -> WaveWithOrders:
-    """Create a draft of the pickings named, or of those that a rule finds.
+    """Create a draft wave of the pickings that are named, or of those that the rule finds.
 
     `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with everything that is wrong, Conflict when a picking
-    has ended, OrderInWave when one is in an active wave.
+    created. Raises ValidationFailed with all problems together, Conflict when a picking has
+    ended, OrderInWave when one is in an active wave.
     """
     chosen = _chosen_pickings(tx, draft, company.timezone, problems)
     interrupted = _ensure_free(tx, chosen)
@@ -92,7 +92,7 @@ def _chosen_pickings(
         lambda: wave_pickings.read_pickings(tx.store, numbers),
     )
     found = [*problems, *rules.draft_problems(draft, problems)]
-    code: str | None = draft.warehouse_code  # None where the body's is not valid
+    code: str | None = draft.warehouse_code  # None where the body's is invalid
     is_known = any(one.whs_code == code for one in known.values())
     if code is not None and not is_known:
         found.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
@@ -107,7 +107,7 @@ def _chosen_pickings(
 
 
 def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
-    """Find the pickings that a rule takes: of those that match, the first in no active wave."""
+    """Return the pickings that match a rule and are in no active wave, the most urgent first."""
     waiting = wave_pickings.pending_pickings(tx.store, whs_code)
     matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
@@ -116,7 +116,7 @@ def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone:
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
         read = wave_pickings.read_pickings(tx.store, part)
-        # The index may lag: those that were started or taken just now are passed over.
+        # The index may lag: skip pickings that were started or assigned since.
         known = repository.find_waves(
             tx.store, {one.entity.wave_id for one in read if one.entity.wave_id}
         )
@@ -126,13 +126,13 @@ def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone:
             if one.entity.status == "pending" and _active_wave(one.entity.wave_id, known) is None
         ]
     if not records:
-        message = f"no pending picking of {whs_code} matches it and is in no other wave"
+        message = f"matches no pending picking of {whs_code} that is in no other wave"
         raise ValidationFailed([Problem("rule", message)])
     return records
 
 
 def _active_wave(number: int | None, known: repository.FoundWaves) -> int | None:
-    """Name the active wave that a picking is in."""
+    """Return the id of the active wave among `known.waves`; None when it is not active."""
     wave = known.waves.get(number) if number is not None else None
     return wave.id if wave and wave.entity.status != "cancelled" else None
 

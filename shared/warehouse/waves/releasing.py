@@ -1,4 +1,4 @@
-"""A wave goes to the floor: what its pickings lack is allocated first, as far as there is any."""
+"""Release waves: allocate stock to their pickings and hand them to the pickers."""
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
@@ -12,11 +12,10 @@ from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
 
 def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Allocate what the pickings of a wave lack; release it; raise wave.released.
+    """Allocate stock to the pickings of a wave that lack some, release it, raise wave.released.
 
-    Stock goes to the most urgent picking first, then to the oldest. It is promised in steps;
-    repeated after an interruption, the release goes on where it ended. Raises Conflict
-    unless the wave is planned.
+    The most urgent picking gets stock first, then the oldest. Stock is allocated in steps; a
+    repeated request continues after the last one. Raises Conflict unless the wave is planned.
     """
     record = _planned(tx, number)
     pickings = wave_pickings.read_pickings(tx.store, record.entity.picking_ids)

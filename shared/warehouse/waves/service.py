@@ -1,4 +1,4 @@
-"""Use cases of waves: read them, and lead them from draft to closed (release: `releasing`)."""
+"""Use cases of waves: read them, and take them from draft to closed (release: `releasing`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveParameters,
 from shared.warehouse.waves.repository import WAVES
 
 _TRIES = 5
-"""Reads of a wave whose pickings go on meanwhile, before giving up."""
+"""Attempts to read a wave whose pickings change meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaveWithOrders:
-    """A wave with the states of its pickings."""
+    """A wave with the statuses of its pickings."""
 
     record: Record[StoredWave]
     orders: list[WaveOrder]
@@ -31,13 +31,13 @@ class WaveWithOrders:
 def with_orders(
     record: Record[StoredWave], pickings: Iterable[Record[StoredPicking]]
 ) -> WaveWithOrders:
-    """Put a wave and its pickings together."""
+    """Return a wave with the statuses of its pickings."""
     orders = [WaveOrder(picking_id=one.id, status=one.entity.status) for one in pickings]
     return WaveWithOrders(record, orders)
 
 
 def get_wave(store: Store, number: int) -> WaveWithOrders:
-    """Read a wave with its pickings, as they were together; NotFound when there is none."""
+    """Read a consistent state of a wave and its pickings; NotFound when there is no such wave."""
     for _ in range(_TRIES):
         record = WAVES.get(store, number)
         pickings = wave_pickings.read_pickings(store, record.entity.picking_ids)
@@ -48,21 +48,21 @@ def get_wave(store: Store, number: int) -> WaveWithOrders:
 
 
 def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; `from` and `to` are days in the time zone."""
+    """Read a page of waves; the days of `parameters` are days in `timezone`."""
     return repository.list_waves(store, parameters, timezone)
 
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Settle a wave; raise wave.planned. Raises Conflict unless it is a draft."""
+    """Plan a wave and raise wave.planned. Raises Conflict unless it is a draft."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft")
     return _change_status(tx, record, "planned", "wave.planned")
 
 
 def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Give a wave up; raise wave.cancelled. Its pickings go on by themselves, free for others.
+    """Cancel a wave and raise wave.cancelled; its pickings continue and can be in another wave.
 
-    Raises Conflict once all of them have been worked.
+    Raises Conflict when all of its pickings have ended.
     """
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "planned", "released", "in_progress")
@@ -70,14 +70,14 @@ def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
 
 
 def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Note that a picked wave is done; raise wave.completed. Raises Conflict unless it is."""
+    """Complete a wave and raise wave.completed. Raises Conflict unless it is picked."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "picked")
     return _change_status(tx, record, "completed", "wave.completed")
 
 
 def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Put a wave away. Raises Conflict unless it is completed."""
+    """Close a wave. Raises Conflict unless it is completed."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "completed")
     return _change_status(tx, record, "closed", None)

@@ -1,4 +1,4 @@
-"""Waves as the interface shows them."""
+"""Responses that show waves."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from shared.warehouse.waves.rules import wave_code
 
 
 def in_list(record: Record[StoredWave]) -> Wave:
-    """Show a wave without its pickings."""
+    """Return the response for a wave in a list, without its pickings."""
     return Wave.model_construct(**_head(record.entity))
 
 
@@ -17,7 +17,7 @@ WAVE_EVENTS = EventSubject("wave", "/waves/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:
-    """Show a wave with its pickings."""
+    """Return the response for one wave, with its pickings."""
     return WaveDetail.model_construct(**_head(record.entity), orders=orders)
 
 

@@ -236,6 +236,6 @@ def test_lines_are_undone_product_by_product() -> None:
 
 
 def test_a_state_that_does_not_allow_it_is_named() -> None:
-    ensure_status("receipt", receipt(), "pending", "started")
-    with pytest.raises(Conflict, match="The receipt is started; this needs it to be finalized"):
-        ensure_status("receipt", receipt(), "finalized")
+    ensure_status("Receipt", receipt(), "pending", "started")
+    with pytest.raises(Conflict, match="Receipt 1 is started; it must be finalized for this"):
+        ensure_status("Receipt", receipt(), "finalized")

@@ -69,7 +69,7 @@ def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: OrderSta
             continue
         with pytest.raises(StaleState if at > place else Conflict) as refused:
             rules.ensure_status(order(state), allowed)
-        assert str(refused.value) == f"TO-3 is {state}; this needs it to be {allowed}."
+        assert str(refused.value) == f"TO-3 is {state}; it must be {allowed} for this action."
     with pytest.raises(StaleState):
         rules.ensure_status(order("cancelled"), state)
 

@@ -107,7 +107,9 @@ def test_an_end_that_was_closed_meanwhile_is_told_by_line() -> None:
     assert list(rules.unusable_targets(transfer, known())) == [
         "line 2: position X-01 is blocked", "line 3: position D-01 is disabled",
     ]  # fmt: skip
-    with pytest.raises(Conflict, match="is pending; this needs it to be transferred"):
+    with pytest.raises(
+        Conflict, match=r"Transfer \d+ is pending; it must be transferred for this action"
+    ):
         rules.ensure_status(transfer, "transferred")
 
 

@@ -206,7 +206,9 @@ def test_a_wave_and_its_pickings_agree_only_as_they_were_at_one_time() -> None:
 
 def test_an_act_that_the_state_does_not_allow_names_it() -> None:
     rules.ensure_status(wave(), "planned", "released")
-    with pytest.raises(Conflict, match=r"is released; this needs it to be draft or planned"):
+    with pytest.raises(
+        Conflict, match=r"WV-\d+ is released; it must be draft or planned for this action"
+    ):
         rules.ensure_status(wave(), "draft", "planned")
 
 
