@@ -103,9 +103,8 @@ def split_pick(
         )
     left = sum((allocation.qty for _, allocation in usable), NONE)
     if left < draft.qty:
-        message = (
-            f"{_plain(draft.qty)} picked, {_plain(left)} left to pick of {draft.item_code} there"
-        )
+        picked, rest = f"{draft.qty.normalize():f}", f"{left.normalize():f}"
+        message = f"{picked} picked, {rest} of {draft.item_code} left to pick there"
         raise ValidationFailed([Problem("qty", message)])
     found = list(_split_serials(usable, draft) if draft.serials else _split_quantity(usable, draft))
     if len(found) > MAX_SERIALS:

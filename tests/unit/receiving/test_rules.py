@@ -1,4 +1,4 @@
-"""What may arrive, and for which lines it is: examples and laws."""
+"""Rules of receipts: examples and properties."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -61,7 +61,7 @@ def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
     return ReceiptLineDraft.model_validate(body)
 
 
-def test_what_names_the_batch_fills_first_and_another_batch_last() -> None:
+def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None:
     document = order(line(1, "5", batch="L2"), line(2, "5"), line(3, "5", batch="L1"))
 
     assert quantities_by_line(document, draft("5")) == {3: 5}
@@ -78,7 +78,7 @@ amounts = st.decimals(min_value=0, max_value=10**6, places=6)
     lines=st.lists(st.tuples(amounts, amounts, st.sampled_from([None, "L1", "L2"])), min_size=1),
     qty=amounts.filter(bool),
 )
-def test_all_that_arrives_counts_once_and_open_lines_are_filled_first(
+def test_received_quantity_is_counted_once_and_fills_open_lines_first(
     lines: Sequence[tuple[Decimal, Decimal, str | None]], qty: Decimal
 ) -> None:
     document = order(
@@ -99,7 +99,7 @@ def test_all_that_arrives_counts_once_and_open_lines_are_filled_first(
         )
 
 
-def test_the_destination_is_that_of_the_lines_that_are_filled() -> None:
+def test_default_position_is_the_destination_of_the_filled_lines() -> None:
     document = order(
         line(1, "5", bin_code="A-01"), line(2, "5", bin_code="A-01"), line(3, "5", bin_code="B-01")
     )
@@ -110,7 +110,7 @@ def test_the_destination_is_that_of_the_lines_that_are_filled() -> None:
     assert default_bin(document, draft(item_code="BRICK")) is None
 
 
-def test_the_expiry_is_the_documents_only_for_the_batch_that_it_expects() -> None:
+def test_default_expiry_date_comes_from_the_document_line_of_the_same_batch() -> None:
     expected = {"batch": "L1", "expiry_date": "2031-01-31"}
     document = order(line(1, "5", expiry_date="2030-01-31"), line(2, "5", **expected))
 
@@ -127,7 +127,7 @@ def test_the_expiry_is_the_documents_only_for_the_batch_that_it_expects() -> Non
         ("0.1", "4.01", True), ("100", "14", True),
     ],
 )  # fmt: skip
-def test_the_tolerance_is_a_part_of_all_that_was_ordered(
+def test_tolerance_is_a_percentage_of_the_whole_ordered_quantity(
     tolerance: str,
     qty: str,
     fits: bool,  # noqa: FBT001
@@ -157,7 +157,9 @@ def test_the_tolerance_is_a_part_of_all_that_was_ordered(
         ({"today": "2030-01-02", "draft": draft(expiry_date="2030-01-01")}, "expiry_date", "today"),
     ],
 )  # fmt: skip
-def test_every_problem_says_what_is_wrong(facts: dict[str, Any], field: str, words: str) -> None:
+def test_every_problem_has_its_field_and_message(
+    facts: dict[str, Any], field: str, words: str
+) -> None:
     good: dict[str, Any] = {
         "draft": draft(), "document": order(line(1, "5")), "bin_code": "A-01",
         "product": CEMENT, "position": SHELF, "today": "2026-03-01",
@@ -170,7 +172,7 @@ def test_every_problem_says_what_is_wrong(facts: dict[str, Any], field: str, wor
     assert words in found.message
 
 
-def test_what_is_not_kept_in_stock_any_more_is_refused() -> None:
+def test_product_no_longer_kept_in_stock_is_refused() -> None:
     gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
     arrival = ReceivedGoods(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
 
@@ -179,7 +181,7 @@ def test_what_is_not_kept_in_stock_any_more_is_refused() -> None:
     ]
 
 
-def test_a_field_is_told_once() -> None:
+def test_field_with_a_known_problem_is_reported_once() -> None:
     told = [Problem("serials.1", "must be a text")]
     found = [Problem("serials", "is required"), Problem("serials.0", "no"), Problem("qty", "no")]
 
@@ -190,7 +192,7 @@ def test_a_field_is_told_once() -> None:
 
 
 def receipt(*lines: tuple[int, int]) -> StoredReceipt:
-    """A receipt with a line for each product and number of rows."""
+    """Return a receipt with a line for each pair of product and number of stock rows."""
     return StoredReceipt(
         id=1, uuid="u", status="started", created_at=AT, updated_at=AT,
         lines=[
@@ -203,9 +205,9 @@ def receipt(*lines: tuple[int, int]) -> StoredReceipt:
     )  # fmt: skip
 
 
-def test_a_receipt_has_at_most_a_thousand_lines() -> None:
+def test_receipt_with_a_thousand_lines_takes_no_more() -> None:
     ensure_line_limit(receipt(*[(1, 1)] * (MAX_LINES - 1)))
-    with pytest.raises(Conflict, match="at most 1000 lines"):
+    with pytest.raises(Conflict, match="Receipt 1 has 1000 lines, the maximum"):
         ensure_line_limit(receipt(*[(1, 1)] * MAX_LINES))
 
 
@@ -235,7 +237,7 @@ def test_lines_are_undone_product_by_product() -> None:
     assert lines_in_stock(mixed) == [0, 2, 1, 3]
 
 
-def test_a_state_that_does_not_allow_it_is_named() -> None:
+def test_wrong_status_is_named_in_the_message() -> None:
     ensure_status("Receipt", receipt(), "pending", "started")
     with pytest.raises(Conflict, match="Receipt 1 is started; it must be finalized for this"):
         ensure_status("Receipt", receipt(), "finalized")

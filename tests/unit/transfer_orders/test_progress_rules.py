@@ -1,4 +1,4 @@
-"""What becomes of a transfer order on its way, state by state."""
+"""Rules of the progress of transfer orders."""
 
 from decimal import Decimal
 from typing import Any
@@ -61,7 +61,7 @@ def arrival(*goods: tuple[str, Decimal | int], final: bool = False) -> Arrival:
 
 
 @pytest.mark.parametrize("state", WAY)
-def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: OrderStatus) -> None:
+def test_late_action_is_stale_state_and_early_action_is_conflict(state: OrderStatus) -> None:
     for place, allowed in enumerate(WAY):
         at = WAY.index(state)
         if at == place:
@@ -98,14 +98,14 @@ def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: OrderSta
         ("cancelled", 0, 0, 0, "cancelled"),
     ],
 )
-def test_a_line_shows_how_far_it_is(
+def test_status_of_a_line_follows_order_and_quantities(
     status: OrderStatus, picked: int, dispatched: int, received: int, shown: str
 ) -> None:
     one = line(picked_qty=picked, dispatched_qty=dispatched, received_qty=received)
     assert rules.line_status(order(status, one), one) == shown
 
 
-def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
+def test_goods_of_one_batch_are_one_parcel_and_each_serial_is_its_own() -> None:
     goods = [
         (1, pick(2, "L1")), (1, pick(3, "L2")), (1, pick(4, "L1")), (2, pick(1, serial="S1")),
         (2, pick(1, serial="S2")),
@@ -125,7 +125,7 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
     )  # fmt: skip
 
 
-def test_final_ends_receiving_short_and_the_last_arrival_ends_it_by_itself() -> None:
+def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
     sent = rules.with_transit(order("picked"), [(1, pick(4))], "now")
 
     some, _ = rules.with_arrival(sent, arrival(("BRICK", 1)), "t1")
@@ -149,7 +149,7 @@ _QTY = st.decimals("0.5", 6, places=1)
     sent=st.lists(st.tuples(_ITEMS, _QTY), min_size=1, max_size=5),
     came=st.lists(st.tuples(_ITEMS, _QTY), max_size=8),
 )
-def test_what_is_in_transit_is_what_was_sent_and_did_not_come(
+def test_in_transit_is_dispatched_minus_received(
     sent: list[tuple[str, Decimal]], came: list[tuple[str, Decimal]]
 ) -> None:
     lines = [line(number, item) for number, (item, _) in enumerate(sent, start=1)]
