@@ -71,7 +71,7 @@ def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> Store
 class PickPart:
     """The part of a pick that uses one allocation: `qty` for the line with the index `line`.
 
-    `exact` tells that the allocated stock itself was picked, not other stock instead.
+    `exact` is true when the allocated stock itself was picked, not other stock instead.
     """
 
     line: int

@@ -62,8 +62,8 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
     found, _ = run_both(
         lambda: _read(tx.store, numbers, draft), lambda: tx.reserve_ids(PICKINGS.kind, 1)
     )
-    begun = _created_by_request(tx, found)
-    if begun is None:
+    existing = _created_by_request(tx, found)
+    if existing is None:
         lines = sum(len(record.entity.lines) for record in found)
         if lines > _MAX_LINES:
             message = f"have {lines} lines, a picking has at most {_MAX_LINES}"
@@ -71,15 +71,15 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
         with suppress(DoesNotFitOneTransaction):
             return _insert(tx, draft, found, allocate=draft.allocate is not False)
         # The allocation does not fit: create the picking first, then allocate in steps.
-        begun = run_transaction(
+        existing = run_transaction(
             tx.store,
             lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
             caller=tx.caller,
             idempotency_record=tx.idempotency_record,
         )
     if draft.allocate is not False:
-        allocate_rest(tx, begun)
-    return PICKINGS.get(tx.store, begun)
+        allocate_rest(tx, existing)
+    return PICKINGS.get(tx.store, existing)
 
 
 def _document_ids(draft: PickingDraft) -> list[int]:

@@ -31,8 +31,8 @@ class StoredReceiptLine(Stored):
     """Goods that were received together.
 
     `document_lines` is the quantity that counts for each line of the document, by line number.
-    `stock_ids` are the stock rows that increased, one per serial. `undone` tells that the goods
-    have left the stock again.
+    `stock_ids` are the stock rows that increased, one per serial. `undone` is true once the
+    goods have left the stock again.
     """
 
     product_id: int

@@ -24,8 +24,8 @@ def release_transfer_order(
 ) -> Record[StoredTransferOrder]:
     """Release an order for picking, and allocate the stock that the origin has for it.
 
-    `by_client` tells that an integration client sends the request. Raises ValidationFailed when it
-    names no picker, StaleState unless the order is a draft.
+    `by_client` is true when an integration client sends the request. Raises ValidationFailed when
+    it names no picker, StaleState unless the order is a draft.
     """
     if by_client and choice.picker_id is None:
         message = "is required when an integration client releases an order"
@@ -50,8 +50,8 @@ def _release(
     Returns the order, and whether a line lacks stock so far.
     """
     record = TRANSFER_ORDERS.get(own.store, number)
-    begun = record.entity.picking_id
-    if begun is not None and picking_service.was_created_by_request(own, begun):
+    existing = record.entity.picking_id
+    if existing is not None and picking_service.was_created_by_request(own, existing):
         return record, True
     rules.ensure_status(record.entity, "draft")
     after, lacks = create_picking_for(own, record.entity, choice.picker_id)
@@ -73,7 +73,7 @@ def create_picking_for(
         card_code=None,
         external_ref=order.external_ref,
     )
-    begun = picking_service.new_picking(
+    picking = picking_service.new_picking(
         tx,
         operator=Operator(id=picker, name=None) if picker else None,
         priority=order.priority,
@@ -82,9 +82,9 @@ def create_picking_for(
         warehouse_id=order.origin.id,
         lines=rules.picking_lines(order),
     )
-    lines = picking_service.insert_picking(tx, begun, _record_nothing, allocate=True).entity.lines
+    lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
     lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
-    return rules.released(order, picking_id=begun.id, picker_id=picker, now=tx.now), lacks
+    return rules.released(order, picking_id=picking.id, picker_id=picker, now=tx.now), lacks
 
 
 def _record_nothing(

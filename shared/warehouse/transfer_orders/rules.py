@@ -32,7 +32,7 @@ class OrderMasterData:
 def examine(draft: TransferOrderDraft, known: OrderMasterData, *, by_client: bool) -> Findings:
     """Return every problem of an order; a field that is None was invalid in the body.
 
-    `by_client` tells that an integration client sends the request: it has to name a picker.
+    `by_client` is true when an integration client sends the request: it has to name a picker.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if by_client and draft.release and draft.picker_id is None:

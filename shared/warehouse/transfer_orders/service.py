@@ -32,7 +32,7 @@ from shared.warehouse.warehouses.models import WarehouseParameters
 class Created:
     """A transfer order, and whether this request created it.
 
-    `lacks_stock` tells that it is released and a line lacks stock so far.
+    `lacks_stock` is true when it is released and a line lacks stock so far.
     """
 
     record: Record[StoredTransferOrder]
@@ -51,8 +51,8 @@ def create_transfer_order(
     """Create a transfer order and raise transfer.created, or find the one with its reference.
 
     With `release` it is released for picking as well. `problems` are what is already known
-    to be wrong with the body; then nothing is created. `by_client` tells that an integration
-    client sends the request, `source` how the order reached the service. Raises ValidationFailed
+    to be wrong with the body; then nothing is created. `by_client` is true when an integration
+    client sends the request, `source` is how the order reached the service. Raises ValidationFailed
     with all problems of fields and rules together, RuleBlocked when only rules are violated,
     transfer_orders_disabled when the company has fewer than two warehouses.
     """
@@ -88,11 +88,11 @@ def _create(
         found, number = run_both(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
-        begun = _created_by_request(tx, found)
-        existing = begun or _order_with_reference(draft, found)
+        own = _created_by_request(tx, found)
+        existing = own or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
-            return Created(record, new=bool(begun), lacks_stock=bool(begun))
+            return Created(record, new=bool(own), lacks_stock=bool(own))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
     findings = rules.examine(draft, known, by_client=by_client)

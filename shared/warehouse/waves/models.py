@@ -107,7 +107,7 @@ class WaveMetrics(Stored):
 class StoredWave(Stored):
     """A wave as stored.
 
-    `open_ids` are its pickings that have not ended; `begun` tells that one of them was started.
+    `open_ids` are its pickings that have not ended; `begun` is true once one of them was started.
     """
 
     id: int

@@ -35,7 +35,7 @@ def slow_aws_calls(receiving_scenario: ReceivingScenario, aws_faults: AwsFaults)
     return aws_faults
 
 
-@pytest.mark.usefixtures("slow_wire")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_two_receipts_of_one_line_share_the_ordered_quantity(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
@@ -59,7 +59,7 @@ def test_two_receipts_of_one_line_share_the_ordered_quantity(
     assert_totals_are_true(stack, take_census(stack))
 
 
-@pytest.mark.usefixtures("slow_wire")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_serial_is_received_once(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
     orders = [receiving_scenario.order({"item_code": "DRILL", "qty": 2}) for _ in range(2)]
     receipts = [receiving_scenario.started(order) for order in orders for _ in range(2)]
@@ -76,7 +76,7 @@ def test_serial_is_received_once(receiving_scenario: ReceivingScenario, stack: S
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("slow_wire")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_cancelling_while_receiving_undoes_everything_or_is_refused(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
@@ -105,7 +105,7 @@ def test_cancelling_while_receiving_undoes_everything_or_is_refused(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("slow_wire")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_position_is_either_deleted_or_receives_goods(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:

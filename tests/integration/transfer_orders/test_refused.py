@@ -322,7 +322,7 @@ def slow_aws_calls(aws_faults: AwsFaults) -> None:
     aws_faults.latency = 0.01
 
 
-@pytest.mark.usefixtures("overlapping")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_concurrent_releases_release_an_order_once(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
@@ -337,7 +337,7 @@ def test_concurrent_releases_release_an_order_once(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_release_racing_with_cancel_ends_cancelled(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
@@ -357,7 +357,7 @@ def test_release_racing_with_cancel_ends_cancelled(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_concurrent_arrivals_receive_goods_once(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
@@ -378,7 +378,7 @@ def test_concurrent_arrivals_receive_goods_once(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
+@pytest.mark.usefixtures("slow_aws_calls")
 def test_pick_racing_with_cancel_leaves_no_allocation(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
