@@ -2,10 +2,11 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.picking.models import PickDraft
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
@@ -19,27 +20,33 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderParameters,
 )
 
-routes = Routes("transfer_orders")
+routes = Routes()
 
-_READ = {"scope": "transfers:read", "module": "transfer_orders", "response": TransferOrder}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "transfers:read",
+    "module": "transfer_orders",
+    "response": TransferOrder,
+}
+_WRITE: OperationOptions = {
     "scope": "transfers:write",
     "permission": "transfer-orders.manage",
     "module": "transfer_orders",
     "response": TransferOrder,
 }
-_ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
+_ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
 @routes.declare(
     "GET",
     "/transfer-orders",
     "List transfer orders",
+    _READ,
     parameters=TransferOrderParameters,
     description="`lines` is null.",
-    **_READ,
 )
-def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredTransferOrder]:
+def list_transfer_orders(
+    store: Store, request: Request[None, TransferOrderParameters]
+) -> ListResponse[StoredTransferOrder]:
     """Return a page of transfer orders."""
     page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
@@ -49,6 +56,7 @@ def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredT
     "POST",
     "/transfer-orders",
     "Create a transfer order",
+    _WRITE,
     body=TransferOrderDraft,
     collects_problems=True,
     statuses=(200, 201),
@@ -56,12 +64,13 @@ def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredT
     description="With `release`, the order is released for picking at once; an integration client"
     " must then send `picker_id`. When an order with the reference exists, it is returned with"
     " 200.",
-    **_WRITE,
 )
-def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def create_transfer_order(
+    tx: Transaction, request: Request[Checked[TransferOrderDraft]]
+) -> ResourceResponse:
     """Create a transfer order, once per reference."""
     created = service.create_transfer_order(
-        tx, request.body, request.problems, by_client=request.caller.kind == "client"
+        tx, request.body, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
     if created.new:
@@ -69,7 +78,7 @@ def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse
     return ResourceResponse(view)
 
 
-@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", **_READ)
+@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     """Return one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
@@ -79,12 +88,12 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/release",
     "Release a transfer order",
+    _ACT,
     body=PickerChoice,
     description="draft becomes released; a second release is refused with `stale_state`. The"
     " available stock of the origin is allocated to the picking of the order, `picking_id`.",
-    **_ACT,
 )
-def release_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> ResourceResponse:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
     return _shown(
@@ -96,13 +105,13 @@ def release_transfer_order(tx: Transaction, request: Request) -> ResourceRespons
     "POST",
     "/transfer-orders/{id}/picks",
     "Pick for a transfer order",
+    _ACT,
     body=PickDraft,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
     " it.",
-    **_ACT,
 )
-def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
@@ -112,8 +121,8 @@ def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
+    _ACT,
     description="picking becomes picked, also with a shortage; remaining allocations are released.",
-    **_ACT,
 )
 def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Finish the picking of an order."""
@@ -124,12 +133,12 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/dispatch",
     "Dispatch a transfer order",
+    _ACT,
     body=Departure,
     description="picked becomes in_transit. The goods are not on hand in any warehouse; they are"
     " counted as in transit to the destination.",
-    **_ACT,
 )
-def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> ResourceResponse:
     """Dispatch the picked goods."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
@@ -138,28 +147,28 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceRespon
     "POST",
     "/transfer-orders/{id}/receive",
     "Receive a transfer order",
+    _ACT,
     body=Arrival,
     collects_problems=True,
     description="in_transit becomes receiving; it becomes received when all dispatched goods have"
     " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. At"
     " most 10 lines per request, or one line of 40 serials.",
-    **_ACT,
 )
-def receive_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
     """Receive goods into stock."""
-    return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
+    return _shown(transit.receive_transfer_order(tx, request.id, request.body))
 
 
 @routes.declare(
     "POST",
     "/transfer-orders/{id}/close",
     "Close a transfer order",
+    _ACT,
     body=OrderClosing,
     description="received becomes closed. Goods that were dispatched and never arrived leave the"
     " stock; `reason` is then required.",
-    **_ACT,
 )
-def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> ResourceResponse:
     """Close an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
@@ -168,9 +177,9 @@ def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
+    _ACT,
     description="draft, released or picking becomes cancelled. Allocations are released; picked"
     " goods are available at their position again.",
-    **_ACT,
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel an order."""

@@ -1,7 +1,7 @@
 """Routes of pickings."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import picks, service, views
@@ -16,7 +16,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.waves.progress import update_wave
 
-routes = Routes("pickings")
+routes = Routes()
 
 
 @routes.declare(
@@ -29,7 +29,9 @@ routes = Routes("pickings")
     description="`external_ref` is the reference of the first exit document of a picking, which is"
     " also shown as `document`. A lower priority is more urgent.",
 )
-def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]:
+def list_pickings(
+    store: Store, request: Request[None, PickingParameters]
+) -> ListResponse[StoredPicking]:
     """Return a page of pickings."""
     page = service.list_pickings(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.picking_in_list)
@@ -43,7 +45,7 @@ def get_picking(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
 
 
-_WRITE = {
+_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "response": PickingDetail,
@@ -55,20 +57,20 @@ _WRITE = {
     "POST",
     "/pickings",
     "Create a picking",
+    _WRITE,
     body=PickingDraft,
     statuses=(201,),
     description="Picks every open quantity of one exit document, or of several of one warehouse."
     " Stock is allocated at once unless `allocate` is false: first expired, then pick faces, then"
     " first received.",
-    **_WRITE,
 )
-def create_picking(tx: Transaction, request: Request) -> ResourceResponse:
+def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceResponse:
     """Create a picking."""
     record = service.create_picking(tx, request.body)
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
-@routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
+@routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
     return ResourceResponse(
@@ -80,8 +82,8 @@ def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
+    _WRITE,
     description="Allocates the available stock to the lines that lack some.",
-    **_WRITE,
 )
 def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Allocate stock to the lines that lack some."""
@@ -92,13 +94,13 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/picks",
     "Pick",
+    _WRITE,
     body=PickDraft,
     description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
-    " same position and batch may always be picked.",
-    **_WRITE,
+    " same position and batch may always be taken.",
 )
-def pick(tx: Transaction, request: Request) -> ResourceResponse:
+def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
@@ -109,11 +111,11 @@ def pick(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/finalize",
     "Finalize a picking",
+    _WRITE,
     body=PickingEnd,
     description="Releases the remaining allocations. A shortage needs a reason.",
-    **_WRITE,
 )
-def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
+def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
     """Finalize a picking."""
     record = service.finalize_picking(tx, request.id, request.body, update_wave)
     return ResourceResponse(views.picking_in_detail(record))
@@ -123,8 +125,8 @@ def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/cancel",
     "Cancel a picking",
+    _WRITE,
     description="Allocations are released; picked goods are available at their position again.",
-    **_WRITE,
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
@@ -137,8 +139,8 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/revert",
     "Revert a picking",
+    _WRITE,
     description="Only while none of its goods have been dispatched.",
-    **_WRITE,
 )
 def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Revert a finalized picking."""
@@ -149,8 +151,8 @@ def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/synchronize",
     "Synchronize a picking",
+    _WRITE,
     description="finalized becomes synchronized: the ERP has read the picking.",
-    **_WRITE,
 )
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Record that the ERP has read a picking."""

@@ -1,10 +1,11 @@
 """Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
@@ -17,13 +18,13 @@ MAX_LINES = 1000
 
 @dataclass(frozen=True, slots=True)
 class ReceivedGoods:
-    """Goods to receive, with the document, product and position they name.
+    """Goods that arrive, with the master data that they name.
 
-    A field of `draft` is None where the body's is invalid. `bin_code` is the position of the
-    goods, from the body or the default; `today` is the day in the company's time zone.
+    `bin_code` is the position of the draft, or else the destination on the document; `today` is
+    the day in the company's time zone.
     """
 
-    draft: ReceiptLineDraft
+    draft: Checked[ReceiptLineDraft]
     document: Document
     bin_code: str | None
     product: KnownProduct | None
@@ -51,7 +52,7 @@ def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
 
 
 def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
-    code: str | None = arrival.draft.item_code
+    code = arrival.draft.item_code
     product = arrival.product
     if code is None:
         return
@@ -65,7 +66,7 @@ def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
 
 def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and not _has_lines(arrival.document, arrival.draft):
+    if name is None and _quantities_of(arrival.document, arrival.draft) is None:
         return
     if name is None:
         message = "is required: the document does not name exactly one destination for the goods"
@@ -100,12 +101,11 @@ def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
-def on_valid_fields(found: Iterator[Problem], known: Sequence[Problem]) -> Iterator[Problem]:
-    """Return the problems of fields that are not in `known` already.
-
-    An invalid field of the body is None, so that it would be reported as missing too.
-    """
-    invalid = {problem.field.partition(".")[0] for problem in known}
+def of_valid_fields(
+    draft: Checked[ReceiptLineDraft], found: Iterable[Problem]
+) -> Iterator[Problem]:
+    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
+    invalid = invalid_fields(draft)
     return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
@@ -118,13 +118,15 @@ def _lines_of(document: Document, item_code: str, batch: str | None) -> list[Doc
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
-def quantities_by_line(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    """Distribute received goods over the open lines of the document; return quantities by line.
+def quantities_by_line(
+    document: Document, item_code: str, batch: str | None, qty: Decimal
+) -> dict[int, Decimal]:
+    """Spread a received quantity over the lines of the document: quantity by line_num.
 
-    A quantity beyond all open quantities goes to the first line.
+    What exceeds the open quantities is added to the first line.
     """
-    lines = _lines_of(document, draft.item_code, draft.batch)
-    left, parts = draft.qty, dict[int, Decimal]()
+    lines = _lines_of(document, item_code, batch)
+    left, parts = qty, dict[int, Decimal]()
     for line in lines:
         part = min(left, line.open_qty)
         if part > 0:
@@ -136,25 +138,31 @@ def quantities_by_line(document: Document, draft: ReceiptLineDraft) -> dict[int,
     return parts
 
 
-def default_bin(document: Document, draft: ReceiptLineDraft) -> str | None:
-    """Return the destination of the goods on the document; None when it names none or several."""
-    if not _has_lines(document, draft):
+def default_bin(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
+    """Return the position that the document names for a draft; None when not exactly one."""
+    parts = _quantities_of(document, draft)
+    if parts is None:
         return None
-    parts = quantities_by_line(document, draft)
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
 
 
-def _has_lines(document: Document, draft: ReceiptLineDraft) -> bool:
-    """Return whether the valid fields of a body suffice to find the lines of the goods."""
-    code: str | None = draft.item_code
-    qty: Decimal | None = draft.qty
-    return code is not None and qty is not None and bool(_lines_of(document, code, None))
+def _quantities_of(
+    document: Document, draft: Checked[ReceiptLineDraft]
+) -> dict[int, Decimal] | None:
+    """Return the quantities by line_num that a draft fills.
+
+    None when its item or quantity is invalid, or the item is not on the document.
+    """
+    code, qty = draft.item_code, draft.qty
+    if code is None or qty is None or not _lines_of(document, code, None):
+        return None
+    return quantities_by_line(document, code, draft.batch, qty)
 
 
-def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
-    """Return the expiry date of the goods: from the body, or else from the document."""
-    code: str | None = draft.item_code
+def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
+    """Return the expiry date of the draft, or else of the document's line of the same batch."""
+    code = draft.item_code
     if draft.expiry_date is not None or code is None:
         return draft.expiry_date
     lines = _lines_of(document, code, draft.batch)

@@ -14,6 +14,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, Progress
@@ -142,17 +143,17 @@ def update_receipt(
 def receive_line(
     tx: Transaction,
     number: int,
-    draft: ReceiptLineDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[ReceiptLineDraft],
     *,
     tenant: Tenant,
 ) -> Record[StoredReceipt]:
-    """Receive goods into stock, for the open lines of the document.
+    """Receive goods into stock for the open lines of the document.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    received. Raises Conflict unless the receipt is started and its document open,
-    ValidationFailed with all problems together, approval_required when more is received
-    than the tenant's tolerance allows.
+    Raises:
+        NotFound: There is no such receipt.
+        Conflict: The receipt is not started, is full, or its document is closed.
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ServiceError: approval_required, more arrives than the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
     record, ledger = run_both(
@@ -171,16 +172,13 @@ def receive_line(
         raise Conflict(message)
     line = _LineContext(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    found_problems = [
-        *problems,
-        *rules.on_valid_fields(rules.examine(line.goods(today)), problems),
-    ]
+    problems = list(rules.of_valid_fields(draft, rules.examine(line.goods(today))))
     targets = line.targets()
-    ledger.load(targets=targets, movements=0 if found_problems else len(targets))
+    refused = problems or isinstance(draft, InvalidBody)
+    ledger.load(targets=targets, movements=0 if refused else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
-    found_problems += rules.on_valid_fields(rules.stock_problems(targets, there), problems)
-    if found_problems:
-        raise ValidationFailed(found_problems)
+    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there))
+    draft = ensure_valid(draft, problems)
     rules.ensure_within_tolerance(
         document.entity,
         draft,
@@ -190,7 +188,7 @@ def receive_line(
     for target in targets:
         ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     ledger.stage()
-    parts = rules.quantities_by_line(document.entity, draft)
+    parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
     documents.advance_document(tx, "entry", document, Progress(done=parts))
     stored = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
     return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored])
@@ -203,11 +201,10 @@ def _may_approve(tx: Transaction) -> bool:
     )
 
 
-def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
-    """Return the keys of the master data that goods name, to read it in one call."""
+def _keys(receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]) -> list[Key]:
+    """Return the keys of the master data that a draft names."""
     whs_code = receipt.whs_code or ""
-    # A field is None where the body's is invalid.
-    item_code: str | None = draft.item_code
+    item_code = draft.item_code
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(item_code)] if item_code is not None else []
     keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
@@ -220,14 +217,14 @@ class _LineContext:
     def __init__(
         self,
         tx: Transaction,
-        draft: ReceiptLineDraft,
+        draft: Checked[ReceiptLineDraft],
         document: Document,
         found: Mapping[Key, Item],
     ) -> None:
         self._tx = tx
         self._draft = draft
         self._document = document
-        item_code: str | None = draft.item_code
+        item_code = draft.item_code
         whs_code = document.whs_code
         self.product = catalog.known_products(
             tx, [item_code] if item_code is not None else [], found

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
@@ -153,10 +154,10 @@ class ArrivalMasterData:
 
 
 def examine(
-    arrival: Arrival, order: StoredTransferOrder, known: ArrivalMasterData
+    arrival: Checked[Arrival], order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
-    """Yield every problem of arriving goods; a field that is None was invalid in the body."""
-    lines: Sequence[ArrivalLine] | None = arrival.lines
+    """Yield every problem of an arrival besides those of its fields."""
+    lines: Sequence[Checked[ArrivalLine]] | None = arrival.lines
     if lines is None:
         return
     if not lines and not arrival.final:
@@ -177,16 +178,16 @@ def examine(
         yield Problem("lines", message)
 
 
-def _actions(line: ArrivalLine) -> int:
+def _actions(line: Checked[ArrivalLine]) -> int:
     return _ACTIONS_PER_LINE + (
         _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
     )
 
 
 def _goods_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: ArrivalMasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = [one for one in order.lines if one.item_code == code and one.dispatched_qty]
@@ -199,11 +200,11 @@ def _goods_problems(
 
 def _serial_problems(
     path: str,
-    line: ArrivalLine,
+    line: Checked[ArrivalLine],
     order: StoredTransferOrder,
     seen: dict[tuple[str, str], str],
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = {serial for one in order.lines if one.item_code == code for serial in one.serials}
@@ -217,9 +218,9 @@ def _serial_problems(
 
 
 def _bin_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: ArrivalMasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.bin_code
+    code = line.bin_code
     if code is None:
         return
     position = known.positions.get(code)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
@@ -29,10 +30,12 @@ class OrderMasterData:
     warehouses: Mapping[str, KnownWarehouse]
 
 
-def examine(draft: TransferOrderDraft, known: OrderMasterData, *, by_client: bool) -> Findings:
-    """Return every problem of an order; a field that is None was invalid in the body.
+def examine(
+    draft: Checked[TransferOrderDraft], known: OrderMasterData, *, by_client: bool
+) -> Findings:
+    """Return every problem of an order besides those of its fields.
 
-    `by_client` is true when an integration client sends the request: it has to name a picker.
+    `by_client`: the caller is an integration client, which cannot be the picker itself.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if by_client and draft.release and draft.picker_id is None:
@@ -43,29 +46,33 @@ def examine(draft: TransferOrderDraft, known: OrderMasterData, *, by_client: boo
     return Findings([*invalid, *found.invalid], found.blocked)
 
 
-def _claim(path: str, line: TransferLineDraft) -> Claim:
+def _claim(path: str, line: Checked[TransferLineDraft]) -> Claim:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
     return Claim(path, line.item_code, line.qty, batches, serials)
 
 
-def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft]]:
+def lines_of(
+    draft: Checked[TransferOrderDraft],
+) -> Iterator[tuple[str, Checked[TransferLineDraft]]]:
     """Yield the lines of a draft with their paths."""
     for number, line in enumerate(draft.lines or ()):
         yield f"lines.{number}", line
 
 
-def names_two_warehouses(draft: TransferOrderDraft, known: OrderMasterData) -> bool:
-    """Return whether an order names two existing warehouses."""
+def names_two_warehouses(draft: Checked[TransferOrderDraft], known: OrderMasterData) -> bool:
+    """Return whether the order names two warehouses that exist."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
-def _warehouse_problems(draft: TransferOrderDraft, known: OrderMasterData) -> Iterator[Problem]:
+def _warehouse_problems(
+    draft: Checked[TransferOrderDraft], known: OrderMasterData
+) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
-    origin: str | None = draft.from_warehouse
+    origin = draft.from_warehouse
     if origin is not None and origin == draft.to_warehouse:
         yield Problem("to_warehouse", f"must be another warehouse than from_warehouse, {origin}")
 
@@ -73,7 +80,7 @@ def _warehouse_problems(draft: TransferOrderDraft, known: OrderMasterData) -> It
 def new_order(
     number: int, draft: TransferOrderDraft, known: OrderMasterData, now: str, source: OrderSource
 ) -> StoredTransferOrder:
-    """Return the order of a valid body, with the status draft."""
+    """Return the order that a draft becomes, in the state `draft`."""
     return StoredTransferOrder(
         id=number,
         status="draft",

@@ -11,6 +11,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
@@ -135,14 +136,15 @@ def _in_transit(
 
 
 def receive_transfer_order(
-    tx: Transaction, number: int, arrival: Arrival, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, arrival: Checked[Arrival]
 ) -> Record[StoredTransferOrder]:
     """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    received. Raises StaleState or Conflict unless the order is in transit or being received,
-    ValidationFailed with all problems together, Conflict when more is received than is in
-    transit.
+    Raises:
+        NotFound: There is no such order.
+        StaleState, Conflict: The order is not in transit.
+        ValidationFailed: The arrival or what it names is invalid; with all problems.
+        Conflict: More arrives than is in transit.
     """
     record, ledger = run_both(
         lambda: TRANSFER_ORDERS.get(tx.store, number),
@@ -152,9 +154,7 @@ def receive_transfer_order(
     rules.ensure_status(order, "in_transit", "receiving")
     found = tx.store.get_many(_keys(order, arrival))
     known = _master_data(tx, order, arrival, found)
-    wrong = [*problems, *rules.examine(arrival, order, known)]
-    if wrong:
-        raise ValidationFailed(wrong)
+    arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
         message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
@@ -167,8 +167,8 @@ def receive_transfer_order(
     return received
 
 
-def _keys(order: StoredTransferOrder, arrival: Arrival) -> list[Key]:
-    """Return the keys of the master data that arriving goods name, to read it in one call."""
+def _keys(order: StoredTransferOrder, arrival: Checked[Arrival]) -> list[Key]:
+    """Return the keys of the master data that an arrival names."""
     whs_code = order.destination.code or ""
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(code) for code in _item_codes(arrival)]
@@ -176,24 +176,25 @@ def _keys(order: StoredTransferOrder, arrival: Arrival) -> list[Key]:
     return keys
 
 
-def _lines(arrival: Arrival) -> Sequence[ArrivalLine]:
-    # None where the body's lines are not valid.
-    lines: Sequence[ArrivalLine] | None = arrival.lines
-    return lines or ()
+def _lines(arrival: Checked[Arrival]) -> Sequence[Checked[ArrivalLine]]:
+    return arrival.lines or ()
 
 
-def _item_codes(arrival: Arrival) -> set[str]:
-    codes: set[str | None] = {line.item_code for line in _lines(arrival)}
+def _item_codes(arrival: Checked[Arrival]) -> set[str]:
+    codes = {line.item_code for line in _lines(arrival)}
     return {code for code in codes if code is not None}
 
 
-def _position_codes(order: StoredTransferOrder, arrival: Arrival) -> set[tuple[str, str]]:
-    codes: set[str | None] = {line.bin_code for line in _lines(arrival)}
+def _position_codes(order: StoredTransferOrder, arrival: Checked[Arrival]) -> set[tuple[str, str]]:
+    codes = {line.bin_code for line in _lines(arrival)}
     return {(order.destination.code or "", code) for code in codes if code is not None}
 
 
 def _master_data(
-    tx: Transaction, order: StoredTransferOrder, arrival: Arrival, found: Mapping[Key, Item]
+    tx: Transaction,
+    order: StoredTransferOrder,
+    arrival: Checked[Arrival],
+    found: Mapping[Key, Item],
 ) -> rules.ArrivalMasterData:
     positions = warehouses.known_positions(tx, _position_codes(order, arrival), found)
     return rules.ArrivalMasterData(

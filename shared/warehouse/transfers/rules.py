@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers.models import (
@@ -41,14 +42,14 @@ class TransferMasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: TransferDraft, known: TransferMasterData) -> Iterator[Problem]:
-    """Yield every problem of a transfer; a field that is None was invalid in the body."""
+def examine(draft: Checked[TransferDraft], known: TransferMasterData) -> Iterator[Problem]:
+    """Yield every problem of a transfer besides those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
     seen: dict[tuple[str, str], str] = {}
-    lines: Sequence[TransferMove] = draft.lines or ()
+    lines: Sequence[Checked[TransferMove]] = draft.lines or ()
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, known)
@@ -58,8 +59,10 @@ def examine(draft: TransferDraft, known: TransferMasterData) -> Iterator[Problem
         yield from _size_problems(draft, lines)
 
 
-def _goods_problems(path: str, line: TransferMove, known: TransferMasterData) -> Iterator[Problem]:
-    code: str | None = line.item_code
+def _goods_problems(
+    path: str, line: Checked[TransferMove], known: TransferMasterData
+) -> Iterator[Problem]:
+    code = line.item_code
     if code is None:
         return
     product = known.products.get(code)
@@ -74,10 +77,10 @@ def _goods_problems(path: str, line: TransferMove, known: TransferMasterData) ->
 
 
 def _repeated_serials(
-    path: str, line: TransferMove, seen: dict[tuple[str, str], str]
+    path: str, line: Checked[TransferMove], seen: dict[tuple[str, str], str]
 ) -> Iterator[Problem]:
-    """Yield a problem for each serial that an earlier line moves too."""
-    code: str | None = line.item_code
+    """Yield a problem for each serial that an earlier line already moves."""
+    code = line.item_code
     if code is None:
         return
     for number, serial in enumerate(line.serials or ()):
@@ -87,9 +90,8 @@ def _repeated_serials(
 
 
 def _bin_problems(
-    path: str, line: TransferMove, draft: TransferDraft, known: TransferMasterData
+    path: str, line: Checked[TransferMove], draft: Checked[TransferDraft], known: TransferMasterData
 ) -> Iterator[Problem]:
-    # A code is None where the body's is invalid.
     ends: tuple[tuple[str, str | None, str | None], ...] = (
         ("from_bin", draft.from_warehouse, line.from_bin),
         ("to_bin", draft.to_warehouse, line.to_bin),
@@ -114,7 +116,9 @@ def _unusable(position: KnownPosition) -> str | None:
     return f"position {position.bin_code} is blocked" if position.blocked else None
 
 
-def _size_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Iterator[Problem]:
+def _size_problems(
+    draft: Checked[TransferDraft], lines: Sequence[Checked[TransferMove]]
+) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
     actions = sum(_actions(line, apart=apart) for line in lines)
     if actions > MAX_LINE_ACTIONS:
@@ -126,7 +130,7 @@ def _size_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Itera
         yield Problem("lines", message)
 
 
-def _actions(line: TransferMove, *, apart: bool) -> int:
+def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
     rows = _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
     return rows + _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
 
@@ -134,7 +138,7 @@ def _actions(line: TransferMove, *, apart: bool) -> int:
 def new_transfer(
     number: int, draft: TransferDraft, known: TransferMasterData, *, user_id: int | None, now: str
 ) -> StoredTransfer:
-    """Return the transfer of a valid body, with the status pending."""
+    """Return the transfer that a draft becomes, in the state `pending`."""
     return StoredTransfer(
         id=number,
         status="pending",

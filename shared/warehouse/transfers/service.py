@@ -11,8 +11,9 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.stock.ledger import Ledger, blank_row
 from shared.warehouse.stock.models import NONE, MovementCause, StockRow
@@ -31,31 +32,27 @@ from shared.warehouse.warehouses import service as warehouses
 
 _ONE = Decimal(1)
 
-type _Line = TransferMove | TransferLine
+type _Line = Checked[TransferMove] | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]
 """Source row, target row and quantity of a movement; the rows are made by `blank_row`."""
 
 
-def create_transfer(
-    tx: Transaction, draft: TransferDraft, problems: Sequence[Problem] = ()
-) -> Record[StoredTransfer]:
-    """Create a transfer and raise transfer.created; move its goods unless `execute` is false.
+def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[StoredTransfer]:
+    """Create a transfer and raise transfer.created; move the goods unless `execute` is false.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with all problems together, Conflict when the goods
-    cannot be moved because too little of them is free.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        Conflict: The goods are to be moved at once, and too few of them are available.
     """
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
     keys = _keys(*ends, draft.lines or ())
     items, _ = run_both(
         lambda: tx.store.get_many(keys),
-        lambda: None if problems else tx.reserve_ids(TRANSFERS.kind, 1),
+        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
     )
     known = _master_data(tx, *ends, draft.lines or (), items)
-    found = [*problems, *rules.examine(draft, known)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, rules.examine(draft, known))
     number = tx.next_id(TRANSFERS.kind)
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, now=tx.now)
@@ -128,19 +125,18 @@ def _sentence(refusals: Sequence[str]) -> str:
 def _position_codes(
     from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]
 ) -> set[tuple[str, str]]:
-    # A code is None where the body's is invalid.
     ends = [(from_whs_code, line.from_bin) for line in lines]
     ends += [(to_whs_code, line.to_bin) for line in lines]
     return {(whs, code) for whs, code in ends if whs is not None and code is not None}
 
 
 def _item_codes(lines: Sequence[_Line]) -> set[str]:
-    codes: set[str | None] = {line.item_code for line in lines}
+    codes = {line.item_code for line in lines}
     return {code for code in codes if code is not None}
 
 
 def _keys(from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]) -> list[Key]:
-    """Return the keys of all items that a transfer names, to read them in one call."""
+    """Return the keys of the master data that a transfer names."""
     keys = [
         warehouses.warehouse_key(code) for code in (from_whs_code, to_whs_code) if code is not None
     ]

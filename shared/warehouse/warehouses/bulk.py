@@ -13,7 +13,8 @@ from shared.kernel.db.references import ensure_not_retired
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, allocate_ids
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -29,20 +30,23 @@ _ACTIONS_PER_POSITION = 2
 
 
 def create_positions(
-    tx: Transaction, draft: PositionBulk, problems: Sequence[Problem] = ()
+    tx: Transaction, draft: Checked[PositionBulk]
 ) -> tuple[KnownWarehouse, list[Record[Position]]]:
-    """Create the positions that a naming mask names; return all of them, in naming order.
+    """Create the positions that a naming mask names and that do not exist yet.
 
-    They come with their warehouse; existing positions stay as they are. `problems` are
-    what is already known to be wrong with the body; then nothing is created. Raises
-    ValidationFailed, also when the warehouse is unknown or the mask and its labels do
-    not fit together.
+    Returns:
+        The warehouse and all positions that the mask names, in naming order.
+
+    Raises:
+        ValidationFailed: The draft is invalid, the warehouse is unknown, or the mask and its
+            labels do not fit together.
     """
-    named, found = rules.named_positions(draft, problems)
+    named, wrong = rules.named_positions(draft)
     known = known_in(repository.read_register(tx.store))
-    warehouse, unknown = rules.warehouse_of(draft, known, problems)
-    found = [*problems, *unknown, *found]
-    if found or warehouse is None:
+    warehouse, unknown = rules.warehouse_of(draft, known)
+    found = [*unknown, *wrong]
+    draft = ensure_valid(draft, found)
+    if warehouse is None:
         raise ValidationFailed(found)
     existing = _aliases(tx.store, warehouse, named)
     ensure_not_retired(tx, existing.values())

@@ -23,6 +23,7 @@ from shared.kernel.errors import (
     ServiceUnavailable,
     ValidationFailed,
 )
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.warehouses import service as warehouses
@@ -46,15 +47,21 @@ class CompanyParameters:
 
 
 def create_wave(
-    tx: Transaction, draft: WaveDraft, company: CompanyParameters, problems: Sequence[Problem] = ()
+    tx: Transaction, draft: Checked[WaveDraft], company: CompanyParameters
 ) -> WaveWithOrders:
-    """Create a draft wave of the pickings that are named, or of those that the rule finds.
+    """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with all problems together, Conflict when a picking has
-    ended, OrderInWave when one is in an active wave.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid, or no picking matches the rule.
+        Conflict: A picking has ended.
+        OrderInWave: A picking is in another active wave.
     """
-    chosen = _chosen_pickings(tx, draft, company.timezone, problems)
+    chosen, found = _named_pickings(tx, draft)
+    draft = ensure_valid(draft, found)
+    if draft.rule is not None:
+        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, company.timezone)
+    else:
+        rules.ensure_none_ended(chosen)
     interrupted = _ensure_free(tx, chosen)
     if len(_fitting(tx, chosen, interrupted)) == len(chosen):
         number = tx.next_id(WAVES.kind)
@@ -83,27 +90,21 @@ def create_wave(
 # Which pickings
 
 
-def _chosen_pickings(
-    tx: Transaction, draft: WaveDraft, timezone: str, problems: Sequence[Problem]
-) -> _Pickings:
+def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickings, list[Problem]]:
+    """Read the pickings that a draft names; return them and every problem besides its fields'."""
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
     known, records = run_both(
         lambda: warehouses.all_warehouses(tx.store),
         lambda: wave_pickings.read_pickings(tx.store, numbers),
     )
-    found = [*problems, *rules.draft_problems(draft, problems)]
-    code: str | None = draft.warehouse_code  # None where the body's is invalid
+    found = list(rules.draft_problems(draft))
+    code = draft.warehouse_code
     is_known = any(one.whs_code == code for one in known.values())
     if code is not None and not is_known:
         found.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
     by_id = {record.id: record.entity for record in records}
     found += rules.picking_problems(draft.picking_ids or (), by_id, code if is_known else None)
-    if found:
-        raise ValidationFailed(found)
-    if draft.rule is not None:
-        return _matching_pickings(tx, draft.rule, draft.warehouse_code, timezone)
-    rules.ensure_none_ended(records)
-    return records
+    return records, found
 
 
 def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:

@@ -7,6 +7,7 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
@@ -44,10 +45,9 @@ def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
 # Which pickings
 
 
-def draft_problems(draft: WaveDraft, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield the problems of a draft besides `problems`, those of its fields."""
-    wrong = {problem.field.partition(".")[0] for problem in problems}
-    if wrong & {"picking_ids", "rule"}:
+def draft_problems(draft: Checked[WaveDraft]) -> Iterator[Problem]:
+    """Yield a problem unless the draft has either picking_ids or a rule."""
+    if invalid_fields(draft) & {"picking_ids", "rule"}:
         return
     if (draft.picking_ids is None) == (draft.rule is None):
         yield Problem("picking_ids", "give either picking_ids or rule")

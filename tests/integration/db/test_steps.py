@@ -10,7 +10,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.db.crates import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 
 @pytest.fixture(autouse=True)
@@ -23,12 +23,12 @@ def _insert(tx: Transaction, number: int) -> None:
     tx.insert({"PK": f"box-{number}", "SK": "HEAD"}, on_condition_failed=StaleRead)
 
 
-def _boxes(yard: Yard) -> list[int]:
-    found = yard.store.get_many((f"box-{number}", "HEAD") for number in range(20))
+def _boxes(crates: CrateTable) -> list[int]:
+    found = crates.store.get_many((f"box-{number}", "HEAD") for number in range(20))
     return [int(key[0].removeprefix("box-")) for key in found]
 
 
-def _transactions(aws_faults: AwsFaults, yard: Yard, items: Sequence[int]) -> list[int]:
+def _transactions(aws_faults: AwsFaults, crates: CrateTable, items: Sequence[int]) -> list[int]:
     """Commit items of two actions each in steps; return the number of actions of each step."""
 
     def step(left: Sequence[int]) -> int:
@@ -38,7 +38,7 @@ def _transactions(aws_faults: AwsFaults, yard: Yard, items: Sequence[int]) -> li
             tx.put({"PK": f"lid-{number}", "SK": "HEAD"})
         return len(fitting)
 
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     with aws_faults.recorded() as seen:
         steps.commit_in_steps(tx, items, step)
     assert tx.is_empty
@@ -50,23 +50,23 @@ def _transactions(aws_faults: AwsFaults, yard: Yard, items: Sequence[int]) -> li
 
 
 def test_items_are_committed_in_as_few_steps_as_have_room(
-    yard: Yard, aws_faults: AwsFaults
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    assert _transactions(aws_faults, yard, range(7)) == [6, 6, 2]
-    assert sorted(_boxes(yard)) == list(range(7))
-    assert _transactions(aws_faults, yard, []) == []
+    assert _transactions(aws_faults, crates, range(7)) == [6, 6, 2]
+    assert sorted(_boxes(crates)) == list(range(7))
+    assert _transactions(aws_faults, crates, []) == []
 
 
 def test_a_step_takes_one_item_even_if_it_is_too_large(
-    yard: Yard, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
+    crates: CrateTable, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
 ) -> None:
     monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
 
-    assert _transactions(aws_faults, yard, range(3)) == [2, 2, 2]
+    assert _transactions(aws_faults, crates, range(3)) == [2, 2, 2]
 
 
 def test_the_last_step_is_committed_with_what_the_caller_stages(
-    yard: Yard, aws_faults: AwsFaults
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     def use_case(tx: Transaction) -> str:
         def step() -> str | None:
@@ -78,18 +78,18 @@ def test_the_last_step_is_committed_with_what_the_caller_stages(
             return "all staged" if len(fitting) == len(left) else None
 
         result = steps.run_steps(tx, step)
-        assert sorted(_boxes(yard)) == list(range(6))
+        assert sorted(_boxes(crates)) == list(range(6))
         tx.put({"PK": "label", "SK": "HEAD"})
         return result
 
     with aws_faults.recorded() as seen:
-        assert run_transaction(yard.store, use_case) == "all staged"
+        assert run_transaction(crates.store, use_case) == "all staged"
     assert seen.operations.count("TransactWriteItems") == 2
-    assert sorted(_boxes(yard)) == list(range(7))
+    assert sorted(_boxes(crates)) == list(range(7))
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_stale_step_is_run_again_alone(yard: Yard) -> None:
+def test_a_stale_step_is_run_again_alone(crates: CrateTable) -> None:
     turns: list[int] = []
 
     def step() -> bool | None:
@@ -99,22 +99,22 @@ def test_a_stale_step_is_run_again_alone(yard: Yard) -> None:
         _insert(tx, turns[-1])
         return True if len(turns) == 4 else None
 
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     assert steps.run_steps(tx, step)
     tx.commit()
-    assert sorted(_boxes(yard)) == [0, 2, 3]
+    assert sorted(_boxes(crates)) == [0, 2, 3]
 
 
-def test_before_the_first_commit_a_stale_read_goes_to_the_caller(yard: Yard) -> None:
+def test_before_the_first_commit_a_stale_read_goes_to_the_caller(crates: CrateTable) -> None:
     def step() -> None:
         raise StaleRead
 
     with pytest.raises(StaleRead):
-        steps.run_steps(Transaction(yard.store), step)
+        steps.run_steps(Transaction(crates.store), step)
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_stale_first_step_of_many_items_is_run_again(yard: Yard) -> None:
+def test_a_stale_first_step_of_many_items_is_run_again(crates: CrateTable) -> None:
     def step(left: Sequence[int]) -> int:
         turns.append(len(left))
         if len(turns) == 1:
@@ -123,13 +123,13 @@ def test_a_stale_first_step_of_many_items_is_run_again(yard: Yard) -> None:
         return 1
 
     turns: list[int] = []
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     steps.commit_in_steps(tx, [4, 5], step)
     assert turns == [2, 2, 1]
-    assert sorted(_boxes(yard)) == [4, 5]
+    assert sorted(_boxes(crates)) == [4, 5]
 
 
-def test_a_refused_step_leaves_the_steps_before_it(yard: Yard) -> None:
+def test_a_refused_step_leaves_the_steps_before_it(crates: CrateTable) -> None:
     def step(left: Sequence[int]) -> int:
         if left[0] == 2:
             message = "no more"
@@ -137,13 +137,13 @@ def test_a_refused_step_leaves_the_steps_before_it(yard: Yard) -> None:
         _insert(tx, left[0])
         return 1
 
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     with pytest.raises(Conflict):
         steps.commit_in_steps(tx, range(4), step)
-    assert sorted(_boxes(yard)) == [0, 1]
+    assert sorted(_boxes(crates)) == [0, 1]
 
 
-def test_every_step_has_its_own_time_and_ids(yard: Yard, clock: Clock) -> None:
+def test_every_step_has_its_own_time_and_ids(crates: CrateTable, clock: Clock) -> None:
     def step(left: Sequence[int]) -> int:
         clock.advance(1)
         tx.reserve_ids("crate", 2)
@@ -153,7 +153,7 @@ def test_every_step_has_its_own_time_and_ids(yard: Yard, clock: Clock) -> None:
         return len(left[:1])
 
     seen: list[tuple[int, int]] = []
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     began = tx.now_ms
     steps.commit_in_steps(tx, range(3), step)
 
@@ -162,8 +162,8 @@ def test_every_step_has_its_own_time_and_ids(yard: Yard, clock: Clock) -> None:
     assert tx.elapsed_ms < 1000
 
 
-def test_steps_never_begin_in_a_transaction_that_has_staged_something(yard: Yard) -> None:
-    tx = Transaction(yard.store)
+def test_steps_never_begin_in_a_transaction_that_has_staged_something(crates: CrateTable) -> None:
+    tx = Transaction(crates.store)
     _insert(tx, 1)
 
     with pytest.raises(AssertionError, match="staged nothing"):
@@ -172,6 +172,6 @@ def test_steps_never_begin_in_a_transaction_that_has_staged_something(yard: Yard
         steps.commit_in_steps(tx, [1], len)
 
 
-def test_a_step_that_stages_nothing_does_not_go_on_for_ever(yard: Yard) -> None:
+def test_a_step_that_stages_nothing_does_not_go_on_for_ever(crates: CrateTable) -> None:
     with pytest.raises(AssertionError, match="1 items left"):
-        steps.commit_in_steps(Transaction(yard.store), [1], lambda _: 0)
+        steps.commit_in_steps(Transaction(crates.store), [1], lambda _: 0)

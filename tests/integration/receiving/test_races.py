@@ -12,7 +12,7 @@ from tests.gateway import Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 
 def at_once(*calls: Callable[[], Response]) -> list[Response]:

@@ -6,7 +6,7 @@ from typing import Any
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 WHOLE = ({"qty": 10}, {"item_code": "CEMENT", "qty": 5}, {"item_code": "DRILL", "qty": 2})
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.planted import ORDER, receipt
+from tests.integration.entity_factories import ORDER, receipt
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 ACTIONS = ("start", "lines", "finalize", "cancel", "revert", "synchronize")
 BRICKS = {"item_code": "BRICK", "qty": 1}

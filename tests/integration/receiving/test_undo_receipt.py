@@ -10,7 +10,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 TEN = {"qty": 10}
 

@@ -11,7 +11,7 @@ from tests.gateway import Erp
 from tests.integration.transfers.bodies import body
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 

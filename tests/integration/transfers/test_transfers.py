@@ -3,7 +3,7 @@
 from tests.faults import AwsFaults
 from tests.integration.transfers.bodies import PATH, body, problems, stored_items
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
 KINDS = ("transfer.created", "transfer.completed")

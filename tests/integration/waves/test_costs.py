@@ -8,7 +8,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from tests.faults import AwsFaults, Recording
-from tests.integration.planted import PICKING
+from tests.integration.entity_factories import PICKING
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario

@@ -13,7 +13,7 @@ from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 

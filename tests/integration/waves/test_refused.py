@@ -8,7 +8,7 @@ from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp
-from tests.integration.planted import picking
+from tests.integration.entity_factories import picking
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario

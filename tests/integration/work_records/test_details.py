@@ -5,7 +5,7 @@ import pytest
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.receiving.repository import RECEIPTS
 from tests.gateway import Erp
-from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt, transfer
+from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt, transfer
 from tests.stack import Stack
 
 BEGUN = "2026-03-01T09:30:00.000Z"

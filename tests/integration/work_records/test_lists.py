@@ -13,7 +13,7 @@ from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.planted import ORDER, PLANTED, SALE, picking, receipt
+from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt
 from tests.stack import Stack
 
 type Found = tuple[Mapping[str, str], list[int]]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.validation import check
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
@@ -21,7 +22,7 @@ from shared.warehouse.receiving.rules import (
     examine,
     expiry_date,
     lines_in_stock,
-    on_valid_fields,
+    of_valid_fields,
     quantities_by_line,
     undone_quantities,
     with_undone,
@@ -61,14 +62,18 @@ def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
     return ReceiptLineDraft.model_validate(body)
 
 
+def parts_of(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
+    return quantities_by_line(document, draft.item_code, draft.batch, draft.qty)
+
+
 def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None:
     document = order(line(1, "5", batch="L2"), line(2, "5"), line(3, "5", batch="L1"))
 
-    assert quantities_by_line(document, draft("5")) == {3: 5}
-    assert quantities_by_line(document, draft("8")) == {3: 5, 2: 3}
-    assert quantities_by_line(document, draft("12")) == {3: 5, 2: 5, 1: 2}
-    assert quantities_by_line(document, draft("16")) == {3: 6, 2: 5, 1: 5}
-    assert quantities_by_line(document, draft("6", batch="L9")) == {2: 5, 1: 1}
+    assert parts_of(document, draft("5")) == {3: 5}
+    assert parts_of(document, draft("8")) == {3: 5, 2: 3}
+    assert parts_of(document, draft("12")) == {3: 5, 2: 5, 1: 2}
+    assert parts_of(document, draft("16")) == {3: 6, 2: 5, 1: 5}
+    assert parts_of(document, draft("6", batch="L9")) == {2: 5, 1: 1}
 
 
 amounts = st.decimals(min_value=0, max_value=10**6, places=6)
@@ -88,7 +93,7 @@ def test_received_quantity_is_counted_once_and_fills_open_lines_first(
         )
     )
 
-    parts = quantities_by_line(document, draft(str(qty)))
+    parts = parts_of(document, draft(str(qty)))
 
     assert sum(parts.values()) == qty
     assert all(part > 0 for part in parts.values())
@@ -181,11 +186,11 @@ def test_product_no_longer_kept_in_stock_is_refused() -> None:
     ]
 
 
-def test_field_with_a_known_problem_is_reported_once() -> None:
-    told = [Problem("serials.1", "must be a text")]
+def test_problems_of_an_invalid_field_are_reported_once() -> None:
+    invalid = check(ReceiptLineDraft, {"item_code": "DRILL", "qty": 2, "serials": ["S1", 5]})
     found = [Problem("serials", "is required"), Problem("serials.0", "no"), Problem("qty", "no")]
 
-    assert [problem.field for problem in on_valid_fields(iter(found), told)] == ["qty"]
+    assert [problem.field for problem in of_valid_fields(invalid, found)] == ["qty"]
 
 
 # Undoing

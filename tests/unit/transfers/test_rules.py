@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import Checked, check, ensure_valid, problems_of
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
@@ -47,12 +47,10 @@ def body(*lines: dict[str, Any], to: str = "SHOP") -> dict[str, Any]:
 
 
 def draft(*lines: dict[str, Any], to: str = "SHOP") -> TransferDraft:
-    found, problems = check(TransferDraft, body(*lines, to=to))
-    assert found, problems
-    return found
+    return ensure_valid(check(TransferDraft, body(*lines, to=to)))
 
 
-def fields(wanted: TransferDraft) -> list[str]:
+def fields(wanted: Checked[TransferDraft]) -> list[str]:
     return [problem.field for problem in rules.examine(wanted, known())]
 
 
@@ -95,8 +93,8 @@ def test_target_must_be_usable_and_another_position() -> None:
 
 def test_invalid_field_is_not_reported_again() -> None:
     raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "execute": "yes"}
-    assert fields(what_is_valid(TransferDraft, raw)) == []
-    assert fields(what_is_valid(TransferDraft, {})) == []
+    assert fields(check(TransferDraft, raw)) == []
+    assert fields(check(TransferDraft, {})) == []
 
 
 def test_target_blocked_since_creation_is_reported_by_line() -> None:
@@ -117,14 +115,14 @@ def test_target_blocked_since_creation_is_reported_by_line() -> None:
     ("entry", "kept"), [(0, 0), (80123, 80123), ("080123", "080123"), (" 7 ", "7"), (None, None)]
 )
 def test_doc_entry_is_kept_as_the_erp_writes_it(entry: object, kept: object) -> None:
-    found, problems = check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry})
-    assert (found and found.doc_entry, problems) == (kept, [])
-    assert type(found and found.doc_entry) is type(kept)
+    found = ensure_valid(check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry}))
+    assert found.doc_entry == kept
+    assert type(found.doc_entry) is type(kept)
 
 
 @pytest.mark.parametrize("entry", [True, -1, 1.0, "", " ", "a\nb", "x" * 101, [], 2**53])
 def test_invalid_doc_entry_is_refused(entry: object) -> None:
-    _, problems = check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry})
+    problems = problems_of(check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry}))
     assert [(problem.field, problem.message) for problem in problems] == [
         ("doc_entry", "must be a whole number or a text of 1 to 100 characters")
     ]

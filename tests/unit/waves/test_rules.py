@@ -7,7 +7,7 @@ import pytest
 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.wave_pickings import PendingPicking
 from shared.warehouse.waves import rules
@@ -72,8 +72,7 @@ def wave(**facts: Any) -> StoredWave:
 def test_rule_matches_pickings_that_match_all_of_its_fields(
     rule: dict[str, object], facts: dict[str, Any], *, taken: bool
 ) -> None:
-    parsed, problems = check(WaveRule, rule)
-    assert parsed is not None, problems
+    parsed = ensure_valid(check(WaveRule, rule))
     assert rules.matches(parsed, pending(**facts), "Europe/Madrid") is taken
 
 
@@ -222,6 +221,5 @@ def test_body_has_either_picking_ids_or_a_rule() -> None:
         ({**head, "picking_ids": [1]}, False),
         ({**head, "rule": {}}, False),
     ):
-        draft, problems = check(WaveDraft, body)
-        assert draft is not None, problems
-        assert bool(list(rules.draft_problems(draft, []))) is wrong
+        draft = ensure_valid(check(WaveDraft, body))
+        assert bool(list(rules.draft_problems(draft))) is wrong
