@@ -55,8 +55,8 @@ def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: St
     assert left.data["lines"][0]["picked_qty"] == 4
     assert yard.level("BRICK") == (6, 0, 6)
     kinds = [event["type"]["S"] for event in stack.events()]
-    told = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
-    assert told == ["picking.created", "picking.completed", "shipment.dispatched"]
+    raised = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
+    assert raised == ["picking.created", "picking.completed", "shipment.dispatched"]
     prove(stack.store())
     again = yard.erp.post(f"/exit-documents/{order}/dispatch")
     assert (again.status, again.code) == (409, "conflict")

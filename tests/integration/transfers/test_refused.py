@@ -20,8 +20,8 @@ def test_invalid_field_of_an_acknowledgement_is_named(yards: WarehouseScenario) 
     number = yards.erp.post(PATH, body()).data["id"]
 
     for answer, field in WRONG_ANSWERS:
-        told = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
-        assert list(told) == [field], answer
+        found = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
+        assert list(found) == [field], answer
 
 
 WRONG_LINES: list[tuple[dict[str, object], str]] = [
@@ -53,14 +53,14 @@ def test_invalid_line_is_refused_and_moves_nothing(yards: WarehouseScenario, sta
     before = stored_items(stack)
 
     for line, field in WRONG_LINES:
-        told = problems(yards.erp.post(PATH, body({}, line)))
-        assert f"lines.1.{field}" in told, line
-        assert all(name.startswith("lines.1.") for name in told), line
+        found = problems(yards.erp.post(PATH, body({}, line)))
+        assert f"lines.1.{field}" in found, line
+        assert all(name.startswith("lines.1.") for name in found), line
     assert stored_items(stack) == before
 
 
 def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
-    told = problems(
+    found = problems(
         yards.erp.post(
             PATH,
             body(
@@ -75,7 +75,7 @@ def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
         )
     )
 
-    assert set(told) == {
+    assert set(found) == {
         "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
         "lines.2.serials.0",
     }  # fmt: skip

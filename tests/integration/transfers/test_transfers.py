@@ -68,8 +68,8 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
     )  # fmt: skip
     assert moved["document"] == {"type": "transfer", "id": number}
     assert sorted(events(stack)) == sorted(KINDS)
-    told = [event for event in stack.events() if event["type"]["S"] in KINDS]
-    assert {event["object"]["S"] for event in told} == {"transfer"}
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    assert {event["object"]["S"] for event in raised} == {"transfer"}
     prove(stack.store())
 
 
@@ -146,8 +146,10 @@ def test_events_of_an_immediate_transfer_are_ordered(
 ) -> None:
     assert yards.erp.post(PATH, body()).status == 201
 
-    told = [event for event in stack.events() if event["type"]["S"] in KINDS]
-    facts = sorted((int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in told)
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    facts = sorted(
+        (int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in raised
+    )
     assert facts == [
         (1, "transfer.created", "pending"),
         (2, "transfer.completed", "transferred"),
