@@ -93,6 +93,8 @@ def _apply_part(
             return record
         if handling.prepares and (ahead is None or at >= ahead.end):
             ahead = _Ahead.of(space.store, handling, units, at)
+        # `shared.kernel.db.steps` does not fit: reads are prefetched for several steps, the import
+        # counts what is applied, and the worker stops between two steps when its time is up.
         step = _Step(space, handling, record, units[at:], ahead)
         after = run_transaction(
             space.store,

@@ -10,7 +10,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Progress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
-from shared.warehouse.receiving.service import changed, document_of, receipt_of_entry
+from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
 from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -48,9 +48,9 @@ def _undo(
 
     def step() -> Record[StoredReceipt] | None:
         nonlocal is_first
-        record = receipt_of_entry(tx.store, number)
+        record = get_entry_receipt(tx.store, number)
         receipt = record.entity
-        ensure_status("receipt", receipt, *allowed)
+        ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_in_stock(receipt)
         undone = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)
@@ -63,8 +63,8 @@ def _undo(
         documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
         after = rules.with_undone(receipt, undone)
         if is_last:
-            return changed(tx, record, after, status=status)
-        changed(tx, record, after)
+            return update_receipt(tx, record, after, status=status)
+        update_receipt(tx, record, after)
         return None
 
     return run_steps(tx, step)

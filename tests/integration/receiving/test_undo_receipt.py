@@ -1,4 +1,4 @@
-"""Receipts that are cancelled or reverted: their goods leave the stock again."""
+"""Cancelled and reverted receipts: their goods leave the stock again."""
 
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ TEN = {"qty": 10}
 
 
 @pytest.mark.parametrize("way", [("cancel",), ("finalize", "revert")])
-def test_what_was_received_is_put_back(
+def test_cancelled_or_reverted_goods_leave_the_stock(
     receiving_scenario: ReceivingScenario, stack: Stack, way: tuple[str, ...]
 ) -> None:
     order = receiving_scenario.order(
@@ -60,7 +60,9 @@ def test_what_was_received_is_put_back(
     prove(stack.store())
 
 
-def test_a_document_forgets_receipts_without_goods(receiving_scenario: ReceivingScenario) -> None:
+def test_document_is_open_again_after_receipts_without_goods(
+    receiving_scenario: ReceivingScenario,
+) -> None:
     order = receiving_scenario.order(TEN)
     first, second = receiving_scenario.receipt(order), receiving_scenario.started(order)
 
@@ -71,7 +73,7 @@ def test_a_document_forgets_receipts_without_goods(receiving_scenario: Receiving
     assert receiving_scenario.erp.post(f"/entry-documents/{order}/close").status == 200
 
 
-def test_a_receipt_reverted_after_the_end_opens_nothing(
+def test_receipt_reverted_after_closing_does_not_reopen_the_document(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order(TEN, {"qty": 1})
@@ -87,7 +89,7 @@ def test_a_receipt_reverted_after_the_end_opens_nothing(
     prove(stack.store())
 
 
-def test_a_completed_order_is_open_again_and_its_master_data_stays(
+def test_reopened_document_protects_its_master_data_again(
     receiving_scenario: ReceivingScenario,
 ) -> None:
     order = receiving_scenario.order(TEN)
@@ -112,11 +114,11 @@ def _sold(receiving_scenario: ReceivingScenario) -> None:
     )
 
 
-def _promised(receiving_scenario: ReceivingScenario) -> None:
+def _allocated(receiving_scenario: ReceivingScenario) -> None:
     receiving_scenario.yard.picking(receiving_scenario.yard.order(("BRICK", 1)))
 
 
-def _checked(receiving_scenario: ReceivingScenario) -> None:
+def _quarantined(receiving_scenario: ReceivingScenario) -> None:
     body = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "A-01", "serial": "S-1"}
     body |= {"to_status": "quarantine", "reason": "Looks used"}
     assert receiving_scenario.erp.post("/stock-adjustments", body).status == 201
@@ -129,7 +131,7 @@ def _moved(receiving_scenario: ReceivingScenario) -> None:
         assert receiving_scenario.erp.post("/stock-adjustments", {**body, way: 1}).status == 201
 
 
-def test_what_is_gone_or_promised_is_not_put_back(
+def test_undo_is_refused_when_goods_are_gone_or_allocated(
     receiving_scenario: ReceivingScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = receiving_scenario.order(
@@ -141,7 +143,7 @@ def test_what_is_gone_or_promised_is_not_put_back(
     receiving_scenario.receive(number, 1, item_code="DRILL", serials=["S-1"])
     as_it_was = stack.keep()
     for happens, item in (
-        (_sold, "BRICK"), (_promised, "BRICK"), (_checked, "DRILL"), (_moved, "DRILL"),
+        (_sold, "BRICK"), (_allocated, "BRICK"), (_quarantined, "DRILL"), (_moved, "DRILL"),
     ):  # fmt: skip
         happens(receiving_scenario)
         stock, lines = receiving_scenario.erp.walk("/stocks"), receiving_scenario.progress(order)
@@ -165,7 +167,7 @@ def test_what_is_gone_or_promised_is_not_put_back(
 def long_receipt(
     receiving_scenario: ReceivingScenario, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
-    """An order of five lines and its receipt, whose goods need three transactions to go."""
+    """A purchase order of five lines and its receipt, which is undone in four steps."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 8)
     items = ("BRICK", "CEMENT", "BRICK", "DRILL", "BRICK")
     order = receiving_scenario.order(*({"item_code": item, "qty": 2} for item in items))
@@ -179,7 +181,7 @@ def long_receipt(
     return order, number
 
 
-def test_a_long_receipt_is_put_back_in_steps(
+def test_long_receipt_is_undone_in_steps(
     receiving_scenario: ReceivingScenario,
     stack: Stack,
     aws_faults: AwsFaults,
@@ -213,7 +215,7 @@ def _dies_after_step(last: int) -> Fault:
     return fault
 
 
-def test_a_long_receipt_half_put_back_goes_on_when_it_is_asked_again(
+def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
     receiving_scenario: ReceivingScenario,
     stack: Stack,
     aws_faults: AwsFaults,
@@ -243,7 +245,7 @@ def test_a_long_receipt_half_put_back_goes_on_when_it_is_asked_again(
         as_it_was()
 
 
-def test_a_long_receipt_is_put_back_for_who_has_read_it(
+def test_if_match_holds_for_a_long_receipt_undone_in_steps(
     receiving_scenario: ReceivingScenario, erp: Erp, long_receipt: tuple[int, int]
 ) -> None:
     path = f"/receipts/{long_receipt[1]}"

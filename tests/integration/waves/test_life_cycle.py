@@ -1,4 +1,4 @@
-"""From the draft of a wave to its end, and the ways out before."""
+"""The life cycle of waves, from draft to closed or cancelled."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -14,17 +14,17 @@ from tests.wave_scenario import WaveScenario
 
 @pytest.fixture
 def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
-    """Ten bricks on the shelf, and nobody wants them yet."""
+    """Ten bricks in stock, nothing of it allocated."""
     yard.stock("BRICK", 10)
     return WaveScenario(yard)
 
 
-def _told(stack: Stack) -> list[str]:
+def _wave_events(stack: Stack) -> list[str]:
     kinds = [event["type"]["S"] for event in stack.events()]
     return [kind for kind in kinds if kind.startswith("wave.")]
 
 
-def test_ten_orders_go_in_one_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_ten_orders_are_picked_in_one_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
     wave_scenario.yard.settle(minutes_per_unit=Decimal("0.25"), minutes_per_trip=Decimal(6))
     ids = wave_scenario.pickings(10)
 
@@ -78,11 +78,11 @@ def test_ten_orders_go_in_one_wave(wave_scenario: WaveScenario, stack: Stack) ->
     assert wave_scenario.status(number) == "completed"
     assert wave_scenario.act(number, "close").data["status"] == "closed"
     assert wave_scenario.status(number) == "closed"
-    assert _told(stack) == ["wave.planned", "wave.released", "wave.completed"]
+    assert _wave_events(stack) == ["wave.planned", "wave.released", "wave.completed"]
     prove(stack.store())
 
 
-def test_stock_goes_to_the_most_urgent_and_the_rest_is_told(
+def test_most_urgent_picking_gets_stock_and_shortage_is_reported(
     wave_scenario: WaveScenario, stack: Stack
 ) -> None:
     late, soon = wave_scenario.pickings(6, priority=3), wave_scenario.pickings(6, priority=1)
@@ -98,7 +98,7 @@ def test_stock_goes_to_the_most_urgent_and_the_rest_is_told(
     prove(stack.store())
 
 
-def test_a_release_leaves_what_is_allocated(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_release_keeps_existing_allocations(wave_scenario: WaveScenario, stack: Stack) -> None:
     ids = wave_scenario.pickings(3, allocate=True)
     number = wave_scenario.wave(ids, "plan")
     seen = len(stack.events())
@@ -109,7 +109,7 @@ def test_a_release_leaves_what_is_allocated(wave_scenario: WaveScenario, stack: 
     assert [event["type"]["S"] for event in stack.events()[seen:]] == ["wave.released"]
 
 
-def test_what_was_begun_or_ended_before_the_release_counts(wave_scenario: WaveScenario) -> None:
+def test_pickings_started_or_ended_before_release_count(wave_scenario: WaveScenario) -> None:
     ids = wave_scenario.pickings(4)
     wave_scenario.yard.act(ids[0], "start")
     begun = wave_scenario.wave(ids[:2])
@@ -126,7 +126,7 @@ def test_what_was_begun_or_ended_before_the_release_counts(wave_scenario: WaveSc
 
 
 @pytest.mark.parametrize("acts", [(), ("plan",), ("plan", "release"), ("plan", "release", "start")])
-def test_a_cancelled_wave_frees_its_pickings(
+def test_pickings_of_a_cancelled_wave_can_join_another(
     wave_scenario: WaveScenario, stack: Stack, acts: tuple[str, ...]
 ) -> None:
     ids = wave_scenario.pickings(3)
@@ -137,7 +137,7 @@ def test_a_cancelled_wave_frees_its_pickings(
     cancelled = wave_scenario.act(number, "cancel")
 
     assert (cancelled.status, cancelled.data["status"]) == (200, "cancelled")
-    assert _told(stack)[-1] == "wave.cancelled"
+    assert _wave_events(stack)[-1] == "wave.cancelled"
     named = wave_scenario.wave(ids)
     assert wave_scenario.erp.get(f"/waves/{named}").data["metrics"]["orders"] == 3
     wave_scenario.act(named, "cancel")
@@ -163,7 +163,7 @@ ALLOWED: Mapping[str, set[str]] = {
 }
 
 
-def test_acts_that_the_state_does_not_allow_say_so(
+def test_action_not_allowed_by_the_status_is_refused(
     wave_scenario: WaveScenario, stack: Stack
 ) -> None:
     ids = wave_scenario.pickings(2)
@@ -210,7 +210,7 @@ def _due(wave_scenario: WaveScenario, day: str | None, **more: Any) -> int:
     return number
 
 
-def test_a_rule_takes_the_pending_pickings_of_the_warehouse(wave_scenario: WaveScenario) -> None:
+def test_rule_finds_pending_pickings_of_the_warehouse(wave_scenario: WaveScenario) -> None:
     in_wave, started, cancelled = wave_scenario.pickings(3)
     wave_scenario.wave([in_wave])
     wave_scenario.yard.act(started, "start")

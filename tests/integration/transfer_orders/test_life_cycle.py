@@ -1,4 +1,4 @@
-"""The whole way of a transfer order: released, picked, on the road, received, closed."""
+"""The life cycle of transfer orders: released, picked, dispatched, received, closed."""
 
 import json
 from typing import Any
@@ -8,20 +8,20 @@ from tests.stack import Stack
 from tests.stock_invariants import prove
 from tests.transfer_scenario import PATH, TransferScenario
 
-_TOLD = ("transfer.", "picking.")
+_EVENT_PREFIXES = ("transfer.", "picking.")
 
 
-def told(stack: Stack) -> list[tuple[str, str]]:
-    """What was told of transfers and pickings: the event, and the status it shows."""
+def events_and_statuses(stack: Stack) -> list[tuple[str, str]]:
+    """Return the events of transfer orders and pickings with the statuses they show."""
     return [
         (event["type"]["S"], event["status"]["S"])
         for event in stack.events()
-        if event["type"]["S"].startswith(_TOLD)
+        if event["type"]["S"].startswith(_EVENT_PREFIXES)
     ]
 
 
-def moved(transfer_scenario: TransferScenario, number: int) -> list[tuple[str, str, float]]:
-    """The movements of an order, oldest first: type, item, quantity."""
+def movements(transfer_scenario: TransferScenario, number: int) -> list[tuple[str, str, float]]:
+    """Return the movements of an order, oldest first: type, item, quantity."""
     rows = transfer_scenario.erp.walk(
         "/stock-movements", sort="created_at", document_type="transfer_order"
     )
@@ -37,7 +37,9 @@ def units(shown: dict[str, Any]) -> list[float]:
     return [shown["units"][name] for name in ("requested", "picked", "dispatched", "received")]
 
 
-def test_an_order_is_released_and_picked(transfer_scenario: TransferScenario, stack: Stack) -> None:
+def test_transfer_order_is_released_and_picked(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
     draft = transfer_scenario.draft(
         ("BRICK", 4), external_ref="MOVE-1", reason="Restock", priority=1
@@ -77,7 +79,7 @@ def test_an_order_is_released_and_picked(transfer_scenario: TransferScenario, st
     prove(stack.store())
 
 
-def test_an_order_travels_arrives_and_ends(
+def test_transfer_order_is_dispatched_received_and_closed(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -122,7 +124,7 @@ def test_an_order_travels_arrives_and_ends(
     assert transfer_scenario.shown(number) == closed
     assert transfer_scenario.erp.walk(PATH) == [{**closed, "lines": None}]
     assert transfer_scenario.level("BRICK", "SHOP") == (4, 0, 4, 0)
-    assert told(stack) == [
+    assert events_and_statuses(stack) == [
         ("transfer.created", "draft"),
         ("picking.created", "pending"),
         ("picking.completed", "finalized"),
@@ -133,7 +135,7 @@ def test_an_order_travels_arrives_and_ends(
     last = stack.events()[-1]
     assert (last["object"]["S"], last["href"]["S"]) == ("transfer_order", f"{PATH}/{number}")
     assert json.loads(last["attributes"]["S"]) == {**closed, "lines": None}
-    assert moved(transfer_scenario, number) == [
+    assert movements(transfer_scenario, number) == [
         ("transfer_dispatch", "BRICK", 4),
         ("transfer_receipt", "BRICK", 1),
         ("transfer_receipt", "BRICK", 3),
@@ -141,7 +143,7 @@ def test_an_order_travels_arrives_and_ends(
     prove(stack.store())
 
 
-def test_batches_and_serials_travel_and_a_part_is_lost(
+def test_batches_and_serials_are_dispatched_and_partly_lost(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
@@ -210,7 +212,7 @@ def test_batches_and_serials_travel_and_a_part_is_lost(
     prove(stack.store())
 
 
-def test_two_orders_on_one_road_keep_their_goods_apart(
+def test_goods_of_two_orders_in_transit_are_kept_apart(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -231,7 +233,7 @@ def test_two_orders_on_one_road_keep_their_goods_apart(
     prove(stack.store())
 
 
-def test_lines_of_one_item_fill_up_in_turn(
+def test_lines_of_one_item_are_received_in_order(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -246,7 +248,7 @@ def test_lines_of_one_item_fill_up_in_turn(
     prove(stack.store())
 
 
-def test_what_is_picked_instead_is_a_setting(
+def test_substitution_follows_the_setting(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 5)
@@ -263,7 +265,7 @@ def test_what_is_picked_instead_is_a_setting(
     prove(stack.store())
 
 
-def test_stock_that_comes_later_is_allocated_to_the_picking(
+def test_later_stock_is_allocated_through_the_picking(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.order(("BRICK", 3))
@@ -280,7 +282,7 @@ def test_stock_that_comes_later_is_allocated_to_the_picking(
     prove(stack.store())
 
 
-def test_cancelled_orders_leave_everything_as_it_was(
+def test_cancelled_order_restores_the_stock(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -302,7 +304,7 @@ def test_cancelled_orders_leave_everything_as_it_was(
     prove(stack.store())
 
 
-def test_open_orders_hold_their_master_data(
+def test_master_data_of_an_open_order_cannot_be_deleted(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
@@ -324,7 +326,7 @@ def test_open_orders_hold_their_master_data(
     prove(stack.store())
 
 
-def test_a_long_order_is_released_sent_and_lost_in_steps(
+def test_long_order_is_released_dispatched_and_written_off_in_steps(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     codes = [f"P-{number:02d}" for number in range(23)]
@@ -363,11 +365,11 @@ def test_a_long_order_is_released_sent_and_lost_in_steps(
     assert [(level["on_hand"], level["in_transit"]) for level in levels] == [
         *[(1, 0)] * 10, *[(0, 0)] * 13,
     ]  # fmt: skip
-    assert [kind for kind, _ in told(stack)].count("transfer.dispatched") == 1
+    assert [kind for kind, _ in events_and_statuses(stack)].count("transfer.dispatched") == 1
     prove(stack.store())
 
 
-def test_forty_serials_travel_and_arrive_at_once(
+def test_forty_serials_are_dispatched_and_received_at_once(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     serials = [f"N{number:02d}" for number in range(40)]
@@ -386,8 +388,10 @@ def test_forty_serials_travel_and_arrive_at_once(
     prove(stack.store())
 
 
-def test_every_act_waits_seldom(transfer_scenario: TransferScenario, aws_faults: AwsFaults) -> None:
-    """Round trips: the claim of the key, reads that need each other, the commit."""
+def test_round_trips_of_each_action(
+    transfer_scenario: TransferScenario, aws_faults: AwsFaults
+) -> None:
+    """Round trips: the idempotency claim, reads that depend on each other, the commit."""
     transfer_scenario.yard.stock("BRICK", 20)
     goods = {"item_code": "BRICK", "bin_code": "A-01"}
     acts: list[tuple[str, dict[str, Any]]] = [
