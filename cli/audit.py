@@ -61,4 +61,4 @@ def audit(
         problems = parameters.problems
         raise ValidationFailed([Problem("since", problem.message) for problem in problems])
     page = service.list_entries(store_for(tenant), parameters, known.timezone)
-    operator.output.many([_row(views.entry(record)) for record in page.records], _COLUMNS)
+    operator.output.many([_row(views.audit_entry(record)) for record in page.records], _COLUMNS)

@@ -7,14 +7,14 @@ import click
 from cli.operator import Operator, command
 from operations import api_clients
 from operations.provisioning import show_tenant
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.errors import Gone
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
 
 
-def _row(client: Client) -> dict[str, Any]:
+def _row(client: OAuthClient) -> dict[str, Any]:
     return {
         "client_id": client.client_id,
         "tenant": client.tenant,

@@ -9,7 +9,7 @@ from operations import domains
 from operations.domains import Domain
 from operations.provisioning import show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import address_of
+from shared.identity.tenancy.rules import base_url_of
 
 _COLUMNS = ("host", "tenant", "is_address", "target", "certificate_arn")
 
@@ -19,7 +19,7 @@ def _row(found: Domain) -> dict[str, Any]:
     return {
         "host": found.host,
         "tenant": found.tenant,
-        "is_address": tenant is not None and tenant.base_url == address_of(found.host),
+        "is_address": tenant is not None and tenant.base_url == base_url_of(found.host),
         "target": found.target,
         "certificate_arn": found.certificate,
     }

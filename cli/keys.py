@@ -8,7 +8,7 @@ import click
 from cli.operator import Operator, command
 from operations import signing_keys
 from operations.signing_keys import KnownKey
-from shared.identity.auth.key_ring import Key
+from shared.identity.auth.key_ring import SigningKey
 from shared.kernel.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
@@ -94,6 +94,6 @@ def retire(operator: Operator, *, kid: str, now: bool) -> None:
     operator.output.say(f"{kid} is retired.")
 
 
-def _show(operator: Operator, wanted: Key) -> None:
+def _show(operator: Operator, wanted: SigningKey) -> None:
     (row,) = (_row(each) for each in signing_keys.list_keys() if each.key.kid == wanted.kid)
     operator.output.one(row)

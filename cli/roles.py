@@ -57,7 +57,7 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
 def _as_wanted(store: Store, draft: RoleCreate) -> StoredRole | None:
     """Find the role that is to be made, if there is one and it is the same in everything."""
     try:
-        found = roles.named_role(store, draft.name).entity
+        found = roles.get_role_by_name(store, draft.name).entity
     except (NotFound, Gone):
         return None
     same = (found.name, found.description, set(found.permissions)) == (
@@ -117,7 +117,7 @@ def change(  # noqa: PLR0913  the options of the command
     change = check(RoleChange, raw)
 
     def use_case(tx: Transaction) -> StoredRole:
-        number = roles.named_role(tx.store, name).id
+        number = roles.get_role_by_name(tx.store, name).id
         return roles.change_role(tx, number, change).entity
 
     operator.output.one(_row(run_transaction(store, use_case)))
@@ -137,7 +137,7 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
     store = store_of(tenant)
 
     def use_case(tx: Transaction) -> StoredRole:
-        number = roles.named_role(tx.store, name).id
+        number = roles.get_role_by_name(tx.store, name).id
         return roles.delete_role(tx, number).entity
 
     try:

@@ -8,7 +8,7 @@ import click
 from cli.operator import Operator, command
 from operations import provisioning, tenant_overview
 from operations.tenant_overview import Overview
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
@@ -119,7 +119,7 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
         base_url = None if host else operator.deployment.address
     if base_url == operator.deployment.address:
         provisioning.share_address(base_url)
-    settings = TenantSettings(slug, plan, base_url, host, frozenset(modules), timezone)
+    settings = NewTenant(slug, plan, base_url, host, frozenset(modules), timezone)
     with operator.output.progress() as progress:
         created = provisioning.create_tenant(settings, progress=progress)
     operator.output.one(_row(created))

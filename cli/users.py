@@ -14,7 +14,7 @@ from shared.identity.users.models import (
     UserChange,
     UserCreate,
     UserParameters,
-    folded_username,
+    normalize_username,
 )
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -26,7 +26,7 @@ _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
 
 def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
-    return [roles.named_role(store, name).id for name in dict.fromkeys(names)]
+    return [roles.get_role_by_name(store, name).id for name in dict.fromkeys(names)]
 
 
 def _user_row(store: Store, user: User) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def create(
 
 def _as_wanted(store: Store, draft: UserCreate) -> User | None:
     """Find the user who is to be made, if there is one and they are the same in everything."""
-    account = repository.find_by_name(store, draft.username)
+    account = repository.find_account(store, draft.username)
     if account is None:
         return None
     found, stored = account.record.entity, account.login.password
@@ -142,7 +142,7 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
       stowage user show acme ana.ruiz
     """  # noqa: D301  click reads the backspace
     store = store_of(tenant)
-    operator.output.one(_user_row(store, service.named_user(store, username).entity))
+    operator.output.one(_user_row(store, service.get_user_by_name(store, username).entity))
 
 
 @user.command("roles")
@@ -195,7 +195,7 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
     change = check(UserChange, raw)
 
     def use_case(tx: Transaction) -> User:
-        number = service.named_user(tx.store, username).id
+        number = service.get_user_by_name(tx.store, username).id
         return service.change_user(tx, number, change).entity
 
     operator.output.one(_user_row(store, run_transaction(store, use_case)))
@@ -217,7 +217,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
     reset = check(PasswordReset, {"password": _given_password(ask=ask)})
 
     def use_case(tx: Transaction) -> tuple[User, str | None]:
-        number = service.named_user(tx.store, username).id
+        number = service.get_user_by_name(tx.store, username).id
         record, made = service.reset_password(tx, number, reset)
         return record.entity, made
 
@@ -238,7 +238,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
     store = store_of(tenant)
 
     def use_case(tx: Transaction) -> User:
-        return credentials.remove_totp(tx, service.named_user(tx.store, username).id).entity
+        return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
 
     operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
@@ -256,9 +256,9 @@ def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None
       stowage user delete acme ana.ruiz
     """  # noqa: D301  click reads the backspace
     store = store_of(tenant)
-    name = folded_username(username)
+    name = normalize_username(username)
     try:
-        number = service.named_user(store, name).id
+        number = service.get_user_by_name(store, name).id
     except NotFound:
         gone = deleted_before(store, "user.deleted", lambda told: told["username"] == name)
         if gone is None:

@@ -14,7 +14,7 @@ from operations.provisioning import (
 )
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import roles
 from shared.identity.users import service as users
@@ -99,7 +99,7 @@ def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
     """Make the administrator be there, with the password that is known, or else a new one."""
     store, password = store_for(slug), known.get("password")
     try:
-        number = users.named_user(store, ADMIN).id
+        number = users.get_user_by_name(store, ADMIN).id
     except NotFound:
         password = _first_admin(slug)
     else:
@@ -113,7 +113,7 @@ def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
 def _first_admin(slug: str) -> str | None:
     store = store_for(slug)
     try:
-        role = roles.named_role(store, _ADMINISTRATOR.name).id
+        role = roles.get_role_by_name(store, _ADMINISTRATOR.name).id
     except NotFound:
         role = run_transaction(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
@@ -126,7 +126,7 @@ def _tenant(demo: Demo, base_url: str) -> Tenant:
         tenant = show_tenant(demo.slug)
     except NotFound:
         return create_tenant(
-            TenantSettings(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
+            NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
         )
     # Another port, or an API deployed anew, is another address.
     return tenant if tenant.base_url == base_url else set_address(demo.slug, base_url=base_url)

@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 from shared.identity.auth import client_service
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
-from shared.identity.auth.clients import Client, ClientKind, client_key, client_of, slug_of
+from shared.identity.auth.clients import (
+    ClientKind,
+    OAuthClient,
+    client_from_item,
+    client_key,
+    slug_of_client_id,
+)
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import read_all_of
+from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound
@@ -29,7 +35,7 @@ def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Cre
     return Credentials(made.client_id, secret or "")
 
 
-def create_mobile_client(tenant: str, name: str) -> Client:
+def create_mobile_client(tenant: str, name: str) -> OAuthClient:
     """Create a mobile application; raises as `client_service.create_client` does."""
     made, _ = _create(tenant, name, "mobile", ())
     return made
@@ -37,7 +43,7 @@ def create_mobile_client(tenant: str, name: str) -> Client:
 
 def _create(
     tenant: str, name: str, kind: ClientKind, scopes: Iterable[str]
-) -> tuple[Client, str | None]:
+) -> tuple[OAuthClient, str | None]:
     raw: dict[str, object] = {"name": name, "kind": kind}
     if kind == "integration":
         raw["scopes"] = list(scopes)
@@ -45,19 +51,19 @@ def _create(
     return run_transaction(store_for(tenant), lambda tx: client_service.create_client(tx, draft))
 
 
-def list_clients(tenant: str) -> list[Client]:
+def list_clients(tenant: str) -> list[OAuthClient]:
     """All clients of a tenant, the revoked ones too, by id."""
-    return [client_of(item) for item in read_all_of(tenant, client_key(""))]
+    return [client_from_item(item) for item in read_items_of_tenant(tenant, client_key(""))]
 
 
-def show_client(client_id: str) -> Client:
+def show_client(client_id: str) -> OAuthClient:
     """Read a client; NotFound, Gone."""
     return client_service.get_client(store_for(_slug(client_id)), client_id)
 
 
 def change_client(
     client_id: str, *, name: str | None = None, scopes: Iterable[str] | None = None
-) -> Client:
+) -> OAuthClient:
     """Change what is given; raises as `client_service.change_client` does."""
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
@@ -87,7 +93,7 @@ def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
 
 
 def _slug(client_id: str) -> str:
-    slug = slug_of(client_id)
+    slug = slug_of_client_id(client_id)
     if slug is None:
         raise NotFound(f"The client {client_id}")
     return slug

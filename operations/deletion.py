@@ -13,7 +13,13 @@ from typing import Any
 
 from operations.domains import list_domains, release
 from operations.tenant_tables import describe_table, remove_table
-from shared.identity.tenancy.directory import FRESH, host_key, read, read_all_of, tenant_key
+from shared.identity.tenancy.directory import (
+    CACHE_SECONDS,
+    host_key,
+    read_item,
+    read_items_of_tenant,
+    tenant_key,
+)
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
@@ -23,7 +29,7 @@ from shared.kernel.errors import Conflict, NotFound
 _LONGEST_INVOCATION = 120
 """Seconds, of the import worker; doors end after 29."""
 
-QUIET = FRESH + _LONGEST_INVOCATION + 20
+QUIET = CACHE_SECONDS + _LONGEST_INVOCATION + 20
 """Seconds after the mark from which nothing writes for the tenant any more: those that knew it a
 moment before have ended, whatever their clocks say."""
 
@@ -54,9 +60,9 @@ def what_goes(slug: str) -> Doomed:
         NotFound: There never was such a tenant.
         Conflict: It is neither cancelled nor moved.
     """
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     _ensure_may_go(slug, item)
-    others = list(read_all_of(slug))
+    others = list(read_items_of_tenant(slug))
     hosts = [each["pk"]["S"].removeprefix(host_key("")) for each in others if _is_host(each)]
     table = config().tenant_table(slug)
     return Doomed(
@@ -118,7 +124,7 @@ def _mark(slug: str) -> int | None:
             ReturnValues="ALL_NEW",
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        _ensure_may_go(slug, read(tenant_key(slug)))
+        _ensure_may_go(slug, read_item(tenant_key(slug)))
         return None
     return int(answer["Attributes"]["deleting_since"]["N"])
 
@@ -148,7 +154,7 @@ def _wait(slug: str, since_ms: int, progress: Progress) -> None:
 
 def _remove_clients(slug: str) -> None:
     dynamodb = client("dynamodb")
-    for item in read_all_of(slug):
+    for item in read_items_of_tenant(slug):
         if not _is_host(item):
             dynamodb.delete_item(TableName=config().control_table, Key={"pk": item["pk"]})
 

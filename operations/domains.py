@@ -15,16 +15,16 @@ from operations.provisioning import set_address, show_tenant
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operators_store
 from shared.identity.tenancy.directory import (
-    NOT_THERE,
+    HIDDEN_STATES,
     SHARED_ADDRESS_KEY,
+    existing_tenant,
     host_key,
-    read,
-    read_all_of,
-    scan,
+    read_item,
+    read_items_of_tenant,
+    scan_items,
     tenant_key,
-    tenant_of,
 )
-from shared.identity.tenancy.rules import address_of, check_host
+from shared.identity.tenancy.rules import base_url_of, check_host
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
@@ -97,7 +97,7 @@ def add_domain(  # noqa: PLR0913  what a domain consists of
 
 def list_domains(slug: str | None = None) -> list[Domain]:
     """Host names of a tenant, or of all tenants, by name."""
-    items = scan(host_key("")) if slug is None else read_all_of(slug, host_key(""))
+    items = scan_items(host_key("")) if slug is None else read_items_of_tenant(slug, host_key(""))
     found = [_domain_of(item) for item in items if item["pk"]["S"] != SHARED_ADDRESS_KEY]
     return sorted(found, key=lambda domain: domain.host)
 
@@ -113,13 +113,13 @@ def remove_domain(host: str, *, progress: Progress = lambda _: None) -> bool:
         Conflict: It is the tenant's address, which must be another one first.
     """
     check_host(host)
-    item = read(host_key(host))
+    item = read_item(host_key(host))
     if item is None:
         return False
     domain = _domain_of(item)
-    holder = read(tenant_key(domain.tenant))
-    tenant = tenant_of(holder) if holder else None
-    if tenant and tenant.base_url == address_of(host):
+    holder = read_item(tenant_key(domain.tenant))
+    tenant = existing_tenant(holder) if holder else None
+    if tenant and tenant.base_url == base_url_of(host):
         raise _in_use(domain)
     release(domain, progress, tell=tenant is not None)
     return True
@@ -133,10 +133,10 @@ def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
     if domain.certificate:
         progress(f"removing the domain {domain.host}")
         _remove_domain(domain)
-    table, address = config().control_table, address_of(domain.host)
+    table, address = config().control_table, base_url_of(domain.host)
 
     def forget(tx: Transaction) -> None:
-        item = read(host_key(domain.host))
+        item = read_item(host_key(domain.host))
         if item is None or item["tenant"]["S"] != domain.tenant:
             return  # another run was faster
         unused = {
@@ -188,10 +188,10 @@ def _check_certificate(arn: str) -> None:
 def _register(slug: str, host: str, certificate: str) -> None:
     """Claim the host, while there is such a tenant."""
     table = config().control_table
-    gone = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
+    gone = {f":{state}": {"S": state} for state in sorted(HIDDEN_STATES)}
 
     def claim(tx: Transaction) -> None:
-        item = read(host_key(host))
+        item = read_item(host_key(host))
         seen = _domain_of(item) if item else Domain(host, slug, None, None)
         if seen.tenant != slug:
             raise Conflict(f"The host {host} belongs to another tenant.")

@@ -17,9 +17,9 @@ from typing import IO, Any
 from operations.tenant_changes import show_tenant
 from operations.tenant_overview import Overview, show
 from shared.identity.audit import service as audit
-from shared.identity.auth.clients import client_key, client_of
+from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import s3_for, store_for
-from shared.identity.tenancy.directory import read_all_of
+from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
@@ -157,7 +157,7 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def _description(tenant: Tenant, overview: Overview) -> dict[str, Any]:
-    clients = [client_of(item) for item in read_all_of(tenant.slug, client_key(""))]
+    clients = [client_from_item(item) for item in read_items_of_tenant(tenant.slug, client_key(""))]
     return {
         "tenant": tenant.slug,
         "state": tenant.state,

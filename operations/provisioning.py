@@ -18,18 +18,18 @@ from operations.api_clients import (
 from operations.tenant_changes import ControlUpdate, change, show_tenant
 from operations.tenant_tables import ensure_table
 from shared.identity.audit.models import AuditAction
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.identity.tenancy.access import operators_store, store_for
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
+    existing_tenant,
     host_key,
-    read,
-    scan,
+    read_item,
+    scan_items,
     tenant_key,
-    tenant_of,
 )
 from shared.identity.tenancy.rules import (
-    TenantSettings,
+    NewTenant,
     check_moved_to,
     check_plan,
     check_requests_per_minute,
@@ -41,11 +41,11 @@ from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.settings.tenant_settings import configure, read_configuration
+from shared.warehouse.settings.tenant_settings import read_settings, update_settings
 
 __all__ = [
-    "Client",
     "Credentials",
+    "OAuthClient",
     "create_client",
     "create_tenant",
     "list_clients",
@@ -73,7 +73,7 @@ _ACTIONS: Mapping[State, AuditAction] = {
 
 
 def create_tenant(
-    settings: TenantSettings, *, progress: Callable[[str], None] = lambda _: None
+    settings: NewTenant, *, progress: Callable[[str], None] = lambda _: None
 ) -> Tenant:
     """Create a tenant, or finish creating it: its item, its address, its table.
 
@@ -95,7 +95,7 @@ def create_tenant(
     settings.check()
     progress(f"registering {settings.slug}")
     _register(settings)
-    item = read(tenant_key(settings.slug))
+    item = read_item(tenant_key(settings.slug))
     if item and item["state"]["S"] in {"deleting", "deleted"}:
         raise Conflict(
             f"The name {settings.slug} belonged to a tenant that was deleted. It is not given "
@@ -112,13 +112,13 @@ def create_tenant(
     return show_tenant(settings.slug)
 
 
-def _register(settings: TenantSettings) -> None:
+def _register(settings: NewTenant) -> None:
     """Claim slug and host together; an item that is there already is left as it is."""
     item = {
         "pk": {"S": tenant_key(settings.slug)},
         "state": {"S": "creating"},
         "plan": {"S": settings.plan},
-        "base_url": {"S": settings.address},
+        "base_url": {"S": settings.full_base_url},
         "timezone": {"S": settings.timezone},
         "revoked": {"M": {}},
         "created_at": {"S": instant(now_ms())},
@@ -170,10 +170,10 @@ def share_address(base_url: str) -> None:
     )
 
 
-def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
+def _same(item: Mapping[str, Any], settings: NewTenant) -> bool:
     return (
         item["plan"]["S"] == settings.plan
-        and item["base_url"]["S"] == settings.address
+        and item["base_url"]["S"] == settings.full_base_url
         and item["timezone"]["S"] == settings.timezone
         and frozenset(item.get("modules", {}).get("SS", ())) == settings.modules
     )
@@ -196,7 +196,7 @@ def _finish(slug: str) -> None:
 
 def list_tenants() -> list[Tenant]:
     """All tenants by slug, without those that are not there yet, or no more."""
-    found = [tenant_of(item) for item in scan(tenant_key(""))]
+    found = [existing_tenant(item) for item in scan_items(tenant_key(""))]
     return sorted((tenant for tenant in found if tenant), key=lambda tenant: tenant.slug)
 
 
@@ -262,8 +262,8 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
     """
 
     def use_case(tx: Transaction) -> Tenant:
-        current = read_configuration(tx.store).tenant.modules
-        return configure(tx, {"modules": current - {*off} | {*on}}).tenant
+        current = read_settings(tx.store).tenant.modules
+        return update_settings(tx, {"modules": current - {*off} | {*on}}).tenant
 
     return run_transaction(store_for(slug), use_case)
 
@@ -275,7 +275,7 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: A value cannot be; every problem at once.
     """
-    return run_transaction(store_for(slug), lambda tx: configure(tx, changes)).tenant
+    return run_transaction(store_for(slug), lambda tx: update_settings(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:
@@ -292,7 +292,7 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
         Conflict: The host belongs to another tenant.
     """
     current = show_tenant(slug)
-    wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
+    wanted = NewTenant(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
     claim = ControlUpdate(_claim_of(slug, host), _host_taken(host)) if host else None
-    return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)
+    return change(slug, "tenant.changed", {"base_url": {"S": wanted.full_base_url}}, claim)

@@ -10,15 +10,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from shared.identity.auth import signing
-from shared.identity.auth.key_ring import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
+from shared.identity.auth.key_ring import (
+    KEYS,
+    PUBLISH_LEAD,
+    SigningKey,
+    SigningKeys,
+    keys_from_item,
+    keys_to_item,
+)
 from shared.identity.auth.tokens import LIFETIME
-from shared.identity.tenancy.directory import read
+from shared.identity.tenancy.directory import read_item
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 
-_USABLE_EVERYWHERE = 300 + SHOWN_BEFORE
+_USABLE_EVERYWHERE = 300 + PUBLISH_LEAD
 """Seconds from making a key to signing with it. Functions may use keys by their tags, and it may
 take KMS 300 s to follow tags; nobody asks for the key before that."""
 
@@ -39,7 +46,7 @@ type KeyState = Literal["waits", "signs", "verifies", "retired"]
 class KnownKey:
     """A key and what it does at the moment."""
 
-    key: Key
+    key: SigningKey
     state: KeyState
     retires_from: int | None
     """Second since the epoch from which no token needs it any more; None while it signs."""
@@ -53,17 +60,17 @@ def list_keys() -> list[KnownKey]:
     ]
 
 
-def _state(keys: Keys, key: Key, now: int) -> KeyState:
+def _state(keys: SigningKeys, key: SigningKey, now: int) -> KeyState:
     if key.retired_at is not None:
         return "retired"
-    if key == keys.signer(now):
+    if key == keys.signing_key(now):
         return "signs"
     return "waits" if key.signs_from > now else "verifies"
 
 
-def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
+def _unneeded_from(keys: SigningKeys, key: SigningKey, now: int) -> int | None:
     """When the last token expires that the key has signed or will sign."""
-    if key == keys.signer(now):
+    if key == keys.signing_key(now):
         return None
     if key.signs_from > now:
         return now  # it has signed nothing yet
@@ -71,7 +78,7 @@ def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
     return min(later, default=0) + _LAST_TOKENS
 
 
-def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
+def rotate(progress: Callable[[str], None] = lambda _step: None) -> SigningKey:
     """Make a new key and list it; it signs some minutes later.
 
     Cut off anywhere and run again, it goes on with the key that it had made; run again before
@@ -96,13 +103,13 @@ def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
     kms_key = _key_in_hand()
     signing.public_key(kms_key)  # whoever verifies will need it: now, or never listed
     progress("listing it")
-    new = Key(kms_key, now_ms() // 1000 + _USABLE_EVERYWHERE)
-    _write(before, Keys((*before.all, new), before.version + 1))
+    new = SigningKey(kms_key, now_ms() // 1000 + _USABLE_EVERYWHERE)
+    _write(before, SigningKeys((*before.all, new), before.version + 1))
     _let_go([new])
     return new
 
 
-def retire(kid: str, *, now: bool = False) -> Key:
+def retire(kid: str, *, now: bool = False) -> SigningKey:
     """Stop accepting what a key has signed, and have KMS delete the key. Safe to repeat.
 
     Args:
@@ -128,15 +135,17 @@ def retire(kid: str, *, now: bool = False) -> Key:
     return key
 
 
-def _without(keys: Keys, retired: Key, moment: int) -> Keys:
+def _without(keys: SigningKeys, retired: SigningKey, moment: int) -> SigningKeys:
     """Return the keys after one was retired; another signs without a gap."""
     rest = tuple(retired if each.kid == retired.kid else each for each in keys.all)
-    signer = Keys(rest).signer(moment)
+    signer = SigningKeys(rest).signing_key(moment)
     at_once = replace(signer, signs_from=min(signer.signs_from, moment))
-    return Keys(tuple(at_once if each == signer else each for each in rest), keys.version + 1)
+    return SigningKeys(
+        tuple(at_once if each == signer else each for each in rest), keys.version + 1
+    )
 
 
-def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
+def _ensure_unneeded(keys: SigningKeys, key: SigningKey, moment: int, *, now: bool) -> None:
     if len(keys.in_use) == 1:
         raise Conflict("It is the only key; make another one first with `stowage key rotate`.")
     if now:
@@ -151,11 +160,11 @@ def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
         )
 
 
-def _read() -> Keys:
-    return keys_of(read(KEYS))
+def _read() -> SigningKeys:
+    return keys_from_item(read_item(KEYS))
 
 
-def _write(seen: Keys, after: Keys) -> None:
+def _write(seen: SigningKeys, after: SigningKeys) -> None:
     dynamodb = client("dynamodb")
     condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
     if seen.version:
@@ -164,7 +173,7 @@ def _write(seen: Keys, after: Keys) -> None:
             "ExpressionAttributeValues": {":seen": {"N": str(seen.version)}},
         }
     try:
-        dynamodb.put_item(TableName=config().control_table, Item=item_of(after), **condition)
+        dynamodb.put_item(TableName=config().control_table, Item=keys_to_item(after), **condition)
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
         # also when the answer was lost and AWS was asked again
         if _read() != after:
@@ -217,7 +226,7 @@ def _aliased() -> str | None:
     return key
 
 
-def _let_go(listed: Iterable[Key]) -> None:
+def _let_go(listed: Iterable[SigningKey]) -> None:
     """Remove the alias if it names a key that is listed; it may be another's by now."""
     kms = client("kms")
     if _aliased() not in {key.kms_key for key in listed}:

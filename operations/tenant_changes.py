@@ -7,7 +7,7 @@ from typing import Any
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import NOT_THERE, described, read, tenant_key
+from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
@@ -38,7 +38,7 @@ def show_tenant(slug: str) -> Tenant:
     Raises:
         NotFound: There is none, none yet, or none any more.
     """
-    return described(_item(slug))
+    return tenant_from_item(_item(slug))
 
 
 def change(
@@ -57,10 +57,10 @@ def change(
 
 
 def _item(slug: str) -> Mapping[str, Any]:
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     if item is None:
         raise NotFound(f"The tenant {slug}")
-    if item["state"]["S"] in NOT_THERE:
+    if item["state"]["S"] in HIDDEN_STATES:
         raise NotFound(f"The tenant {slug}, {_REASONS[item['state']['S']]},")
     return item
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from operations.domains import list_domains
-from shared.identity.tenancy.directory import described, read, scan, tenant_key
+from shared.identity.tenancy.directory import read_item, scan_items, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import NotFound
 
@@ -35,7 +35,7 @@ def show(slug: str) -> Overview:
     Raises:
         NotFound: There never was one of this name.
     """
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     if item is None:
         raise NotFound(f"The tenant {slug}")
     hosts = tuple(domain.host for domain in list_domains(slug))
@@ -44,7 +44,7 @@ def show(slug: str) -> Overview:
 
 def list_all(*, deleted: bool = False) -> list[Overview]:
     """Look at all tenants, by slug; `deleted`: also at those."""
-    found = [_overview(item) for item in scan(tenant_key(""))]
+    found = [_overview(item) for item in scan_items(tenant_key(""))]
     wanted = (each for each in found if deleted or each.state != "deleted")
     return sorted(wanted, key=lambda each: each.slug)
 
@@ -61,7 +61,7 @@ def _overview(item: Mapping[str, Any]) -> Overview:
     return Overview(
         slug=item["pk"]["S"].removeprefix(tenant_key("")),
         state=state,
-        tenant=None if state == "deleted" else described(item),
+        tenant=None if state == "deleted" else tenant_from_item(item),
         created_at=text("created_at"),
         deleted_at=text("deleted_at"),
         clients=number("clients"),

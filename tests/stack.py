@@ -21,7 +21,7 @@ from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
-from shared.identity.tenancy.rules import MOST_REQUESTS, TenantSettings
+from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.integration.webhooks import delivery
 from shared.kernel import aws
@@ -57,7 +57,7 @@ def forget_everything() -> None:
 def forget_what_was_asked() -> None:
     """Begin as an execution environment that has asked AWS nothing yet."""
     _forget_the_stack()
-    access.access.forget()
+    access.tenant_access.clear()
 
 
 def _forget_the_stack() -> None:
@@ -66,9 +66,9 @@ def _forget_the_stack() -> None:
     Clients are dear, and the same in every test but for what they may still try again.
     """
     config.cache_clear()
-    key_ring.forget()
+    key_ring.clear()
     signing.public_key.cache_clear()
-    directory.directory.forget()
+    directory.directory.clear()
     limiter.forget()
     bookmarks._remembered.clear()
     delivery._unseal.cache_clear()
@@ -117,12 +117,12 @@ class Stack:
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
     ) -> str:
         """Mint the token of an integration client, as the token route would."""
-        return tokens.issue(self.tenant(slug), client, frozenset(scopes))
+        return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
 
     def user_token(self, slug: str = "acme", **claims: object) -> str:
         """Mint the token of a user; `claims` replace kind, permissions, second_factor …"""
         tenant = self.tenant(slug)
-        client_token = tokens.issue(tenant, "app", frozenset())
+        client_token = tokens.issue_to_client(tenant, "app", frozenset())
         own = tokens._json(client_token.split(".")[1])
         return tokens.sign_claims(
             own | {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True} | claims
@@ -150,7 +150,7 @@ class Stack:
             UpdateExpression="SET revoked = :nobody",
             ExpressionAttributeValues={":nobody": {"M": {}}},
         )
-        directory.directory.forget()
+        directory.directory.clear()
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
@@ -273,14 +273,14 @@ def _first_day() -> _FirstDay:
         provisioning.share_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
-                TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
+                NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
             # not by provisioning, which would note it in the tenant's audit log
             aws.client("dynamodb").update_item(
                 TableName=config().control_table,
                 Key={"pk": {"S": tenant_key(slug)}},
                 UpdateExpression="SET requests_per_minute = :most",
-                ExpressionAttributeValues={":most": {"N": str(MOST_REQUESTS)}},
+                ExpressionAttributeValues={":most": {"N": str(MAX_REQUESTS_PER_MINUTE)}},
             )
         return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
 

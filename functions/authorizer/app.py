@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.identity.auth.tokens import InvalidToken, verify
-from shared.identity.tenancy.directory import FRESH, directory, host_name
+from shared.identity.tenancy.directory import CACHE_SECONDS, directory, host_name
 from shared.kernel.caller import Caller
 from shared.kernel.observability import logger
 
@@ -54,7 +54,7 @@ def _caller(authorization: str, host: str) -> Caller:
         raise InvalidToken("scheme")
     caller, issuer = verify(token)
     if issuer != _base_url(caller.tenant, _ADDRESS_CACHE_SECONDS) and issuer != _base_url(
-        caller.tenant, FRESH
+        caller.tenant, CACHE_SECONDS
     ):
         raise InvalidToken("issuer")
     owner = directory.tenant_for_host(host_name(host), _ADDRESS_CACHE_SECONDS)

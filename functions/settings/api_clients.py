@@ -13,7 +13,7 @@ from shared.identity.auth.client_models import (
     ApiClientRotation,
     NewApiClient,
 )
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -35,7 +35,7 @@ _ONE: OperationOptions = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 )
 def list_api_clients(
     store: Store, request: Request[None, ApiClientParameters]
-) -> ListResponse[Client]:
+) -> ListResponse[OAuthClient]:
     """List API clients."""
     page = client_service.list_clients(store, request.parameters)
     return ListResponse(page, lambda record: client_views.client(record.entity))
@@ -135,7 +135,7 @@ def rotate_client_secret(tx: Transaction, request: Request[ApiClientRotation]) -
 def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete the previous secret of an integration client."""
     return ResourceResponse(
-        client_views.client(client_service.end_previous_secret(tx, _id(request)))
+        client_views.client(client_service.delete_previous_secret(tx, _id(request)))
     )
 
 

@@ -25,4 +25,4 @@ def list_audit_log(
 ) -> ListResponse[StoredEntry]:
     """List audit entries."""
     page = service.list_entries(store, request.parameters, request.tenant.timezone)
-    return ListResponse(page, views.entry)
+    return ListResponse(page, views.audit_entry)

@@ -116,10 +116,10 @@ def _listen(session: Session) -> None:
 def forget_everything() -> None:
     """What a new execution environment knows: nothing."""
     config.cache_clear()
-    key_ring.forget()
+    key_ring.clear()
     signing.public_key.cache_clear()
-    directory.directory.forget()
-    access.access.forget()
+    directory.directory.clear()
+    access.tenant_access.clear()
 
 
 @contextmanager

@@ -34,7 +34,7 @@ _RETIREMENTS = (
 _FIRST_TESTS = {
     "shared/kernel/db/collection.py": (_CONDITIONS,),
     "shared/kernel/db/counters.py": _RETIREMENTS,
-    "shared/kernel/db/references.py": _RETIREMENTS,
+    "shared/warehouse/references.py": _RETIREMENTS,
     "shared/warehouse/stock/rules.py": ("unit/stock/test_rules.py",),
     "shared/warehouse/receiving/service.py": ("integration/receiving/test_receiving.py",),
     "shared/warehouse/receiving/undo_receipt.py": ("integration/receiving/test_undo_receipt.py",),

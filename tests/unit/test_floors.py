@@ -35,6 +35,7 @@ FLOORS = (
     "shared.identity.auth",
     "shared.identity.users",
     # warehouse: the trade
+    "shared.warehouse.references",
     "shared.warehouse.work_records",
     "shared.warehouse.catalog",
     "shared.warehouse.partners",

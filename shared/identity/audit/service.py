@@ -67,7 +67,7 @@ def record(  # noqa: PLR0913  the properties of an entry
     repository.insert(tx, entry)
 
 
-def prepare(tx: Transaction) -> None:
+def reserve_entry_id(tx: Transaction) -> None:
     """Reserve the id of one entry, for use cases that make other database calls concurrently."""
     repository.reserve_entry_id(tx)
 

@@ -5,7 +5,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.json_text import loads
 
 
-def entry(record: Record[StoredEntry]) -> AuditEntry:
+def audit_entry(record: Record[StoredEntry]) -> AuditEntry:
     """Return the response model of an entry."""
     stored = record.entity
     return AuditEntry(

@@ -11,12 +11,23 @@ from typing import Any, Literal
 
 from shared.identity.auth import client_secrets, tokens
 from shared.identity.auth.attempt_limits import AttemptCounters
-from shared.identity.auth.clients import Client, client_key, client_of, slug_of
+from shared.identity.auth.clients import (
+    OAuthClient,
+    client_from_item,
+    client_key,
+    slug_of_client_id,
+)
 from shared.identity.auth.key_ring import KEYS, key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.directory import directory, read, read_many, tenant_key, tenant_of
-from shared.identity.tenancy.tenant import Tenant, ensure_open, is_slug
+from shared.identity.tenancy.directory import (
+    directory,
+    existing_tenant,
+    read_item,
+    read_items,
+    tenant_key,
+)
+from shared.identity.tenancy.tenant import Tenant, ensure_active, is_slug
 
 type OAuthCode = Literal[
     "invalid_request",
@@ -87,7 +98,7 @@ def read_tenant_and_application(
     origin: RequestOrigin,
     now: float,
     user_attempts: AttemptCounters,
-) -> tuple[Tenant | None, Client | None]:
+) -> tuple[Tenant | None, OAuthClient | None]:
     """Read the tenant and the mobile application of a user's request, in one round trip.
 
     Args:
@@ -138,7 +149,7 @@ def _read_control_items(
     """
     tenant = tenant_key(slug if slug and is_slug(slug) else _NO_SUCH_ID)
     counter_keys = [key for counters in attempts for key in counters.keys]
-    items = read_many(list(dict.fromkeys([KEYS, tenant, *keys, *counter_keys])))
+    items = read_items(list(dict.fromkeys([KEYS, tenant, *keys, *counter_keys])))
     key_ring.load(items)
     for counters in attempts:
         counters.ensure_allowed(items, now)
@@ -154,20 +165,20 @@ def _pick_tenant(items: ControlItems, slug: str | None, origin: RequestOrigin) -
     """Return the tenant with this slug; None also if the host belongs to another tenant."""
     is_served_here = origin.serves_tenant(slug or _NO_SUCH_ID)
     item = items.get(tenant_key(slug or _NO_SUCH_ID))
-    return tenant_of(item) if is_served_here and item else None
+    return existing_tenant(item) if is_served_here and item else None
 
 
-def _pick_client(items: ControlItems, client_auth: ClientAuthentication) -> Client | None:
+def _pick_client(items: ControlItems, client_auth: ClientAuthentication) -> OAuthClient | None:
     """Return the client with the presented id; None also if it is revoked."""
     return _active_client(items.get(_lookup_key(client_auth.client_id)))
 
 
-def _active_client(item: Mapping[str, Any] | None) -> Client | None:
-    client = client_of(item) if item else None
+def _active_client(item: Mapping[str, Any] | None) -> OAuthClient | None:
+    client = client_from_item(item) if item else None
     return client if client and client.active else None
 
 
-def _recheck_client(client: Client, tenant: Tenant, now: float) -> Client | None:
+def _recheck_client(client: OAuthClient, tenant: Tenant, now: float) -> OAuthClient | None:
     """Read the client again if a revocation entry may be newer than it; return None if revoked.
 
     Items of one BatchGetItem are not read at the same moment. If the client was read before a
@@ -177,12 +188,12 @@ def _recheck_client(client: Client, tenant: Tenant, now: float) -> Client | None
     keys = (revocations.ALL_TOKENS, f"client:{client.client_id}")
     if revocations.earliest_valid_iat(tenant.revoked, keys) <= max(now, client.tokens_from):
         return client
-    return _active_client(read(client_key(client.client_id)))
+    return _active_client(read_item(client_key(client.client_id)))
 
 
 def authenticate_client(
     client_auth: ClientAuthentication, origin: RequestOrigin
-) -> tuple[Client, Tenant]:
+) -> tuple[OAuthClient, Tenant]:
     """Authenticate a client by its secret; return the client and its current tenant.
 
     An unknown client, a revoked client, a wrong secret and the host of another tenant lead to the
@@ -198,7 +209,7 @@ def authenticate_client(
     """
     now = time.time()
     attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
-    slug = slug_of(client_auth.client_id)
+    slug = slug_of_client_id(client_auth.client_id)
     items = _read_control_items(slug, [_lookup_key(client_auth.client_id)], now, attempts)
     client = _pick_client(items, client_auth)
     presented_hash = client_secrets.secret_hash(client_auth.client_id, client_auth.secret)
@@ -212,7 +223,7 @@ def authenticate_client(
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
 
 
-def _secret_matches(presented_hash: bytes, client: Client | None) -> bool:
+def _secret_matches(presented_hash: bytes, client: OAuthClient | None) -> bool:
     stored = client.secret_hashes if client else ()
     return client_secrets.matches_any(presented_hash, stored or (_NO_HASH,))
 
@@ -247,13 +258,15 @@ def client_credentials_grant(
     """
     now = time.time()
     client, tenant = authenticate_client(client_auth, origin)
-    ensure_open(tenant)
+    ensure_active(tenant)
     scopes = frozenset(scope.split(" ")) - {""} or client.scopes
     if not scopes <= client.scopes & SCOPES.keys():
         allowed = ", ".join(sorted(client.scopes))
         raise OAuthError("invalid_scope", f"The scopes of this client are: {allowed}.")
     issued_at = max(now, client.tokens_from)
-    return IssuedTokens(tokens.issue(tenant, client.client_id, scopes, now=issued_at), scopes)
+    return IssuedTokens(
+        tokens.issue_to_client(tenant, client.client_id, scopes, now=issued_at), scopes
+    )
 
 
 def revoke_client_token(

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from shared.kernel.aws import client
 from shared.kernel.config import config
 
-PREFIX = "sws_"
+SECRET_PREFIX = "sws_"  # noqa: S105 - the prefix is public
 """Prefix by which secret scanners recognise a leaked secret."""
 
 
 def new_secret() -> str:
     """Return a new secret: 256 random bits, 47 characters."""
-    return PREFIX + secrets.token_urlsafe(32)
+    return SECRET_PREFIX + secrets.token_urlsafe(32)
 
 
 def secret_hash(client_id: str, secret: str) -> bytes:

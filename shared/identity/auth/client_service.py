@@ -14,15 +14,15 @@ from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, 
 from shared.identity.auth.client_secrets import new_secret, secret_hash
 from shared.identity.auth.clients import (
     ID_PREFIXES,
-    Client,
     ClientSecret,
+    OAuthClient,
+    client_from_item,
     client_key,
-    client_of,
     client_to_item,
-    slug_of,
+    slug_of_client_id,
 )
 from shared.identity.tenancy import directory, revocations
-from shared.identity.tenancy.directory import tenant_key, tenant_of
+from shared.identity.tenancy.directory import existing_tenant, tenant_key
 from shared.identity.tenancy.tenant import LimitName, limit_reached
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
@@ -40,7 +40,7 @@ _COUNTERS: dict[str, tuple[str, LimitName]] = {
 """Kind → counter of active clients in the tenant's item, and the limit of the plan."""
 
 
-def get_client(store: Store, client_id: str) -> Client:
+def get_client(store: Store, client_id: str) -> OAuthClient:
     """Read a client; raise NotFound if the tenant never had it, Gone if it is revoked."""
     client = _find_client(store, client_id)
     if not client.active:
@@ -48,32 +48,32 @@ def get_client(store: Store, client_id: str) -> Client:
     return client
 
 
-def _find_client(store: Store, client_id: str) -> Client:
+def _find_client(store: Store, client_id: str) -> OAuthClient:
     item = None
-    if slug_of(client_id) == store.slug:
+    if slug_of_client_id(client_id) == store.slug:
         key = client_key(client_id)
         # the store's client can read only the clients of this tenant
         item = store.get_cached(
-            (config().control_table, key), lambda: directory.read(key, store.client)
+            (config().control_table, key), lambda: directory.read_item(key, store.client)
         )
     if item is None:
         raise NotFound(f"The client {client_id}")
-    return client_of(item)
+    return client_from_item(item)
 
 
-def _active_clients(store: Store) -> list[Client]:
+def _active_clients(store: Store) -> list[OAuthClient]:
     """Read the active clients from the index, which lags by milliseconds."""
     items = directory.query_by_holder(store.slug, client_key(""), store.client)
-    return [client_of(item) for item in items]
+    return [client_from_item(item) for item in items]
 
 
-def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
+def list_clients(store: Store, parameters: ApiClientParameters) -> Page[OAuthClient]:
     """Read a page of the active clients. A tenant has few, so each page reads all of them."""
     since = parameters.updated_since or ""
     by_name = parameters.sort.removeprefix("-") == "name"
     descending = parameters.sort.startswith("-")
 
-    def sort_key(client: Client) -> tuple[str, str]:
+    def sort_key(client: OAuthClient) -> tuple[str, str]:
         return (fold(client.name) if by_name else client.created_at, client.client_id)
 
     clients = sorted(_active_clients(store), key=sort_key, reverse=descending)
@@ -98,7 +98,9 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[Client]:
     )
 
 
-def _last_shown(store: Store, cursor: str | None, clients: Sequence[Client]) -> Client | None:
+def _last_shown(
+    store: Store, cursor: str | None, clients: Sequence[OAuthClient]
+) -> OAuthClient | None:
     """Return the last client of the previous page, even if it has been revoked since."""
     for client in clients:
         if client.client_id == cursor:
@@ -109,7 +111,9 @@ def _last_shown(store: Store, cursor: str | None, clients: Sequence[Client]) -> 
         return None
 
 
-def create_client(tx: Transaction, draft: Checked[ApiClientDraft]) -> tuple[Client, str | None]:
+def create_client(
+    tx: Transaction, draft: Checked[ApiClientDraft]
+) -> tuple[OAuthClient, str | None]:
     """Create a client, within the limits of the tenant's plan.
 
     Returns:
@@ -124,7 +128,7 @@ def create_client(tx: Transaction, draft: Checked[ApiClientDraft]) -> tuple[Clie
     _increment_client_count(tx, draft.kind)
     client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
-    client = Client(
+    client = OAuthClient(
         client_id=client_id,
         tenant=tx.store.slug,
         kind=draft.kind,
@@ -165,8 +169,8 @@ _NO_SCOPES = Problem(
 
 def _increment_client_count(tx: Transaction, kind: str) -> None:
     """Add the increment of the client counter, on the condition that the limit is not reached."""
-    item = directory.read(tenant_key(tx.store.slug))
-    tenant = tenant_of(item) if item else None
+    item = directory.read_item(tenant_key(tx.store.slug))
+    tenant = existing_tenant(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {tx.store.slug}")
     attribute, limit = _COUNTERS[kind]
@@ -190,7 +194,7 @@ def _increment_client_count(tx: Transaction, kind: str) -> None:
     )
 
 
-def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> Client:
+def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> OAuthClient:
     """Change the fields that were sent; removing a scope revokes the tokens of the client.
 
     Raises:
@@ -219,7 +223,7 @@ def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChan
 
 def rotate_secret(
     tx: Transaction, client_id: str, *, keep_previous: bool = True
-) -> tuple[Client, str]:
+) -> tuple[OAuthClient, str]:
     """Give an integration client a new secret.
 
     Args:
@@ -257,7 +261,7 @@ def _concurrent_change() -> Conflict:
     )
 
 
-def end_previous_secret(tx: Transaction, client_id: str) -> Client:
+def delete_previous_secret(tx: Transaction, client_id: str) -> OAuthClient:
     """Delete the previous secret; raise NotFound if there is no client or secret, or Gone."""
     client = get_client(tx.store, client_id)
     previous = client.secrets[1:]
@@ -268,7 +272,7 @@ def end_previous_secret(tx: Transaction, client_id: str) -> Client:
     return _put_next_version(tx, client, replace(client, secrets=client.secrets[:1]))
 
 
-def revoke_client(tx: Transaction, client_id: str) -> Client:
+def revoke_client(tx: Transaction, client_id: str) -> OAuthClient:
     """Revoke a client permanently: its secrets at once, its tokens within 10 s.
 
     Return the client as it was before. Raise NotFound, or Gone if it is already revoked.
@@ -281,15 +285,18 @@ def revoke_client(tx: Transaction, client_id: str) -> Client:
     return client
 
 
-def _revoke_tokens(tx: Transaction, client: Client) -> Client:
+def _revoke_tokens(tx: Transaction, client: OAuthClient) -> OAuthClient:
     """Add the revocation of the client's present tokens; tokens issued later are valid."""
     revocations.revoke_in(tx, f"client:{client.client_id}")
     return replace(client, tokens_from=revocations.next_valid_iat(tx))
 
 
 def _put_next_version(
-    tx: Transaction, before: Client, after: Client, on_condition_failed: ErrorFactory = StaleRead
-) -> Client:
+    tx: Transaction,
+    before: OAuthClient,
+    after: OAuthClient,
+    on_condition_failed: ErrorFactory = StaleRead,
+) -> OAuthClient:
     """Add the next version of a client, on the condition that it is unchanged since it was read."""
     after = replace(after, version=before.version + 1, updated_at=tx.now)
     body = {

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shared.identity.tenancy.directory import holder_of, revoked_partition
+from shared.identity.tenancy.directory import owner_of, revoked_partition
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.clock import Instant
 
@@ -31,7 +31,7 @@ class ClientSecret:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """An OAuth client: an integration client or a mobile application."""
 
     client_id: str
@@ -61,17 +61,17 @@ def client_key(client_id: str) -> str:
     return f"CLIENT#{client_id}"
 
 
-def slug_of(client_id: str) -> str | None:
+def slug_of_client_id(client_id: str) -> str | None:
     """Return the slug of the tenant in a client id; None if it is not a valid client id."""
     match = _ID.fullmatch(client_id)
     return match[1] if match else None
 
 
-def client_of(item: Mapping[str, Any]) -> Client:
+def client_from_item(item: Mapping[str, Any]) -> OAuthClient:
     """Parse a client's item, given in DynamoDB's JSON."""
-    return Client(
+    return OAuthClient(
         client_id=item["pk"]["S"].removeprefix(client_key("")),
-        tenant=holder_of(item),
+        tenant=owner_of(item),
         kind=item["kind"]["S"],
         name=item["name"]["S"],
         scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
@@ -87,7 +87,7 @@ def client_of(item: Mapping[str, Any]) -> Client:
     )
 
 
-def client_to_item(client: Client) -> dict[str, Any]:
+def client_to_item(client: OAuthClient) -> dict[str, Any]:
     """Return a client's item in DynamoDB's JSON."""
     item: dict[str, Any] = {
         "pk": {"S": client_key(client.client_id)},

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.auth.signing import kid_of
-from shared.identity.tenancy.directory import read
+from shared.identity.tenancy.directory import read_item
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 
@@ -20,7 +20,7 @@ KEYS = "KEYS"
 UNKNOWN_KEY_REREAD = 10.0
 """Minimum seconds between two reads because of an unknown `kid`, however many tokens have one."""
 
-SHOWN_BEFORE = 300
+PUBLISH_LEAD = 300
 """Seconds that a key is in the published key set before it starts to sign."""
 
 _CACHE_SECONDS = 300.0
@@ -28,7 +28,7 @@ _CACHE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SigningKey:
     """A key that signs access tokens."""
 
     kms_key: str
@@ -45,32 +45,32 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class SigningKeys:
     """All signing keys, as read at one moment."""
 
-    all: tuple[Key, ...]
+    all: tuple[SigningKey, ...]
     """Including retired keys, oldest first."""
     version: int = 0
     """Incremented with every change; 0 before the first."""
 
     @property
-    def in_use(self) -> tuple[Key, ...]:
+    def in_use(self) -> tuple[SigningKey, ...]:
         """The keys that verify tokens."""
         return tuple(key for key in self.all if key.retired_at is None)
 
-    def signer(self, now: float) -> Key:
+    def signing_key(self, now: float) -> SigningKey:
         """Return the key that signs at `now`, in seconds since the epoch."""
         started = [key for key in self.in_use if key.signs_from <= now]
         if not started:  # clocks differ: the first key in use has just started
             return min(self.in_use, key=_signs_from)
         return max(started, key=_signs_from)
 
-    def find(self, kid: str) -> Key | None:
+    def find(self, kid: str) -> SigningKey | None:
         """Return the key in use with this `kid`; None if there is none."""
         return next((key for key in self.in_use if key.kid == kid), None)
 
 
-def _signs_from(key: Key) -> int:
+def _signs_from(key: SigningKey) -> int:
     return key.signs_from
 
 
@@ -79,59 +79,59 @@ class KeyRing:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._cached: Keys | None = None
+        self._cached: SigningKeys | None = None
         self._read_at = 0.0
 
-    def signing_key(self) -> Key:
+    def signing_key(self) -> SigningKey:
         """Return the current signing key."""
-        return self._keys(_CACHE_SECONDS).signer(now_ms() / 1000)
+        return self._keys(_CACHE_SECONDS).signing_key(now_ms() / 1000)
 
-    def published(self) -> list[Key]:
+    def published(self) -> list[SigningKey]:
         """Return the keys of the published key set, at most seconds old."""
-        moment = now_ms() / 1000 + SHOWN_BEFORE
+        moment = now_ms() / 1000 + PUBLISH_LEAD
         return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
-    def find(self, kid: str) -> Key | None:
+    def find(self, kid: str) -> SigningKey | None:
         """Return the key in use with this `kid`; read the keys again if none is cached."""
         return self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
 
     def load(self, items: Mapping[str, Mapping[str, Any]]) -> None:
         """Cache the keys found in items of the control table that were just read."""
-        self._cached, self._read_at = keys_of(items.get(KEYS)), self._clock()
+        self._cached, self._read_at = keys_from_item(items.get(KEYS)), self._clock()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Empty the cache."""
         self._cached = None
 
-    def _keys(self, max_age: float) -> Keys:
+    def _keys(self, max_age: float) -> SigningKeys:
         keys = self._cached
         if keys is None or self._clock() - self._read_at >= max_age:
-            item = read(KEYS)
+            item = read_item(KEYS)
             self.load({KEYS: item} if item else {})
-            keys = self._cached or keys_of(item)
+            keys = self._cached or keys_from_item(item)
         return keys
 
 
-def keys_of(item: Mapping[str, Any] | None) -> Keys:
+def keys_from_item(item: Mapping[str, Any] | None) -> SigningKeys:
     """Parse the item, given in DynamoDB's JSON; without it, return the keys of the deployment."""
     if item is None:
-        return Keys(tuple(Key(each) for each in config().signing_keys))
-    return Keys(
+        return SigningKeys(tuple(SigningKey(each) for each in config().signing_keys))
+    return SigningKeys(
         all=tuple(_key_from_attributes(each["M"]) for each in item["keys"]["L"]),
         version=int(item["version"]["N"]),
     )
 
 
-def _key_from_attributes(attributes: Mapping[str, Any]) -> Key:
+def _key_from_attributes(attributes: Mapping[str, Any]) -> SigningKey:
     retired = attributes.get("retired_at")
-    return Key(
+    return SigningKey(
         kms_key=attributes["kms_key"]["S"],
         signs_from=int(attributes["signs_from"]["N"]),
         retired_at=int(retired["N"]) if retired else None,
     )
 
 
-def item_of(keys: Keys) -> dict[str, Any]:
+def keys_to_item(keys: SigningKeys) -> dict[str, Any]:
     """Return the item in DynamoDB's JSON."""
     return {
         "pk": {"S": KEYS},
@@ -140,7 +140,7 @@ def item_of(keys: Keys) -> dict[str, Any]:
     }
 
 
-def _attributes(key: Key) -> dict[str, Any]:
+def _attributes(key: SigningKey) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         "kms_key": {"S": key.kms_key},
         "signs_from": {"N": str(key.signs_from)},

@@ -56,7 +56,7 @@ class UserClaims:
     """False if the user has two-step verification and gave no code."""
 
 
-def issue(
+def issue_to_client(
     tenant: Tenant, client_id: str, scopes: frozenset[str], *, now: float | None = None
 ) -> str:
     """Issue an access token to an integration client.

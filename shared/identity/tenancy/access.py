@@ -63,7 +63,7 @@ class TenantAccess:
                 session.clients[service] = client_as(service, session.credentials)
             return session.clients[service]
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Empty the cache."""
         self._sessions.clear()
 
@@ -123,13 +123,13 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
 
 
-access = TenantAccess()
+tenant_access = TenantAccess()
 """The instance of this execution environment."""
 
 
 def dynamodb_for(tenant_slug: str) -> Any:
     """Return a DynamoDB client for one tenant; the unrestricted client if no role is configured."""
-    return access.client("dynamodb", tenant_slug)
+    return tenant_access.client("dynamodb", tenant_slug)
 
 
 def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
@@ -155,4 +155,4 @@ def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
 
 def s3_for(tenant_slug: str) -> Any:
     """Return an S3 client that is restricted to the tenant's prefix of the import buckets."""
-    return access.client("s3", tenant_slug)
+    return tenant_access.client("s3", tenant_slug)

@@ -12,7 +12,7 @@ from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.config import config
 from shared.kernel.errors import ServiceUnavailable
 
-FRESH = 10.0
+CACHE_SECONDS = 10.0
 """Seconds that an answer is cached: the time until a changed state or revocation takes effect."""
 
 _MAX_HOST_LENGTH = 253
@@ -45,19 +45,19 @@ BY_TENANT = "by_tenant"
 """Index of the control table with the key (tenant, pk)."""
 _REVOKED = "#revoked"
 
-NOT_THERE = frozenset({"creating", "deleting", "deleted"})
+HIDDEN_STATES = frozenset({"creating", "deleting", "deleted"})
 """States in which only operators see the tenant."""
 
 
-class Directory:
+class TenantDirectory:
     """Cached lookup of tenants and addresses. Missing items are cached, too."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
         self._lock = Lock()
 
-    def tenant(self, slug: str, max_age: float = FRESH) -> Tenant | None:
+    def tenant(self, slug: str, max_age: float = CACHE_SECONDS) -> Tenant | None:
         """Find a tenant by its slug.
 
         Args:
@@ -68,21 +68,21 @@ class Directory:
             The tenant; None if it does not exist, is being created or is being deleted.
         """
         item = self._item(tenant_key(slug), max_age)
-        return tenant_of(item) if item else None
+        return existing_tenant(item) if item else None
 
-    def tenant_if(self, slug: str, predicate: Callable[[Tenant], bool]) -> Tenant | None:
+    def tenant_matching(self, slug: str, predicate: Callable[[Tenant], bool]) -> Tenant | None:
         """Find a tenant that satisfies a predicate.
 
         If the cached tenant does not satisfy it, the tenant is read again: a change of plan or
         state may be newer than the cache. Use this where a wrong "no" would lose data.
         """
-        for max_age in (FRESH, 0):
+        for max_age in (CACHE_SECONDS, 0):
             tenant = self.tenant(slug, max_age)
             if tenant is not None and predicate(tenant):
                 return tenant
         return None
 
-    def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
+    def tenant_for_host(self, host: str, max_age: float = CACHE_SECONDS) -> str | None:
         """Return the slug of the tenant that owns a host name; None if no tenant owns it."""
         if len(host) > _MAX_HOST_LENGTH:
             return None
@@ -91,28 +91,28 @@ class Directory:
 
     def shared_address(self) -> str | None:
         """Return the base URL of the tenants without a host name of their own."""
-        item = self._item(SHARED_ADDRESS_KEY, FRESH)
+        item = self._item(SHARED_ADDRESS_KEY, CACHE_SECONDS)
         return item["base_url"]["S"] if item else None
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Empty the cache."""
-        self._kept.clear()
+        self._cache.clear()
 
     def _item(self, key: str, max_age: float) -> Mapping[str, Any] | None:
         now = self._clock()
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is not None and now - kept[0] < max_age:
             return kept[1]
-        item = read(key)
+        item = read_item(key)
         with self._lock:
-            self._kept[key] = (now, item)
-            self._kept.move_to_end(key)
-            if len(self._kept) > _CAPACITY:
-                self._kept.popitem(last=False)
+            self._cache[key] = (now, item)
+            self._cache.move_to_end(key)
+            if len(self._cache) > _CAPACITY:
+                self._cache.popitem(last=False)
         return item
 
 
-def read(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
+def read_item(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
     """Read one item of the control table consistently; return it in DynamoDB's JSON.
 
     Args:
@@ -128,7 +128,7 @@ def read(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
     return item
 
 
-def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def read_items(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Read up to 100 items of the control table in one round trip; return key → item.
 
     Items that do not exist are missing from the result.
@@ -146,7 +146,7 @@ def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     return {item["pk"]["S"]: item for item in answer["Responses"][table]}
 
 
-def scan(prefix: str) -> Iterator[Mapping[str, Any]]:
+def scan_items(prefix: str) -> Iterator[Mapping[str, Any]]:
     """Yield the items of all tenants whose keys begin with `prefix`, in no particular order."""
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
@@ -163,7 +163,7 @@ def scan(prefix: str) -> Iterator[Mapping[str, Any]]:
         yield from page["Items"]
 
 
-def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
+def read_items_of_tenant(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
     """Yield the clients and addresses of a tenant, ordered by key.
 
     They are read from an index, which lags behind the table by milliseconds.
@@ -209,17 +209,17 @@ def revoked_partition(slug: str) -> str:
     return f"{slug}{_REVOKED}"
 
 
-def holder_of(item: Mapping[str, Any]) -> str:
+def owner_of(item: Mapping[str, Any]) -> str:
     """Return the slug of the tenant that a client or address item belongs to."""
     return str(item["tenant"]["S"]).removesuffix(_REVOKED)
 
 
-def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
+def existing_tenant(item: Mapping[str, Any]) -> Tenant | None:
     """Parse a tenant's item; return None while the tenant is being created or deleted."""
-    return None if item["state"]["S"] in NOT_THERE else described(item)
+    return None if item["state"]["S"] in HIDDEN_STATES else tenant_from_item(item)
 
 
-def described(item: Mapping[str, Any]) -> Tenant:
+def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
     """Parse a tenant's item, whatever its state."""
     return Tenant(
         slug=item["pk"]["S"].removeprefix("TENANT#"),
@@ -251,5 +251,5 @@ def _settings_of(item: Mapping[str, Any]) -> Settings:
     return Settings(**values)
 
 
-directory = Directory()
+directory = TenantDirectory()
 """The instance of this execution environment."""

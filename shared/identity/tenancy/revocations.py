@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.identity.tenancy.directory import read, tenant_key
+from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import NotFound, ServiceUnavailable
@@ -203,7 +203,7 @@ class _Entries:
 
 def _read_entries(tenant: str) -> Mapping[str, Any]:
     """Read the revocation entries of a tenant, in DynamoDB's JSON."""
-    item = read(tenant_key(tenant))
+    item = read_item(tenant_key(tenant))
     if item is None:
         raise NotFound(f"The tenant {tenant}")
     entries: Mapping[str, Any] = item["revoked"]["M"]

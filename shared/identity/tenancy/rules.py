@@ -27,7 +27,7 @@ _LOOPBACK = ("localhost", "127.0.0.1")
 MAX_VALUES = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
 """Name of each numeric setting → its largest value."""
 _DECIMALS = 6
-MOST_REQUESTS = 1_000_000
+MAX_REQUESTS_PER_MINUTE = 1_000_000
 """Largest rate limit that can be agreed with a company."""
 
 # fmt: off
@@ -43,7 +43,7 @@ RESERVED_SLUGS = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class TenantSettings:
+class NewTenant:
     """The properties with which a tenant is created."""
 
     slug: str
@@ -57,9 +57,9 @@ class TenantSettings:
     timezone: str = "UTC"
 
     @property
-    def address(self) -> str:
+    def full_base_url(self) -> str:
         """The tenant's base URL, whether shared or its own."""
-        return address_of(self.host) if self.host else self.base_url or ""
+        return base_url_of(self.host) if self.host else self.base_url or ""
 
     def check(self) -> None:
         """Check all properties.
@@ -88,12 +88,12 @@ def check_host(host: str) -> None:
     _raise_problems(_host_problems(host))
 
 
-def address_of(host: str) -> str:
+def base_url_of(host: str) -> str:
     """Return the base URL of a tenant with a host name of its own."""
     return f"https://{host}{_API}"
 
 
-def check_configuration(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
+def check_settings(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
     """Raise ValidationFailed with every invalid setting; `timezone` None is not checked."""
     _raise_problems(
         [
@@ -121,8 +121,8 @@ def number_problem(name: str, value: Decimal) -> str | None:
 
 def check_requests_per_minute(number: int) -> None:
     """Raise ValidationFailed unless the rate limit is allowed."""
-    if not 1 <= number <= MOST_REQUESTS:
-        message = f"must be from 1 to {MOST_REQUESTS}, not {number}"
+    if not 1 <= number <= MAX_REQUESTS_PER_MINUTE:
+        message = f"must be from 1 to {MAX_REQUESTS_PER_MINUTE}, not {number}"
         _raise_problems([Problem("requests_per_minute", message)])
 
 

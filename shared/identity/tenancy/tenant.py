@@ -147,7 +147,7 @@ class Tenant:
         return {**limits, "requests_per_minute": self.requests_per_minute}
 
 
-def ensure_open(tenant: Tenant) -> None:
+def ensure_active(tenant: Tenant) -> None:
     """Raise an error unless the tenant is active and its plan includes the public API.
 
     Raises:
@@ -177,7 +177,7 @@ def ensure_feature(tenant: Tenant, feature: str) -> None:
         raise FeatureNotInPlan(feature, config().upgrade_url)
 
 
-def gets_webhooks(tenant: Tenant) -> bool:
+def receives_webhooks(tenant: Tenant) -> bool:
     """Return whether events of the tenant are delivered to webhooks."""
     return tenant.state == "active" and WEBHOOKS in PLANS[tenant.plan].features
 

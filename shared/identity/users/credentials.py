@@ -13,7 +13,7 @@ from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFail
 from shared.kernel.validation import Checked, ensure_valid
 
 
-def change_password(tx: Transaction, number: int, change: Checked[PasswordChange]) -> Record[User]:
+def change_password(tx: Transaction, user_id: int, change: Checked[PasswordChange]) -> Record[User]:
     """Change the password of the caller.
 
     The user's tokens are revoked and all sessions end, except the session of the caller's token.
@@ -24,34 +24,34 @@ def change_password(tx: Transaction, number: int, change: Checked[PasswordChange
         ServiceError: forbidden if the caller is not this user; rate_limited after too many checks
             of the current password.
     """
-    account = get_account(tx, number)
-    if tx.caller is None or tx.caller.user_id != number:
+    account = get_account(tx, user_id)
+    if tx.caller is None or tx.caller.user_id != user_id:
         message = "Only the user can change this password; an administrator can reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
     found = password_problems(tx.store.slug, "new_password", change.new_password, user.username)
     if change.current_password is not None:
-        password_check_limit.ensure_allowed(tx.store, number, tx.now_ms / 1000)
+        password_check_limit.ensure_allowed(tx.store, user_id, tx.now_ms / 1000)
         if not passwords.verify(change.current_password, login.password):
             found.append(Problem("current_password", "is not the current password"))
     change = ensure_valid(change, found)
     after = replace(login, password=passwords.hash_password(change.new_password))
     revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
-    audit(tx, "user.password_changed", "user", number, details={"username": user.username})
+    audit(tx, "user.password_changed", "user", user_id, details={"username": user.username})
     return account.record
 
 
-def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
+def enrol_totp(tx: Transaction, user_id: int) -> TotpEnrolment:
     """Enrol a second factor, which stays pending until its first code is confirmed.
 
     A pending second factor is replaced. Raises NotFound, Gone, and Conflict if two-step
     verification is already enabled.
     """
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.two_step:
         raise _already_enabled(user)
-    factor, secret, codes = second_factor.enrol(tx.store.slug, number)
+    factor, secret, codes = second_factor.enrol(tx.store.slug, user_id)
     logins.save(tx, login, replace(login, second_factor=factor))
     return TotpEnrolment(
         secret=totp.base32_text(secret),
@@ -61,7 +61,7 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
 
 
 def confirm_totp(
-    tx: Transaction, number: int, confirmation: Checked[TotpConfirmation]
+    tx: Transaction, user_id: int, confirmation: Checked[TotpConfirmation]
 ) -> Record[User]:
     """Enable two-step verification with the first code of the authenticator app.
 
@@ -72,7 +72,7 @@ def confirm_totp(
         Conflict: Two-step verification is enabled, or there is no enrolment to confirm.
         ValidationFailed: The code is invalid or wrong.
     """
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.two_step:
         raise _already_enabled(user)
@@ -87,23 +87,23 @@ def confirm_totp(
             [Problem("code", "is not the current code of the authenticator app")]
         )
     revoke_user_tokens(tx, login, after.end_sessions())
-    audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
+    audit(tx, "user.totp_enrolled", "user", user_id, details={"username": user.username})
     return USERS.update(tx, account.record, {"two_step": True})
 
 
-def remove_totp(tx: Transaction, number: int) -> Record[User]:
+def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
     """Disable two-step verification or delete a pending second factor.
 
     Without a second factor, nothing changes. Raises NotFound, Gone.
     """
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.second_factor is None:
         return account.record
     logins.save(tx, login, replace(login, second_factor=None))
     if not login.two_step:
         return account.record
-    audit(tx, "user.totp_removed", "user", number, details={"username": user.username})
+    audit(tx, "user.totp_removed", "user", user_id, details={"username": user.username})
     return USERS.update(tx, account.record, {"two_step": False})
 
 

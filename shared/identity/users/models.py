@@ -17,7 +17,7 @@ MAX_ROLES = 20
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def folded_username(text: str) -> str:
+def normalize_username(text: str) -> str:
     """Return a user name in the stored form, in lower case and without surrounding spaces."""
     plain = text.strip()
     return plain.lower() if plain.isascii() else plain  # lower() maps some other letters to ASCII
@@ -29,7 +29,7 @@ def is_username(text: str) -> bool:
 
 
 def _username(text: str) -> str:
-    folded = folded_username(text)
+    folded = normalize_username(text)
     if not is_username(folded):
         raise PydanticCustomError(
             "username",

@@ -15,11 +15,11 @@ MAX_LENGTH = 256
 _MEMORY_KIB = 19_456
 _PASSES = 2
 _LANES = 1
-_FORM = f"$argon2id$v=19$m={_MEMORY_KIB},t={_PASSES},p={_LANES}$"
+_PHC_PREFIX = f"$argon2id$v=19$m={_MEMORY_KIB},t={_PASSES},p={_LANES}$"
 _SALT_BYTES = 16
 _HASH_BYTES = 32
 
-_NOBODYS = f"{_FORM}{'A' * 22}${'A' * 43}"
+_DUMMY_HASH = f"{_PHC_PREFIX}{'A' * 22}${'A' * 43}"
 """A hash with the same cost for users that do not exist; no known password has it."""
 
 _MAX_PRESENTED_LENGTH = 1_000
@@ -93,7 +93,7 @@ def verify(password: str, stored: str | None) -> bool:
 
     presented = _normalize(password[:_MAX_PRESENTED_LENGTH]).encode(errors="surrogatepass")
     try:
-        Argon2id.verify_phc_encoded(presented, stored or _NOBODYS)
+        Argon2id.verify_phc_encoded(presented, stored or _DUMMY_HASH)
     except InvalidKey:
         return False
     return stored is not None and len(password) <= _MAX_PRESENTED_LENGTH

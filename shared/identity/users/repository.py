@@ -10,14 +10,13 @@ from shared.identity.users.models import (
     StoredRole,
     User,
     UserParameters,
-    folded_username,
     is_username,
+    normalize_username,
 )
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.references import alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -110,7 +109,7 @@ class UserAccount:
     login: Login
 
 
-def find_by_name(store: Store, username: str) -> UserAccount | None:
+def find_account(store: Store, username: str) -> UserAccount | None:
     """Return the account with a user name, even if it is disabled; None if there is none.
 
     The number of calls is the same for a name that nobody has.
@@ -119,7 +118,7 @@ def find_by_name(store: Store, username: str) -> UserAccount | None:
         store: The store of the tenant.
         username: The presented user name, valid or not; case does not matter.
     """
-    name = folded_username(username)
+    name = normalize_username(username)
     alias = store.get(_username_key(name if is_username(name) else _NO_SUCH_NAME))
     return read_account(store, alias["id"] if alias else 0)
 

@@ -35,9 +35,9 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
     ]
     draft = ensure_valid(draft, found)
     password, generated = _given_or_generated(draft.password)
-    number = tx.next_id(USERS.kind)
+    user_id = tx.next_id(USERS.kind)
     user = User(
-        id=number,
+        id=user_id,
         username=draft.username,
         name=draft.name,
         email=draft.email,
@@ -48,13 +48,13 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
         updated_at=tx.now,
     )
     repository.insert_username(tx, user)
-    logins.save(tx, None, Login(number, passwords.hash_password(password)))
+    logins.save(tx, None, Login(user_id, passwords.hash_password(password)))
     _change_role_counts(tx, rules.role_count_changes((), user.roles))
-    audit(tx, "user.created", "user", number, details=_audit_details(user) | {"roles": user.roles})
-    return USERS.insert(tx, number, user), generated
+    audit(tx, "user.created", "user", user_id, details=_audit_details(user) | {"roles": user.roles})
+    return USERS.insert(tx, user_id, user), generated
 
 
-def change_user(tx: Transaction, number: int, change: Checked[UserChange]) -> Record[User]:
+def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> Record[User]:
     """Change the fields that were sent.
 
     Removing a role revokes the user's tokens; disabling the user also ends the sessions.
@@ -63,38 +63,38 @@ def change_user(tx: Transaction, number: int, change: Checked[UserChange]) -> Re
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The change is invalid, or a role does not exist.
     """
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     before = account.record.entity
     change = ensure_valid(change, _unknown_roles(tx.store, change.roles))
     sent = change.model_dump(exclude_unset=True)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
-    moved = rules.role_count_changes(before.roles, after.roles)
-    _change_role_counts(tx, moved)
+    role_changes = rules.role_count_changes(before.roles, after.roles)
+    _change_role_counts(tx, role_changes)
     disabled = before.is_active and not after.is_active
-    if disabled or -1 in moved.values():
+    if disabled or -1 in role_changes.values():
         login = account.login.end_sessions() if disabled else account.login
         revoke_user_tokens(tx, account.login, login)
     if changed := rules.field_changes(before, after):
         act = rules.audit_action(before, after)
-        audit(tx, act, "user", number, changes=changed, details=_audit_details(before))
+        audit(tx, act, "user", user_id, changes=changed, details=_audit_details(before))
     return USERS.replace(tx, account.record, after)
 
 
-def delete_user(tx: Transaction, number: int) -> Record[User]:
+def delete_user(tx: Transaction, user_id: int) -> Record[User]:
     """Delete a user: the tokens are revoked, the sessions end and the user name becomes free."""
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     user = account.record.entity
-    revocations.revoke_in(tx, f"user:{number}")
-    logins.delete(tx, number)
+    revocations.revoke_in(tx, f"user:{user_id}")
+    logins.delete(tx, user_id)
     repository.delete_username(tx, user)
     _change_role_counts(tx, rules.role_count_changes(user.roles, ()))
-    audit(tx, "user.deleted", "user", number, details=_audit_details(user))
+    audit(tx, "user.deleted", "user", user_id, details=_audit_details(user))
     USERS.remove(tx, account.record)
     return account.record
 
 
 def reset_password(
-    tx: Transaction, number: int, reset: Checked[PasswordReset]
+    tx: Transaction, user_id: int, reset: Checked[PasswordReset]
 ) -> tuple[Record[User], str | None]:
     """Set a new password; return the user and the generated password, None if `reset` has one.
 
@@ -104,24 +104,24 @@ def reset_password(
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The password is invalid or not allowed.
     """
-    account = get_account(tx, number)
+    account = get_account(tx, user_id)
     user = account.record.entity
     found = password_problems(tx.store.slug, "password", reset.password, user.username)
     password, generated = _given_or_generated(ensure_valid(reset, found).password)
     after = replace(account.login, password=passwords.hash_password(password)).end_sessions()
     revoke_user_tokens(tx, account.login, after)
-    audit(tx, "user.password_reset", "user", number, details=_audit_details(user))
+    audit(tx, "user.password_reset", "user", user_id, details=_audit_details(user))
     return account.record, generated
 
 
-def get_user(store: Store, number: int) -> Record[User]:
+def get_user(store: Store, user_id: int) -> Record[User]:
     """Read a user. Raises NotFound, or Gone if the user was deleted."""
-    return USERS.get(store, number)
+    return USERS.get(store, user_id)
 
 
-def named_user(store: Store, username: str) -> Record[User]:
+def get_user_by_name(store: Store, username: str) -> Record[User]:
     """Read the user with a user name. Raises NotFound."""
-    account = repository.find_by_name(store, username)
+    account = repository.find_account(store, username)
     if account is None:
         raise NotFound(f"The user {username}")
     return account.record

@@ -55,7 +55,7 @@ def parse_refresh_token(text: str) -> RefreshToken | None:
     return RefreshToken(match[1], match[2], int(match[3]), match[4], match[5]) if match else None
 
 
-def new_token(tenant: str, user_id: int) -> RefreshToken:
+def new_refresh_token(tenant: str, user_id: int) -> RefreshToken:
     """Return the first refresh token of a new session."""
     return RefreshToken(
         tenant=tenant,

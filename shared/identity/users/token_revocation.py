@@ -11,7 +11,7 @@ from shared.identity.auth.client_grants import (
     ensure_public_client,
     read_tenant_and_application,
 )
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
@@ -58,7 +58,7 @@ def revoke_user_token(
 
 
 def _revoke_refresh_token(
-    token: RefreshToken, application: Client | None, tenant: Tenant | None
+    token: RefreshToken, application: OAuthClient | None, tenant: Tenant | None
 ) -> None:
     if tenant is None:
         return
@@ -69,7 +69,9 @@ def _revoke_refresh_token(
         end_session(store, session)
 
 
-def _revoke_access_token(token: str, application: Client | None, origin: RequestOrigin) -> None:
+def _revoke_access_token(
+    token: str, application: OAuthClient | None, origin: RequestOrigin
+) -> None:
     try:
         holder, _ = tokens.verify(token)
     except tokens.InvalidToken:
@@ -87,7 +89,7 @@ def _revoke_access_token(token: str, application: Client | None, origin: Request
     )
 
 
-def _ensure_issued_to(client_id: str | None, application: Client | None) -> None:
+def _ensure_issued_to(client_id: str | None, application: OAuthClient | None) -> None:
     if application and application.client_id != client_id:
         raise OAuthError("unauthorized_client", "The token was issued to another client.")
 

@@ -20,18 +20,18 @@ from shared.identity.auth.client_grants import (
     ensure_public_client,
     read_tenant_and_application,
 )
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.tokens import UserClaims
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import Tenant, ensure_open
+from shared.identity.tenancy.tenant import Tenant, ensure_active
 from shared.identity.users import passwords, second_factor, sessions
 from shared.identity.users.logins import Login
-from shared.identity.users.models import folded_username
+from shared.identity.users.models import normalize_username
 from shared.identity.users.repository import (
     UserAccount,
     bind_sign_in,
-    find_by_name,
+    find_account,
     read_role_permissions,
 )
 from shared.identity.users.sessions import RefreshToken, Session
@@ -65,7 +65,7 @@ class _GrantRequest:
 
     tenant: Tenant
     store: Store
-    application: Client | None
+    application: OAuthClient | None
     """The mobile application; None without one."""
     now: float
     """Seconds since the epoch, taken before anything was read."""
@@ -116,7 +116,7 @@ def password_grant(
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     store = store_for(tenant.slug) if tenant else None
     _, account = run_both(
-        partial(attempts.begin, now), lambda: find_by_name(store, name) if store else None
+        partial(attempts.begin, now), lambda: find_account(store, name) if store else None
     )
     try:
         login = _verify_credentials(slug, account, credentials, now)
@@ -127,7 +127,7 @@ def password_grant(
         attempts.fail()
         raise _invalid_credentials()
     attempts.cancel()
-    ensure_open(tenant)
+    ensure_active(tenant)
     request = _GrantRequest(tenant, store, application, now)
     tries = 0
     while True:
@@ -135,7 +135,7 @@ def password_grant(
             return _begin_session(request, account, login)
         except StaleRead:  # the login was changed, perhaps by another sign-in with this code
             tries = store.back_off(tries)
-        account = find_by_name(store, name)
+        account = find_account(store, name)
         login = _verify_credentials(slug, account, credentials, now)
         if not account or not login:
             raise _invalid_credentials()
@@ -145,11 +145,11 @@ def _split_username(username: str, origin: RequestOrigin) -> tuple[str, str]:
     """Split a user name into name and slug; without `@`, use the tenant that owns the host."""
     name, at, slug = username.rpartition("@")
     if at:
-        return folded_username(name), slug.strip().lower()
+        return normalize_username(name), slug.strip().lower()
     owner = directory.tenant_for_host(origin.host)
     if owner is None:
         raise OAuthError("invalid_request", "username: send it as name@tenant.")
-    return folded_username(username), owner
+    return normalize_username(username), owner
 
 
 def _verify_credentials(
@@ -180,7 +180,7 @@ def _imitate_code_check(slug: str) -> None:
 
 def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -> IssuedTokens:
     """Create a session and issue its first tokens. Raises StaleRead if the login was changed."""
-    first = sessions.new_token(request.tenant.slug, login.user_id)
+    first = sessions.new_refresh_token(request.tenant.slug, login.user_id)
     code_used = login != account.login
     tx = Transaction(request.store)
     bind_sign_in(tx, account, login)
@@ -261,7 +261,7 @@ def refresh_token_grant(
     if not session.is_current(token):
         end_session(store, session, reused=True)
         raise _invalid_refresh_token()
-    ensure_open(tenant)
+    ensure_active(tenant)
     try:
         return _rotate_token(request, session, token, account)
     except _TokenReused as error:

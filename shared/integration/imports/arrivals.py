@@ -8,7 +8,7 @@ SLUG/rejected/KIND/NAME, and NAME.reason.txt   what cannot be taken, and why
 from dataclasses import dataclass
 from typing import get_args
 
-from shared.identity.tenancy.tenant import ensure_open, has_module
+from shared.identity.tenancy.tenant import ensure_active, has_module
 from shared.integration.imports.accepting import ensure_readable, file_name
 from shared.integration.imports.applying import fail
 from shared.integration.imports.columns import ImportKind
@@ -121,7 +121,7 @@ def _reason_against(space: Workspace, arrival: Arrival, kind: str) -> str | None
 def _refusal(space: Workspace) -> str | None:
     """Return why nothing of the tenant is imported; None when it is served."""
     try:
-        ensure_open(space.tenant)
+        ensure_active(space.tenant)
     except ServiceError as error:
         return error.message
     return None if has_module(space.tenant, "bulk_import") else "Bulk import is inactive."

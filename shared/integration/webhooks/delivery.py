@@ -13,7 +13,7 @@ from typing import Literal
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import Tenant, gets_webhooks
+from shared.identity.tenancy.tenant import Tenant, receives_webhooks
 from shared.integration.webhooks import repository, rules
 from shared.integration.webhooks.http_client import AttemptResult, post_event
 from shared.integration.webhooks.models import EndpointHealth, StoredDelivery, StoredWebhook
@@ -70,7 +70,9 @@ def deliver(task: DeliveryTask, deadline: Deadline, *, received_before: bool) ->
     if task.seconds_left:
         task.send()
         return "not_due"
-    tenant = directory.tenant_if(task.tenant, gets_webhooks) or directory.tenant(task.tenant)
+    tenant = directory.tenant_matching(task.tenant, receives_webhooks) or directory.tenant(
+        task.tenant
+    )
     if tenant is None:
         return "dropped"
     store = store_for(task.tenant, deadline)
@@ -134,7 +136,7 @@ def _open_delivery(task: DeliveryTask, state: _State) -> StoredDelivery | None:
 
 
 def _cancellation_reason(tenant: Tenant, state: _State, delivery: StoredDelivery) -> str | None:
-    if not gets_webhooks(tenant):
+    if not receives_webhooks(tenant):
         return "the account or its plan does not allow webhooks"
     return rules.cancellation_reason(state.record.entity, delivery)
 

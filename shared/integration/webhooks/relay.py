@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import gets_webhooks
+from shared.identity.tenancy.tenant import receives_webhooks
 from shared.integration.webhooks.repository import SubscriptionRegister, read_register
 from shared.integration.webhooks.tasks import DeliveryTask
 from shared.kernel.aws import client
@@ -72,7 +72,7 @@ class Relay:
         One read serves all entries, because they were committed before it.
         """
         if tenant not in self._registers:
-            allowed = directory.tenant_if(tenant, gets_webhooks) is not None
+            allowed = directory.tenant_matching(tenant, receives_webhooks) is not None
             register = read_register(store_for(tenant)) if allowed else SubscriptionRegister()
             self._registers[tenant] = register
         return self._registers[tenant]

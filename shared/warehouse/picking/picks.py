@@ -10,13 +10,13 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import PickPart
 from shared.warehouse.picking.service import finalize, get_exit_picking, record_exit_progress
-from shared.warehouse.stock.ledger import Ledger, place_of
+from shared.warehouse.stock.ledger import Ledger, row_at
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import ensure_status
@@ -43,7 +43,9 @@ def pick(
         # Read at the same time for `record_exit_progress`, which then finds it in the cache.
         lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
     )
-    record_exit_progress(tx, picking, {number: Progress(done=one) for number, one in done.items()})
+    record_exit_progress(
+        tx, picking, {number: DocumentProgress(done=one) for number, one in done.items()}
+    )
     return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
 
 
@@ -98,7 +100,7 @@ def _pick(
         _ensure_pickable(tx, picking, draft)
     done: dict[int, dict[int, Decimal]] = {}
     moved = [(part, _stage_goods(ledger, source, part)) for part in found]
-    ledger.stage()
+    ledger.post()
     for part, staged in moved:
         picking = rules.picked(picking, part, _stored_pick(ledger, part, staged))
         line = picking.lines[part.line]
@@ -119,7 +121,7 @@ class _Source:
     batch: str | None
 
     def at(self, status: str, serial: str | None) -> StockRow:
-        return place_of(
+        return row_at(
             product_id=self.product_id,
             warehouse_id=self.warehouse_id,
             position_id=self.position_id,
@@ -148,11 +150,13 @@ def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
     if part.exact:
         row = allocated
     else:
-        ledger.book.release(allocated, part.qty)
+        ledger.changes.release(allocated, part.qty)
         row = _free_row(ledger, source, part)
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
-        came = ledger.book.move("pick", part.qty, source=row, target=staged, promised=part.exact)
+        came = ledger.changes.move(
+            "pick", part.qty, source=row, target=staged, allocated=part.exact
+        )
     except StockRefused as refused:
         message = f"The goods cannot be picked: {refused.message}."
         raise Conflict(message) from refused
@@ -160,7 +164,7 @@ def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
 
 
 def _free_row(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
-    row = ledger.book.at(source.at("available", part.serial))
+    row = ledger.changes.find(source.at("available", part.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
     )  # fmt: skip
@@ -197,7 +201,7 @@ def _ensure_pickable(tx: Transaction, picking: StoredPicking, draft: PickDraft) 
 
 def _stored_pick(ledger: Ledger, part: PickPart, staged: StockRow) -> Pick:
     return Pick(
-        staged_id=ledger.number_of(staged),
+        staged_id=ledger.row_id(staged),
         position_id=staged.position_id or 0,
         bin_code=staged.bin_code or "",
         batch_num=staged.batch_num,

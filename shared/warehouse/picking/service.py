@@ -14,7 +14,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking import repository, rules, views
 from shared.warehouse.picking.allocation import (
@@ -40,7 +40,7 @@ _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
 
 def record_exit_progress(
-    tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]
+    tx: Transaction, picking: StoredPicking, progress: Mapping[int, DocumentProgress]
 ) -> None:
     """Stage the progress of a picking on its exit documents, by document id."""
     del picking
@@ -192,7 +192,9 @@ def insert_picking(
     """
     if allocate:
         picking = allocate_lines(tx, picking, whole=whole)
-    record_progress(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
+    record_progress(
+        tx, picking, {one.id: DocumentProgress(begins=picking.id) for one in picking.documents}
+    )
     record = PICKINGS.insert(tx, picking.id, picking)
     raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
     return record

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
@@ -37,7 +37,7 @@ def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
     if product:
-        claim = Claim(
+        claim = GoodsLine(
             "",
             draft.item_code,
             draft.qty,

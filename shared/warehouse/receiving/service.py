@@ -17,7 +17,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
@@ -28,7 +28,7 @@ from shared.warehouse.receiving.models import (
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
@@ -66,7 +66,7 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
         created_at=tx.now,
         updated_at=tx.now,
     )
-    documents.advance_document(tx, "entry", document, Progress(begins=number))
+    documents.advance_document(tx, "entry", document, DocumentProgress(begins=number))
     record = RECEIPTS.insert(tx, number, receipt)
     raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
@@ -98,7 +98,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
     goods = bool(rules.lines_in_stock(record.entity))
-    ended = Progress(finishes=number) if goods else Progress(ends=number)
+    ended = DocumentProgress(finishes=number) if goods else DocumentProgress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
     after = update_receipt(tx, record, record.entity, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
@@ -176,7 +176,7 @@ def receive_line(
     targets = line.targets()
     refused = problems or isinstance(draft, InvalidBody)
     ledger.load(targets=targets, movements=0 if refused else len(targets))
-    there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
+    there = {at: row for at, target in enumerate(targets) if (row := ledger.changes.find(target))}
     problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there))
     draft = ensure_valid(draft, problems)
     rules.ensure_within_tolerance(
@@ -186,11 +186,11 @@ def receive_line(
         approved=bool(draft.approve) and _may_approve(tx),
     )
     for target in targets:
-        ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
-    ledger.stage()
+        ledger.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    ledger.post()
     parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
-    documents.advance_document(tx, "entry", document, Progress(done=parts))
-    stored = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
+    documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
+    stored = _line(draft, targets, [ledger.row_id(target) for target in targets], parts)
     return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored])
 
 
@@ -258,7 +258,7 @@ class _LineContext:
             return []
         serials: Sequence[str | None] = draft.serials or [None]
         return [
-            blank_row(
+            empty_row(
                 self.product,
                 self.warehouse,
                 self.position,

@@ -7,7 +7,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
@@ -57,7 +57,7 @@ def _undo(
         if is_first and not is_last:
             _ensure_can_leave(tx, receipt, lines)
         is_first = False
-        progress = Progress(
+        progress = DocumentProgress(
             done=rules.undone_quantities(receipt, undone), ends=number if is_last else None
         )
         documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
@@ -82,7 +82,7 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
     )
     ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
     undone = ledger.book_while_room(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
-    ledger.stage()
+    ledger.post()
     return undone
 
 
@@ -113,7 +113,7 @@ def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
         raise Conflict(message)
     qty = line.qty / len(line.stock_ids)
     try:
-        ledger.book.move("receipt_undone", qty, source=row)
+        ledger.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
         message = f"The received goods are no longer free: {refused.message}."
         raise Conflict(message) from refused

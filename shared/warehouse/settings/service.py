@@ -7,15 +7,15 @@ from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.settings.tenant_settings import (
     SettingsSnapshot,
-    configure,
-    read_configuration,
+    read_settings,
+    update_settings,
 )
 from shared.warehouse.warehouses import service as warehouses
 
 
 def get_settings(store: Store) -> SettingsSnapshot:
     """Read the current settings of the tenant, without the cache of tenants."""
-    return read_configuration(store)
+    return read_settings(store)
 
 
 def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot:
@@ -25,10 +25,10 @@ def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot
         NotFound: The tenant does not exist.
         RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
     """
-    tenant = read_configuration(tx.store).tenant
+    tenant = read_settings(tx.store).tenant
     requested = rules.requested_settings(tenant, change)
     if rules.enables_module(tenant, requested, "transfer_orders"):
         problems = list(rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store))))
         if problems:
             raise RuleBlocked(problems)
-    return configure(tx, requested)
+    return update_settings(tx, requested)

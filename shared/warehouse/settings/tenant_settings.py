@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from shared.identity.audit import service as audit
-from shared.identity.tenancy.directory import read, tenant_key, tenant_of
-from shared.identity.tenancy.rules import check_configuration
+from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
+from shared.identity.tenancy.rules import check_settings
 from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
 from shared.kernel.clock import Instant
 from shared.kernel.config import config
@@ -33,11 +33,11 @@ class SettingsSnapshot:
     """Time of the last change; None before the first."""
 
 
-def read_configuration(store: Store) -> SettingsSnapshot:
+def read_settings(store: Store) -> SettingsSnapshot:
     """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
     key = tenant_key(store.slug)
-    item = store.get_cached((config().control_table, key), lambda: read(key))
-    tenant = tenant_of(item) if item else None
+    item = store.get_cached((config().control_table, key), lambda: read_item(key))
+    tenant = existing_tenant(item) if item else None
     if item is None or tenant is None:
         raise NotFound(f"The tenant {store.slug}")
     version = int(item.get("settings_version", {"N": "0"})["N"])
@@ -45,7 +45,7 @@ def read_configuration(store: Store) -> SettingsSnapshot:
     return SettingsSnapshot(tenant, version, updated_at)
 
 
-def configure(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
+def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
     """Change settings of the tenant. Handlers apply them within 10 s.
 
     If all values are as before, nothing is written.
@@ -60,8 +60,8 @@ def configure(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot
         NotFound: The tenant does not exist.
     """
     values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
-    check_configuration(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
-    seen = read_configuration(tx.store)
+    check_settings(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
+    seen = read_settings(tx.store)
     before = seen.tenant
     after = replace(
         before,

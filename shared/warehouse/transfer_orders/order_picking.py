@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from shared.identity.tenancy.tenant import Substitution
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.warehouse.documents.models import Progress
+from shared.warehouse import references
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_rest
@@ -88,7 +88,7 @@ def create_picking_for(
 
 
 def _record_nothing(
-    _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, Progress]
+    _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, DocumentProgress]
 ) -> None:
     """Stage nothing: the caller stages the order itself, with the progress of its picking."""
 
@@ -137,7 +137,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     changed: list[Record[StoredTransferOrder]] = []
 
     def record_progress(
-        own: Transaction, after: StoredPicking, progress: Mapping[int, Progress]
+        own: Transaction, after: StoredPicking, progress: Mapping[int, DocumentProgress]
     ) -> None:
         for one in progress.values():
             before = TRANSFER_ORDERS.get(own.store, number)

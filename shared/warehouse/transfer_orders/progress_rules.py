@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.transfer_orders.models import (
@@ -194,7 +194,7 @@ def _goods_problems(
     if not sent:
         yield Problem(f"{path}.item_code", f"{code} was not dispatched with TO-{order.id}")
         return
-    claim = Claim(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
     yield from examine_goods(claim, known.products[code])
 
 

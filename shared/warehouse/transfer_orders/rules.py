@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
     OrderSource,
@@ -46,10 +46,10 @@ def examine(
     return Findings([*invalid, *found.invalid], found.blocked)
 
 
-def _claim(path: str, line: Checked[TransferLineDraft]) -> Claim:
+def _claim(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
-    return Claim(path, line.item_code, line.qty, batches, serials)
+    return GoodsLine(path, line.item_code, line.qty, batches, serials)
 
 
 def lines_of(

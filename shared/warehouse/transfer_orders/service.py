@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -14,6 +13,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.picking.allocation import allocate_rest

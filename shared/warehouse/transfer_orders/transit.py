@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
@@ -12,11 +11,12 @@ from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
-from shared.warehouse.stock.ledger import Ledger, blank_row, place_of, read_ahead
+from shared.warehouse.stock.ledger import Ledger, empty_row, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause, MovementType, StockRefused, StockRow
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
@@ -105,10 +105,12 @@ def _dispatch(
         pick = one[2]
         row = ledger.row(pick.staged_id)
         target = row.model_copy(update=in_transit)
-        ledger.book.move("transfer_dispatch", pick.qty, source=row, target=target, promised=True)
+        ledger.changes.move(
+            "transfer_dispatch", pick.qty, source=row, target=target, allocated=True
+        )
 
     dispatched = ledger.book_while_room(ahead, book)
-    ledger.stage()
+    ledger.post()
     mark_dispatched(tx, picking, [pick for _, _, pick in dispatched])
     return dispatched
 
@@ -121,7 +123,7 @@ def _in_transit(
     order: StoredTransferOrder, product_id: int, batch: str | None, serial: str | None
 ) -> StockRow:
     """Return the key fields of the stock row of goods in transit to the destination."""
-    return place_of(
+    return row_at(
         product_id=product_id,
         warehouse_id=order.destination.id or 0,
         position_id=None,
@@ -220,7 +222,7 @@ def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination an
         serials: Sequence[str | None] = line.serials or [None]
         for serial in serials:
             source = _in_transit(order, product.id, line.batch, serial)
-            target = blank_row(
+            target = empty_row(
                 product,
                 warehouse,
                 known.positions[line.bin_code],
@@ -234,7 +236,7 @@ def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination an
     ledger.load(targets=places, movements=len(moves))
     for source, target, qty in moves:
         _leave_transit(ledger, "transfer_receipt", qty, source, target)
-    ledger.stage()
+    ledger.post()
 
 
 def _leave_transit(
@@ -245,9 +247,9 @@ def _leave_transit(
     target: StockRow | None = None,
 ) -> None:
     """Book that goods of an order are no longer in transit."""
-    row = ledger.book.at(source) or source
+    row = ledger.changes.find(source) or source
     try:
-        ledger.book.move(kind, qty, source=row, target=target)
+        ledger.changes.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
         # The order says they are in transit: another request received them after it was read.
         raise StaleRead from refused
@@ -312,5 +314,5 @@ def _write_off(
     lost = ledger.book_while_room(
         ahead, lambda one: _leave_transit(ledger, "transfer_loss", one[2].qty, place(one))
     )
-    ledger.stage()
+    ledger.post()
     return lost

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers.models import (
     StoredTransfer,
@@ -72,7 +72,7 @@ def _goods_problems(
         return
     if not product.in_stock:
         yield Problem(field, f"product {code} is not kept in stock")
-    claim = Claim(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
     yield from examine_goods(claim, product)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -14,8 +13,9 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import NONE, MovementCause, StockRow
 from shared.warehouse.transfers import repository, rules, views
 from shared.warehouse.transfers.models import (
@@ -34,7 +34,7 @@ _ONE = Decimal(1)
 
 type _Line = Checked[TransferMove] | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]
-"""Source row, target row and quantity of a movement; the rows are made by `blank_row`."""
+"""Source row, target row and quantity of a movement; the rows are made by `empty_row`."""
 
 
 def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[StoredTransfer]:
@@ -194,11 +194,11 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) 
         row = _row_at(ledger, source)
         free = row.qty - row.allocated if row else NONE
         if row and qty <= free:
-            ledger.book.move("transfer", qty, source=row, target=target)
+            ledger.changes.move("transfer", qty, source=row, target=target)
         else:
             refusals.append(f"line {at}: {_shortage(source, qty, free)}")
     if not refusals:
-        ledger.stage()
+        ledger.post()
     return refusals
 
 
@@ -206,7 +206,7 @@ def _moves(
     tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: TransferMasterData
 ) -> Iterator[_Move]:
     def place(whs_code: str | None, bin_code: str | None, serial: str | None) -> StockRow:
-        return blank_row(
+        return empty_row(
             known.products[line.item_code],
             known.warehouses[whs_code or ""],
             known.positions[whs_code or "", bin_code or ""],
@@ -225,7 +225,7 @@ def _moves(
 
 def _row_at(ledger: Ledger, source: StockRow) -> StockRow | None:
     """Return the row of the goods at their source; None when a serial is somewhere else."""
-    row = ledger.book.at(source)
+    row = ledger.changes.find(source)
     if row is None:
         return None
     facts = ("warehouse_id", "position_id", "batch_num", "inventory_status")

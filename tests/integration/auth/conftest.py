@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import pytest
 
 from operations.provisioning import Credentials, create_client, create_tenant, share_address
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 
@@ -14,8 +14,8 @@ def deployed_with_tenants() -> Iterator[Wire]:
     with deployed() as aws_faults:
         share_address(ADDRESS)
         for slug in ("acme", "beta"):
-            create_tenant(TenantSettings(slug, plan="enterprise", base_url=ADDRESS))
-        create_tenant(TenantSettings("gamma", plan="enterprise", host="wms.gamma.test"))
+            create_tenant(NewTenant(slug, plan="enterprise", base_url=ADDRESS))
+        create_tenant(NewTenant("gamma", plan="enterprise", host="wms.gamma.test"))
         yield aws_faults
 
 

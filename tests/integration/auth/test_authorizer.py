@@ -20,7 +20,7 @@ def authorize(token: str, host: str = "api.stowage.test") -> dict[str, Any]:
 
 
 def issue_token(client: Credentials, slug: str = "acme") -> str:
-    return tokens.issue(show_tenant(slug), client.client_id, frozenset(SCOPES))
+    return tokens.issue_to_client(show_tenant(slug), client.client_id, frozenset(SCOPES))
 
 
 def test_context_describes_the_caller(acme: Credentials) -> None:

@@ -11,7 +11,13 @@ from operations import signing_keys
 from operations.provisioning import Credentials
 from operations.signing_keys import KnownKey, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
-from shared.identity.auth.key_ring import UNKNOWN_KEY_REREAD, Key, KeyRing, Keys, key_ring
+from shared.identity.auth.key_ring import (
+    UNKNOWN_KEY_REREAD,
+    KeyRing,
+    SigningKey,
+    SigningKeys,
+    key_ring,
+)
 from shared.identity.auth.tokens import LIFETIME
 from shared.kernel.aws import client
 from shared.kernel.config import config
@@ -244,7 +250,7 @@ def test_waiting_key_signs_at_once_when_the_others_are_retired(acme: Credentials
 # Interruptions and concurrency
 
 
-def in_use() -> list[Key]:
+def in_use() -> list[SigningKey]:
     return [known.key for known in list_keys() if known.state != "retired"]
 
 
@@ -355,5 +361,5 @@ def test_two_concurrent_rotations_add_one_key(
 def test_latest_started_key_in_use_signs(
     keys: list[tuple[str, int, int | None]], now: int, signer: str
 ) -> None:
-    ring = Keys(tuple(Key(*key) for key in keys))
-    assert ring.signer(now).kms_key == signer
+    ring = SigningKeys(tuple(SigningKey(*key) for key in keys))
+    assert ring.signing_key(now).kms_key == signer

@@ -295,7 +295,7 @@ def test_client_of_an_inactive_tenant_gets_no_token(
     state: Any, status: int, code: str, acme: Credentials
 ) -> None:
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
-    directory.forget()
+    directory.clear()
     got, headers, answer = request_token(client_credentials_form(acme))
     assert got == status
     assert answer["error"]["code"] == code

@@ -13,7 +13,7 @@ from shared.identity.auth import tokens
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import Directory, read, tenant_key
+from shared.identity.tenancy.directory import TenantDirectory, read_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel import aws
 from shared.kernel.caller import Caller
@@ -45,7 +45,7 @@ def revoke(client: Credentials, token: str) -> tuple[int, Any]:
 
 
 def revocation_entries(slug: str = "acme") -> dict[str, int]:
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     assert item
     return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
@@ -55,7 +55,7 @@ class ExampleHandler:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.directory = Directory(clock=lambda: self.now)
+        self.directory = TenantDirectory(clock=lambda: self.now)
 
     def accept(self, caller: Caller) -> None:
         tenant = self.directory.tenant(caller.tenant)
@@ -153,14 +153,14 @@ def test_one_entry_replaces_all_entries_at_the_hard_limit(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(revocations, "HARD_LIMIT", 4)
-    before = tokens.issue(show_tenant("acme"), "somebody", SCOPE)
+    before = tokens.issue_to_client(show_tenant("acme"), "somebody", SCOPE)
     store = store_for("acme")
     for number in range(5):
         run_transaction(store, partial(_revoke_user, number))
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), tokens.verify(before)[0])
-    later = tokens.issue(
+    later = tokens.issue_to_client(
         show_tenant("acme"),
         "somebody",
         SCOPE,
@@ -191,7 +191,10 @@ def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> 
 
 
 def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) -> None:
-    store, before = store_for("acme"), tokens.issue(show_tenant("acme"), acme.client_id, SCOPE)
+    store, before = (
+        store_for("acme"),
+        tokens.issue_to_client(show_tenant("acme"), acme.client_id, SCOPE),
+    )
 
     def change(tx: Transaction) -> int:
         revocations.revoke_in(
@@ -201,12 +204,12 @@ def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) ->
 
     first = run_transaction(store, change)
     assert set(revocation_entries()) == {f"client:{acme.client_id}", "role:7"}
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item
     assert item["clients"] == {"N": "0"}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), caller_of(before))
-    after = tokens.issue(show_tenant("acme"), acme.client_id, SCOPE, now=first)
+    after = tokens.issue_to_client(show_tenant("acme"), acme.client_id, SCOPE, now=first)
     ensure_not_revoked(show_tenant("acme"), caller_of(after))
 
 
@@ -271,6 +274,6 @@ def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
     assert known.secret_hashes == ()
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), caller_of(token))
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item
     assert item["clients"] == {"N": "0"}

@@ -22,7 +22,7 @@ def stowage(aws_faults: Wire) -> Run:
     """Run the command line against a deployed stack."""
     assert aws_faults
     deploy_stack()
-    directory.forget()
+    directory.clear()
     return run
 
 

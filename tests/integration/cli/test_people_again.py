@@ -7,7 +7,7 @@ import pytest
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.integration.cli.test_cli import deploy_stack
 from tests.integration.cli.test_users import as_json, refused, run
-from tests.integration.users.user_requests import at_the_last_moment
+from tests.integration.users.user_requests import before_next_commit
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"
@@ -112,7 +112,7 @@ def test_somebody_else_may_delete_the_user_first(aws_faults: AwsFaults) -> None:
     def fire() -> None:
         assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
 
-    with at_the_last_moment(aws_faults, fire):
+    with before_next_commit(aws_faults, fire):
         assert as_json("user", "delete", "acme", "ana.ruiz", "--yes")["state"] == "deleted"
     deleted = as_json("audit", "acme", "--action", "user.deleted")
     assert len(deleted) == 1

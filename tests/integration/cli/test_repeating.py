@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.directory import scan
+from shared.identity.tenancy.directory import scan_items
 from tests.integration.cli.test_leaving import as_json, run
 from tests.integration.leaving.company import CERTIFICATE, Company
 from tests.stack import Stack
@@ -45,5 +45,5 @@ def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
 
 def _stored(stack: Stack) -> tuple[Any, Any]:
     """All that is stored of the tenant and about tenants."""
-    control = sorted(scan(""), key=lambda item: str(item["pk"]["S"]))
+    control = sorted(scan_items(""), key=lambda item: str(item["pk"]["S"]))
     return stack.items(), control

@@ -13,8 +13,12 @@ from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.gateway import Erp
 from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.user_grants.oauth_requests import enrol, hire, is_good
-from tests.integration.users.user_requests import log_of
+from tests.integration.user_grants.oauth_requests import (
+    create_example_user,
+    enable_two_step,
+    is_accepted,
+)
+from tests.integration.users.user_requests import audit_entries
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"
@@ -127,22 +131,22 @@ def test_roles_are_given_by_name_and_all_at_once() -> None:
 
 
 def test_a_user_is_disabled_and_enabled() -> None:
-    anna = hire()
+    anna = create_example_user()
     token = anna.sign_in().access_token
     for _ in range(2):
         assert as_json("user", "disable", "acme", "anna")["is_active"] is False
-    assert not is_good(token)
+    assert not is_accepted(token)
     for _ in range(2):
         assert as_json("user", "enable", "acme", "anna")["is_active"] is True
     assert anna.sign_in().status == 200
 
 
 def test_a_lost_telephone_is_no_longer_asked_for() -> None:
-    anna = hire()
-    enrol(anna)
+    anna = create_example_user()
+    enable_two_step(anna)
     for _ in range(2):
         assert as_json("user", "remove-second-factor", "acme", "anna")["two_step"] is False
-    assert is_good(anna.sign_in().access_token)
+    assert is_accepted(anna.sign_in().access_token)
 
 
 def test_a_user_is_deleted_after_a_question() -> None:
@@ -196,7 +200,7 @@ def test_a_company_that_is_not_served_can_still_be_helped(stack: Stack, erp: Erp
     assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
     set_state("acme", "active")
 
-    entries = log_of(erp, target_type="user")
+    entries = audit_entries(erp, target_type="user")
     assert [entry["action"] for entry in entries] == ["user.created", "user.disabled"]
     assert {entry["actor"]["type"] for entry in entries} == {"operator"}
     assert stack.tenant().state == "active"

@@ -7,7 +7,7 @@ from moto.apigateway.models import apigateway_backends
 
 from operations import provisioning
 from operations.domains import Domain, add_domain, list_domains, remove_domain
-from shared.identity.tenancy.directory import directory, host_key, read
+from shared.identity.tenancy.directory import directory, host_key, read_item
 from shared.kernel import aws
 from shared.kernel.errors import Conflict, NotFound, ValidationFailed
 from tests.faults import (
@@ -53,7 +53,7 @@ def domains() -> dict[str, Any]:
 
 def assert_served(api: str) -> None:
     """The host leads to the API, belongs to acme and is its address."""
-    directory.forget()
+    directory.clear()
     assert domains() == {HOST: {"api": (api, "api")}}
     assert directory.tenant_for_host(HOST) == "acme"
     assert provisioning.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
@@ -266,7 +266,7 @@ def test_a_certificate_that_cannot_be_is_refused(api: str, arn: str, message: st
 def test_a_tenant_that_is_not_there_gets_no_domain(api: str) -> None:
     with pytest.raises(NotFound):
         add(api, "nobody")
-    assert read(host_key(HOST)) is None
+    assert read_item(host_key(HOST)) is None
 
 
 # Removing

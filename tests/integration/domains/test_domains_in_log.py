@@ -44,7 +44,7 @@ def told() -> list[dict[str, Any]]:
     """What acme's log tells of hosts, the oldest first."""
     store = access.operators_store("acme")
     page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
-    entries = [views.entry(record) for record in page.records]
+    entries = [views.audit_entry(record) for record in page.records]
     assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
     return [
         entry.details

@@ -23,7 +23,7 @@ def at(stack: Stack) -> At:
     """The API at a host; acme and beta each have one of their own, base path included."""
     provisioning.set_address("acme", host=ACME_HOST)
     provisioning.set_address("beta", host=BETA_HOST)
-    directory.forget()
+    directory.clear()
 
     def gateway(host: str) -> Gateway:
         return Gateway(stack.template, host, "" if host == HOST else "/api")
@@ -97,7 +97,7 @@ def test_a_token_of_the_address_before_ends(stack: Stack) -> None:
     before = stack.token("acme")
     assert Erp(stack.gateway, before).get("/products").status == 200
     provisioning.set_address("acme", host=ACME_HOST)
-    directory.forget()
+    directory.clear()
     assert Erp(stack.gateway, before).get("/products").status == 401
     assert Erp(stack.gateway, stack.token("acme")).get("/products").status == 200
 

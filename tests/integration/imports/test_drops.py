@@ -121,7 +121,7 @@ def test_a_file_that_is_too_large_is_moved(desk: ImportDesk) -> None:
 def test_files_of_who_is_not_served_are_moved(state: Any, reason: str, desk: ImportDesk) -> None:
     moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
     provisioning.set_state(desk.slug, state, moved_to=moved_to)
-    directory.forget()
+    directory.clear()
     files = drop(desk, "products/goods.csv")
     told = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
@@ -130,7 +130,7 @@ def test_files_of_who_is_not_served_are_moved(state: Any, reason: str, desk: Imp
 
 def test_files_are_moved_while_the_module_is_off(desk: ImportDesk) -> None:
     provisioning.set_modules(desk.slug, MODULES - {"bulk_import"})
-    directory.forget()
+    directory.clear()
     files = drop(desk, "products/goods.csv")
     told = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
@@ -140,11 +140,11 @@ def test_files_are_moved_while_the_module_is_off(desk: ImportDesk) -> None:
 def test_an_announced_file_of_who_is_not_served_fails(desk: ImportDesk) -> None:
     answer = desk.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
     provisioning.set_state(desk.slug, "suspended")
-    directory.forget()
+    directory.clear()
     desk.put(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     desk.drain()
     provisioning.set_state(desk.slug, "active")
-    directory.forget()
+    directory.clear()
     [one] = imports(desk)
     assert one["status"] == "failed"
     assert "suspended" in one["structure_errors"][0]

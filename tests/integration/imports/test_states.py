@@ -145,7 +145,7 @@ def test_a_neighbours_import_is_not_found(desk: ImportDesk, beta: Erp) -> None:
 def test_while_the_module_is_off(desk: ImportDesk) -> None:
     number = upload(desk)
     provisioning.set_modules(desk.slug, MODULES - {"bulk_import"})
-    directory.forget()
+    directory.clear()
     assert refusals(desk.erp, number) == {(404, "bulk_import_disabled")}
 
 

@@ -113,7 +113,7 @@ def test_the_plan_limits_the_rows(desk: ImportDesk, monkeypatch: pytest.MonkeyPa
         Plan(frozenset({"api.public.enabled"}), limits, "professional"),
     )
     provisioning.set_plan(desk.slug, "essentials")
-    directory.forget()
+    directory.clear()
     header, *rows = [["item_code", "name"], *([f"P-{n}", "Good"] for n in range(4))]
     blank: list[str] = []
     for write, name in ((as_csv, "rows.csv"), (as_xlsx, "rows.xlsx")):

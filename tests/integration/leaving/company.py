@@ -9,7 +9,7 @@ from moto.s3.models import s3_backends
 from operations import provisioning
 from operations.api_clients import create_client, revoke_client
 from operations.domains import add_domain
-from shared.identity.tenancy.directory import directory, holder_of, host_key, scan, tenant_key
+from shared.identity.tenancy.directory import directory, host_key, owner_of, scan_items, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp
@@ -70,7 +70,7 @@ class Company:
     def cancel(self) -> None:
         """Cancel acme; doors know at once."""
         provisioning.set_state("acme", "cancelled")
-        directory.forget()
+        directory.clear()
 
     # What is left
 
@@ -78,7 +78,9 @@ class Company:
         """What there still is of acme, by where it is; nothing when it was deleted whole."""
         tables = aws.client("dynamodb").list_tables()["TableNames"]
         names = [
-            item["pk"]["S"] for item in scan("") if "tenant" in item and holder_of(item) == "acme"
+            item["pk"]["S"]
+            for item in scan_items("")
+            if "tenant" in item and owner_of(item) == "acme"
         ]
         found = {
             "table": [name for name in tables if name == config().tenant_table("acme")],
@@ -100,7 +102,9 @@ class Company:
 
     def gravestone(self) -> dict[str, Any] | None:
         """What the control table has under acme's name."""
-        items = [item for item in scan(tenant_key("acme")) if item["pk"]["S"] == "TENANT#acme"]
+        items = [
+            item for item in scan_items(tenant_key("acme")) if item["pk"]["S"] == "TENANT#acme"
+        ]
         return dict(items[0]) if items else None
 
 

@@ -8,8 +8,8 @@ from functions.event_relay import app as relay
 from operations import provisioning, tenant_overview
 from operations.deletion import QUIET, delete_tenant, what_goes
 from operations.domains import add_domain
-from shared.identity.tenancy.directory import FRESH, directory
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.directory import CACHE_SECONDS, directory
+from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
@@ -34,7 +34,7 @@ def assert_deleted(company: Company) -> None:
     assert stone is not None
     assert set(stone) == {"pk", "state", "deleted_at"}
     assert stone["state"] == {"S": "deleted"}
-    directory.forget()
+    directory.clear()
     assert company.stack.erp("beta").get("/products").json()["meta"]["total"] == 1
     assert company.files("beta")
     assert company.files("acme2")
@@ -61,7 +61,7 @@ def test_it_waits_until_those_who_knew_the_tenant_have_ended(
         function.get("Timeout", 29)
         for function in company.stack.template.resources("AWS::Serverless::Function").values()
     ]
-    assert max(timeouts) + FRESH < QUIET
+    assert max(timeouts) + CACHE_SECONDS < QUIET
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
@@ -74,7 +74,7 @@ def test_a_deletion_that_died_is_finished_by_the_next_run(
         as_it_was()
         company.leave_files()
         company.open_domain()
-        directory.forget()
+        directory.clear()
         with aws_faults.faulty(fault(call)), pytest.raises(Killed):
             delete_tenant("acme")
         assert tenant_overview.show("acme").state in {"cancelled", "deleting", "deleted"}
@@ -185,7 +185,7 @@ def test_the_name_is_never_given_again(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
     with pytest.raises(Conflict, match="belonged to a tenant that was deleted"):
-        provisioning.create_tenant(TenantSettings("acme", base_url=ADDRESS))
+        provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
     assert_deleted(company)
 
 
@@ -244,10 +244,10 @@ def test_its_tokens_are_refused_from_the_first_step_on(
     assert erp.get("/products").code == "tenant_cancelled"
     with aws_faults.faulty(kill_after(0)), pytest.raises(Killed):
         delete_tenant("acme")
-    directory.forget()
+    directory.clear()
     assert erp.get("/products").status == 401
     delete_tenant("acme")
-    directory.forget()
+    directory.clear()
     assert erp.get("/products").status == 401
     assert erp.post("/products", {"item_code": "P-2", "name": "Late"}).status == 401
 
@@ -259,14 +259,14 @@ def test_a_request_that_finds_the_table_gone_is_told_to_come_back(
     """It has passed the checks with what it knew of the tenant."""
     erp = company.stack.erp()
     assert erp.get("/products").status == 200
-    remembered = directory._kept["TENANT#acme"]
+    remembered = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._kept["TENANT#acme"] = remembered
+    directory._cache["TENANT#acme"] = remembered
     body = {"item_code": "P-2", "name": "Late"} if method == "POST" else None
     answer = erp.send(method, "/products", body, key="late" if body else None)
     assert (answer.status, answer.code) == (503, "service_unavailable")
-    directory.forget()
+    directory.clear()
     assert erp.send(method, "/products", body).status == 401
     assert_deleted(company)
 
@@ -276,7 +276,7 @@ def test_events_on_their_way_are_dropped(company: Company) -> None:
     record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": event}}
     company.cancel()
     delete_tenant("acme")
-    directory.forget()
+    directory.clear()
 
     class Context:
         aws_request_id = "r"

@@ -31,10 +31,10 @@ def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webh
 
 def _delete_behind_its_back(company: Company) -> None:
     """Delete acme, while this environment still believes that it is served."""
-    remembered = directory._kept["TENANT#acme"]
+    remembered = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._kept["TENANT#acme"] = remembered
+    directory._cache["TENANT#acme"] = remembered
 
 
 def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
@@ -44,7 +44,7 @@ def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
     assert company.stack.erp().get("/products").status == 200
     _delete_behind_its_back(company)
     assert desk.work(*bodies) == bodies
-    directory.forget()
+    directory.clear()
     assert desk.work(*bodies) == []
     assert desk.work(json.dumps({"tenant": "acme", "import": 1})) == []
     assert company.left() == {}
@@ -59,7 +59,7 @@ def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookS
     relay = gateway._function(RELAY)
     numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
     assert failed_items(relay(batch, LambdaContext())) == numbers
-    directory.forget()
+    directory.clear()
     assert failed_items(relay(batch, LambdaContext())) == []
     assert webhooks.messages() == []
     assert company.left() == {}
@@ -73,7 +73,7 @@ def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: Webhoo
     assert messages
     _delete_behind_its_back(company)
     assert len(webhooks.run_worker(*messages)) == len(messages)
-    directory.forget()
+    directory.clear()
     assert webhooks.run_worker(*messages) == []
     assert webhooks.requests == []
     assert company.left() == {}

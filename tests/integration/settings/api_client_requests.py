@@ -40,7 +40,7 @@ def erp_with_token(stack: Stack, client_id: str, secret: str) -> Erp:
 
 def expire_tenant_cache() -> None:
     """Empty the cache of tenants, as after ten seconds."""
-    directory.forget()
+    directory.clear()
 
 
 def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _MOST_ACTIONS = MAX_ACTIONS - 4
 @pytest.fixture(autouse=True)
 def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The number of actions that each ledger has planned, checked against what it stages."""
-    stage, planned = Ledger.stage, []
+    stage, planned = Ledger.post, []
 
     def stage_as_planned(ledger: Ledger) -> None:
         tx = ledger._tx

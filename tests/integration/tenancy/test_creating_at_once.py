@@ -8,7 +8,7 @@ import pytest
 
 from operations.provisioning import create_tenant, show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.errors import Conflict
@@ -42,7 +42,7 @@ def test_of_two_at_once_with_other_settings_one_is_refused(at: int, aws_faults: 
     outcomes: list[Any] = []
     calls = 0
 
-    def attempt(settings: TenantSettings) -> None:
+    def attempt(settings: NewTenant) -> None:
         try:
             outcomes.append(create_tenant(settings))
         except Conflict as refusal:

@@ -4,8 +4,8 @@ import pytest
 
 from operations.provisioning import create_tenant, set_state, share_address
 from shared.identity.tenancy import directory as module
-from shared.identity.tenancy.directory import Directory
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.directory import TenantDirectory
+from shared.identity.tenancy.rules import NewTenant
 from tests.integration.control_plane import ADDRESS, Wire
 
 
@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-def state(directory: Directory, max_age: float = module.FRESH) -> str:
+def state(directory: TenantDirectory, max_age: float = module.CACHE_SECONDS) -> str:
     tenant = directory.tenant("acme", max_age)
     assert tenant
     return tenant.state
@@ -25,8 +25,8 @@ def state(directory: Directory, max_age: float = module.FRESH) -> str:
 
 def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
     clock = Clock()
-    directory = Directory(clock)
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    directory = TenantDirectory(clock)
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
     with aws_faults.recorded() as calls:
         assert state(directory) == "active"
         clock.now += 9.99
@@ -40,8 +40,8 @@ def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
 
 def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
     clock = Clock()
-    directory = Directory(clock)
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    directory = TenantDirectory(clock)
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
     state(directory)
     set_state("acme", "suspended")
     clock.now += 200
@@ -53,7 +53,7 @@ def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
 
 
 def test_what_is_not_there_is_remembered_too(aws_faults: Wire) -> None:
-    directory = Directory(Clock())
+    directory = TenantDirectory(Clock())
     with aws_faults.recorded() as calls:
         for _ in range(3):
             assert directory.tenant("nobody") is None
@@ -66,10 +66,10 @@ def test_a_flood_of_hosts_does_not_fill_the_memory(
 ) -> None:
     assert aws_faults
     monkeypatch.setattr(module, "_CAPACITY", 5)
-    directory = Directory(Clock())
+    directory = TenantDirectory(Clock())
     for number in range(20):
         directory.tenant_for_host(f"host-{number}.test")
-    assert len(directory._kept) == 5
+    assert len(directory._cache) == 5
     with aws_faults.recorded() as calls:
         directory.tenant_for_host("host-19.test")
         directory.tenant_for_host("host-0.test")
@@ -79,7 +79,7 @@ def test_a_flood_of_hosts_does_not_fill_the_memory(
 def test_the_shared_address_is_no_host_of_a_tenant(aws_faults: Wire) -> None:
     assert aws_faults
     share_address(ADDRESS)
-    create_tenant(TenantSettings("acme", base_url="https://partner.test/api/v1"))
-    directory = Directory(Clock())
+    create_tenant(NewTenant("acme", base_url="https://partner.test/api/v1"))
+    directory = TenantDirectory(Clock())
     assert directory.tenant_for_host("*") is None
     assert directory.shared_address() == ADDRESS

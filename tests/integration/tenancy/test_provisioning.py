@@ -21,15 +21,15 @@ from operations.provisioning import (
     set_state,
     show_tenant,
 )
-from shared.identity.tenancy.directory import directory, read, tenant_key
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.directory import directory, read_item, tenant_key
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
 
-ACME = TenantSettings(
+ACME = NewTenant(
     "acme",
     plan="professional",
     host="wms.acme.test",
@@ -40,7 +40,7 @@ ACME = TenantSettings(
 
 def assert_complete() -> None:
     """Everything that a tenant needs is there."""
-    directory.forget()
+    directory.clear()
     assert directory.tenant("acme") == Tenant(
         slug="acme",
         state="active",
@@ -84,9 +84,9 @@ def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
 def test_creating_it_again_changes_nothing(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
-    before = read(tenant_key("acme"))
+    before = read_item(tenant_key("acme"))
     create_tenant(ACME)
-    assert read(tenant_key("acme")) == before
+    assert read_item(tenant_key("acme")) == before
     assert_complete()
 
 
@@ -101,7 +101,7 @@ MOMENTS = 2 * STEPS
 def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, aws_faults: Wire) -> None:
     with aws_faults.hooked(killer(moment)), pytest.raises(Killed):
         create_tenant(ACME)
-    directory.forget()
+    directory.clear()
     if moment < MOMENTS - 3:
         assert directory.tenant("acme") is None, "it must not answer before it is complete"
     create_tenant(ACME)
@@ -134,7 +134,7 @@ def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
         replace(ACME, host="other.acme.test"),
     ],
 )
-def test_a_slug_is_taken_once(other: TenantSettings, aws_faults: Wire) -> None:
+def test_a_slug_is_taken_once(other: NewTenant, aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
@@ -146,14 +146,14 @@ def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(aws_faults: Wi
     assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
-        create_tenant(TenantSettings("beta", host="wms.acme.test"))
-    assert read(tenant_key("beta")) is None
+        create_tenant(NewTenant("beta", host="wms.acme.test"))
+    assert read_item(tenant_key("beta")) is None
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
 def test_settings_that_cannot_be_cost_no_call(aws_faults: Wire) -> None:
     with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
-        create_tenant(TenantSettings("Admin", host="localhost"))
+        create_tenant(NewTenant("Admin", host="localhost"))
     assert calls == []
 
 
@@ -221,8 +221,8 @@ def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
 
 def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
     assert aws_faults
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
-    create_tenant(TenantSettings("beta", host="wms.beta.test"))
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
+    create_tenant(NewTenant("beta", host="wms.beta.test"))
     assert set_address("acme", host="wms.acme.test").base_url == "https://wms.acme.test/api/v1"
     assert directory.tenant_for_host("wms.acme.test") == "acme"
     with pytest.raises(Conflict):
@@ -252,7 +252,7 @@ def test_a_tenant_that_is_not_there_cannot_be_changed(
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item is None or item["state"]["S"] == "creating"
 
 
@@ -263,7 +263,7 @@ def test_tenants_are_listed_by_slug_over_all_pages(
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
-        create_tenant(TenantSettings(slug, base_url=ADDRESS))
+        create_tenant(NewTenant(slug, base_url=ADDRESS))
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 

@@ -211,7 +211,7 @@ def test_product_not_kept_in_stock_is_blocked_by_rule(yards: Erp, order: Write) 
 def test_routes_are_not_found_without_the_module(yards: Erp, order: Write) -> None:
     number = yards.post(PATH, order()).data["id"]
     set_modules("acme", MODULES - {"transfer_orders"})
-    directory.forget()
+    directory.clear()
 
     for answer in (
         yards.get(PATH),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.rules import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -77,7 +77,7 @@ def test_updated_since_includes_the_instant_itself(
 
 
 def test_days_are_in_the_time_zone_of_the_company(stack: Stack, clock: Clock, order: Write) -> None:
-    settings = TenantSettings(
+    settings = NewTenant(
         "auckland",
         plan="enterprise",
         base_url=ADDRESS,

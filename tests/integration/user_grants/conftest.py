@@ -1,6 +1,10 @@
 import pytest
 
-from tests.integration.user_grants.oauth_requests import ExampleUser, enrol, hire
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    enable_two_step,
+)
 from tests.stack import Stack
 
 
@@ -8,11 +12,11 @@ from tests.stack import Stack
 def user(stack: Stack) -> ExampleUser:
     """A user of acme with a role."""
     assert stack
-    return hire()
+    return create_example_user()
 
 
 @pytest.fixture
 def two_step_user(user: ExampleUser) -> ExampleUser:
     """A user of acme with a role and two-step verification."""
-    enrol(user)
+    enable_two_step(user)
     return user

@@ -30,7 +30,7 @@ HOST = "api.stowage.test"
 _METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 
 
-class Answer(NamedTuple):
+class OAuthResponse(NamedTuple):
     """A response of an OAuth endpoint."""
 
     status: int
@@ -66,7 +66,7 @@ def post(
     authorization: str | None = None,
     host: str = HOST,
     address: str = SOURCE_IP,
-) -> Answer:
+) -> OAuthResponse:
     """Post a body to an OAuth endpoint."""
     headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
     answer = lambda_handler(
@@ -81,7 +81,9 @@ def post(
         None,
     )
     text = answer["body"]
-    return Answer(answer["statusCode"], answer["headers"], json.loads(text) if text else None)
+    return OAuthResponse(
+        answer["statusCode"], answer["headers"], json.loads(text) if text else None
+    )
 
 
 @dataclass(slots=True)
@@ -116,28 +118,30 @@ class ExampleUser:
             **more,
         }
 
-    def sign_in(self, **more: str) -> Answer:
+    def sign_in(self, **more: str) -> OAuthResponse:
         """Request tokens with the password grant."""
-        return ask(self.form(**more))
+        return request_token(self.form(**more))
 
 
-def ask(form: dict[str, str], **more: Any) -> Answer:
+def request_token(form: dict[str, str], **more: Any) -> OAuthResponse:
     """Request a token."""
     return post("token", urlencode(form), **more)
 
 
-def renew(token: str, *, address: str = SOURCE_IP, host: str = HOST, **more: str) -> Answer:
+def refresh(
+    token: str, *, address: str = SOURCE_IP, host: str = HOST, **more: str
+) -> OAuthResponse:
     """Request tokens with the refresh token grant."""
     form = {"grant_type": "refresh_token", "refresh_token": token, **more}
-    return ask(form, address=address, host=host)
+    return request_token(form, address=address, host=host)
 
 
-def give_back(token: str, *, host: str = HOST, **more: str) -> Answer:
+def revoke(token: str, *, host: str = HOST, **more: str) -> OAuthResponse:
     """Revoke a token."""
     return post("revoke", urlencode({"token": token, **more}), host=host)
 
 
-def hire(
+def create_example_user(
     username: str = "anna",
     *,
     tenant: str = "acme",
@@ -156,7 +160,7 @@ def hire(
     return ExampleUser(made.id, username, tenant, PASSWORD, (role,))
 
 
-def enrol(person: ExampleUser) -> None:
+def enable_two_step(person: ExampleUser) -> None:
     """Enable two-step verification, without using up the current code."""
     store = store_for(person.tenant)
     enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
@@ -174,9 +178,9 @@ def caller_of(token: str, host: str = HOST) -> Caller:
     )
 
 
-def is_good(token: str) -> bool:
+def is_accepted(token: str) -> bool:
     """Return whether the API handlers accept a token."""
-    directory.forget()
+    directory.clear()
     caller = caller_of(token)
     try:
         ensure_not_revoked(show_tenant(caller.tenant), caller)

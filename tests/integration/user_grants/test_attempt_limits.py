@@ -18,7 +18,13 @@ from shared.identity.users import passwords, user_grants
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.user_grants.oauth_requests import SOURCE_IP, ExampleUser, ask, hire, renew
+from tests.integration.user_grants.oauth_requests import (
+    SOURCE_IP,
+    ExampleUser,
+    create_example_user,
+    refresh,
+    request_token,
+)
 from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
 from tests.stack import Stack
 
@@ -34,7 +40,7 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def guess(user: ExampleUser, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
-    return ask(user.form(**{"password": "wrong", **more}), address=address).outcome
+    return request_token(user.form(**{"password": "wrong", **more}), address=address).outcome
 
 
 def test_user_name_at_an_address_has_ten_failures_per_minute(
@@ -48,8 +54,8 @@ def test_user_name_at_an_address_has_ten_failures_per_minute(
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert refused.body["error"]["request_id"] == "req-1"
     # other users at this address and this user at other addresses are not limited
-    assert hire("berta").sign_in().status == 200
-    assert ask(user.form(), address="203.0.113.8").status == 200
+    assert create_example_user("berta").sign_in().status == 200
+    assert request_token(user.form(), address="203.0.113.8").status == 200
     clock.advance(int(refused.headers["Retry-After"]))
     assert user.sign_in().status == 200
 
@@ -75,7 +81,7 @@ def test_user_name_has_fifty_failures_per_quarter_hour_over_all_addresses(
     clock.freeze()
     outcomes = [guess(user, f"198.51.100.{n}") for n in range(PER_USER_ALL_ADDRESSES + 1)]
     assert outcomes == [INVALID_GRANT] * PER_USER_ALL_ADDRESSES + [RATE_LIMITED]
-    refused = ask(user.form(), address="198.51.100.99")
+    refused = request_token(user.form(), address="198.51.100.99")
     assert refused.outcome == RATE_LIMITED
     wait = int(refused.headers["Retry-After"])
     assert 1 <= wait <= LONG_WINDOW
@@ -96,7 +102,7 @@ def test_one_address_cannot_lock_a_user_out_of_other_addresses(
     assert judged == PER_USER_LONG_WINDOW
     assert refused.outcome == RATE_LIMITED
     assert int(refused.headers["Retry-After"]) > WINDOW // 2
-    assert ask(user.form(), address="203.0.113.8").status == 200
+    assert request_token(user.form(), address="203.0.113.8").status == 200
 
 
 def test_refused_attempts_are_not_counted(user: ExampleUser, clock: Clock) -> None:
@@ -104,7 +110,7 @@ def test_refused_attempts_are_not_counted(user: ExampleUser, clock: Clock) -> No
     clock.freeze()
     for _ in range(PER_USER_ALL_ADDRESSES + 20):
         guess(user)
-    assert ask(user.form(), address="198.51.100.1").status == 200
+    assert request_token(user.form(), address="198.51.100.1").status == 200
 
 
 def test_address_has_a_hundred_failures_per_minute(
@@ -116,8 +122,8 @@ def test_address_has_a_hundred_failures_per_minute(
     names = [f"user{number}@acme" for number in range(9)]
     outcomes = [guess(user, f"2001:db8:1:2::{n}", username=name) for n, name in enumerate(names)]
     assert outcomes == [INVALID_GRANT] * 8 + [RATE_LIMITED]
-    assert ask(user.form(), address="2001:db8:1:2:ffff::1").outcome == RATE_LIMITED
-    assert ask(user.form(), address="2001:db8:1:3::1").status == 200
+    assert request_token(user.form(), address="2001:db8:1:2:ffff::1").outcome == RATE_LIMITED
+    assert request_token(user.form(), address="2001:db8:1:3::1").status == 200
 
 
 def test_invalid_refresh_tokens_are_limited_per_address(
@@ -127,7 +133,7 @@ def test_invalid_refresh_tokens_are_limited_per_address(
     clock.freeze()
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     token = INVALID_TOKENS["no session"]
-    assert [renew(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
+    assert [refresh(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
 def test_successful_sign_ins_are_not_limited(user: ExampleUser, clock: Clock) -> None:

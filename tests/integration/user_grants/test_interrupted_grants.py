@@ -13,9 +13,9 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
     caller_of,
-    give_back,
-    is_good,
-    renew,
+    is_accepted,
+    refresh,
+    revoke,
 )
 from tests.integration.user_grants.test_refresh_grant import (
     INVALID_GRANT,
@@ -59,7 +59,7 @@ def test_interrupted_sign_in_can_be_repeated(
     again = user.sign_in(otp=user.code(periods=1))
     assert again.status == 200
     assert caller_of(again.access_token).second_factor
-    assert is_good(renew(again.refresh_token).access_token)
+    assert is_accepted(refresh(again.refresh_token).access_token)
     assert was_cut or at > 9
 
 
@@ -69,15 +69,15 @@ def test_interrupted_refresh_leaves_one_usable_token(
     at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = user.sign_in()
-    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
-    again = renew(first.refresh_token)
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
+    again = refresh(first.refresh_token)
     if again.status == 200:
-        assert is_good(first.access_token)
+        assert is_accepted(first.access_token)
         assert reused_sessions() == []
     else:
         # the token was rotated, so its next use is a reuse
         assert again.outcome == INVALID_GRANT
-        assert not is_good(first.access_token)
+        assert not is_accepted(first.access_token)
         assert len(reused_sessions()) == 1
         assert (at, cut) in {(4, "after"), (5, "before"), (5, "after")}
     assert was_cut == (at < 5)
@@ -90,11 +90,11 @@ def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
     at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = user.sign_in()
-    second = renew(first.refresh_token)
-    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: renew(first.refresh_token))
-    assert renew(first.refresh_token).outcome == INVALID_GRANT
-    assert renew(second.refresh_token).outcome == INVALID_GRANT
-    assert not is_good(second.access_token)
+    second = refresh(first.refresh_token)
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
+    assert refresh(first.refresh_token).outcome == INVALID_GRANT
+    assert refresh(second.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(second.access_token)
     assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 
@@ -104,10 +104,10 @@ def test_interrupted_revocation_can_be_repeated(
     at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     first = user.sign_in()
-    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: give_back(first.refresh_token))
-    assert give_back(first.refresh_token).status == 200
-    assert renew(first.refresh_token).outcome == INVALID_GRANT
-    assert not is_good(first.access_token)
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: revoke(first.refresh_token))
+    assert revoke(first.refresh_token).status == 200
+    assert refresh(first.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(first.access_token)
     assert len(revocation_keys()) == 1
 
 
@@ -121,9 +121,9 @@ def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
         first = user.sign_in()
     assert first.status == 200
     with aws_faults.faulty(faults.lose_answer(at)):
-        second = renew(first.refresh_token)
+        second = refresh(first.refresh_token)
     assert second.status == 200
-    assert renew(second.refresh_token).status == 200
+    assert refresh(second.refresh_token).status == 200
     assert reused_sessions() == []
 
 
@@ -135,9 +135,9 @@ def test_conflicts_and_throttling_are_retried(
     with aws_faults.faulty(faults.conflict(times)):
         first = user.sign_in()
     with aws_faults.faulty(faults.conflict(times)):
-        second = renew(first.refresh_token)
+        second = refresh(first.refresh_token)
     with aws_faults.faulty(faults.throttle(4)):
-        third = renew(second.refresh_token)
+        third = refresh(second.refresh_token)
     assert third.status == 200
 
 
@@ -157,8 +157,8 @@ def test_kms_failure_keeps_the_refresh_token_valid(
     token = user.sign_in().refresh_token
     with aws_faults.faulty(_only("Sign", "KMSInternalException")):
         assert user.sign_in().outcome == (503, "service_unavailable")
-        assert renew(token).outcome == (503, "service_unavailable")
-    assert renew(token).status == 200
+        assert refresh(token).outcome == (503, "service_unavailable")
+    assert refresh(token).status == 200
 
 
 def test_concurrent_uses_of_one_refresh_token_end_the_session(
@@ -167,13 +167,13 @@ def test_concurrent_uses_of_one_refresh_token_end_the_session(
     first = user.sign_in()
     aws_faults.latency = 0.01
     with ThreadPoolExecutor(20) as crowd:
-        answers = list(crowd.map(lambda _: renew(first.refresh_token), range(20)))
+        answers = list(crowd.map(lambda _: refresh(first.refresh_token), range(20)))
     aws_faults.latency = 0.0
     won = [answer for answer in answers if answer.status == 200]
     assert len(won) == 1
     assert {answer.outcome for answer in answers if answer.status != 200} == {INVALID_GRANT}
-    assert not is_good(won[0].access_token)
-    assert renew(won[0].refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(won[0].access_token)
+    assert refresh(won[0].refresh_token).outcome == INVALID_GRANT
     assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 

@@ -23,12 +23,11 @@ from tests.integration.roles import Roles
 from tests.integration.user_grants.oauth_requests import (
     PASSWORD,
     ExampleUser,
-    ask,
     caller_of,
-    enrol,
-    hire,
+    create_example_user,
+    enable_two_step,
     post,
-    renew,
+    request_token,
 )
 from tests.stack import Stack
 
@@ -60,18 +59,18 @@ def test_tokens_contain_the_permissions_of_the_roles(user: ExampleUser) -> None:
 
 @pytest.mark.parametrize("written", ["anna@acme", "Anna@acme", " anna @ACME ", "ANNA@Acme"])
 def test_case_and_spaces_of_the_user_name_are_ignored(written: str, user: ExampleUser) -> None:
-    assert ask(user.form(username=written)).status == 200
+    assert request_token(user.form(username=written)).status == 200
 
 
 def test_user_name_without_tenant_is_accepted_at_the_tenants_host(user: ExampleUser) -> None:
     set_address("acme", host="wms.acme.test")
-    directory.forget()
+    directory.clear()
     for name in ("anna", "anna@acme"):
-        assert ask(user.form(username=name), host="wms.acme.test").status == 200
+        assert request_token(user.form(username=name), host="wms.acme.test").status == 200
     set_address("beta", host="wms.beta.test")
-    directory.forget()
+    directory.clear()
     for name in ("anna", "anna@acme"):
-        answer = ask(user.form(username=name), host="wms.beta.test")
+        answer = request_token(user.form(username=name), host="wms.beta.test")
         assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
@@ -102,14 +101,14 @@ def wrong_credentials(user: ExampleUser) -> dict[str, dict[str, str]]:
 def test_every_failed_sign_in_gets_the_same_response_after_the_same_calls(
     user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    disabled = hire("dora")
+    disabled = create_example_user("dora")
     store = store_for("acme")
     run_transaction(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
     user.sign_in()
     seen = {}
     for name, form in {**wrong_credentials(user), "disabled user": disabled.form()}.items():
         with aws_faults.recorded() as made:
-            answer = ask(form)
+            answer = request_token(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     # four counters, updated before and after the check
     calls = ("BatchGetItem", "BatchGetItem", "GetItem", *["UpdateItem"] * 8)
@@ -119,7 +118,7 @@ def test_every_failed_sign_in_gets_the_same_response_after_the_same_calls(
 def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     two_step_user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    user, berta = two_step_user, hire("berta")
+    user, berta = two_step_user, create_example_user("berta")
     user.sign_in(otp=user.code())
     seen = {}
     for name, form in {
@@ -132,7 +131,7 @@ def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
         "unknown user": user.form(username="nobody@acme", otp="000000"),
     }.items():
         with aws_faults.recorded() as made:
-            answer = ask(form)
+            answer = request_token(form)
         seen[name] = (answer.status, json.dumps(answer.body), tuple(sorted(made.operations)))
     assert len(set(seen.values())) == 1, seen
     ((status, body, calls),) = set(seen.values())
@@ -145,7 +144,7 @@ def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     "slug", ["nobody", "ACME.", "acme.evil", "-acme", "x" * 10_000, "a\0b", "Ácme", "", "ac me"]
 )
 def test_unknown_and_malformed_tenants_get_the_same_response(slug: str, user: ExampleUser) -> None:
-    answer = ask(user.form(username=f"anna@{slug}"))
+    answer = request_token(user.form(username=f"anna@{slug}"))
     assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
@@ -178,7 +177,7 @@ BAD_FORMS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, str]]] = {
 @pytest.mark.parametrize("name", BAD_FORMS)
 def test_invalid_forms_get_specific_errors(name: str, user: ExampleUser) -> None:
     changes, more, outcome = BAD_FORMS[name]
-    assert ask(user.form(**changes), **more).outcome == outcome
+    assert request_token(user.form(**changes), **more).outcome == outcome
 
 
 BAD_BODIES: dict[str, tuple[str, str, tuple[int, str]]] = {
@@ -230,15 +229,15 @@ def test_malformed_body_causes_no_aws_call(name: str, stack: Stack, aws_faults: 
 def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     state: Any, outcome: tuple[int, str], user: ExampleUser
 ) -> None:
-    refresh = user.sign_in().refresh_token
+    token = user.sign_in().refresh_token
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
-    directory.forget()
+    directory.clear()
     # not counted as failures
     for _ in range(12):
         assert user.sign_in().outcome == outcome
-    assert renew(refresh).outcome == outcome
-    assert ask(user.form(password="wrong")).body == INVALID_CREDENTIALS
-    assert renew(refresh[:-1] + ("A" if refresh[-1] != "A" else "B")).status != 200
+    assert refresh(token).outcome == outcome
+    assert request_token(user.form(password="wrong")).body == INVALID_CREDENTIALS
+    assert refresh(token[:-1] + ("A" if token[-1] != "A" else "B")).status != 200
 
 
 # Two-step verification
@@ -286,7 +285,7 @@ def test_sign_in_with_a_mobile_application_issues_a_mobile_token(user: ExampleUs
     for answer in (
         user.sign_in(client_id=app.client_id),
         user.sign_in(client_id=app.client_id, client_secret=""),
-        ask(user.form(), authorization=basic),
+        request_token(user.form(), authorization=basic),
     ):
         caller = caller_of(answer.access_token)
         assert (caller.kind, caller.client_id) == ("mobile", app.client_id)
@@ -310,7 +309,7 @@ def test_mobile_application_cannot_use_the_client_credentials_grant(stack: Stack
     app = create_mobile_client("acme", "Scanner")
     for secret in ({}, {"client_secret": "sws_x"}):
         form = {"grant_type": "client_credentials", "client_id": app.client_id, **secret}
-        assert ask(form).outcome == (401, "invalid_client")
+        assert request_token(form).outcome == (401, "invalid_client")
 
 
 # AWS calls
@@ -337,9 +336,9 @@ def test_warm_sign_in_takes_seven_round_trips(user: ExampleUser, aws_faults: Aws
 def test_iam_policies_allow_every_call_and_no_access_to_other_tenants(
     stack: Stack, roles: Roles, watch: Watch
 ) -> None:
-    user = hire()
+    user = create_example_user()
     app = create_mobile_client("acme", "Scanner")
-    enrol(user)
+    enable_two_step(user)
     for more in ({}, {"otp": "000000"}, {"otp": user.code()}, {"client_id": app.client_id}):
         first = _through_the_gateway(stack, user.form(**more))
         if first:

@@ -10,7 +10,7 @@ from operations.provisioning import Credentials
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import read, tenant_key
+from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
 from shared.kernel import aws
@@ -18,13 +18,13 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.faults import Answer as AwsAnswer
 from tests.faults import AwsFaults, Call, Forward
 from tests.integration.user_grants.oauth_requests import (
-    Answer,
     ExampleUser,
-    ask,
-    give_back,
-    hire,
-    is_good,
-    renew,
+    OAuthResponse,
+    create_example_user,
+    is_accepted,
+    refresh,
+    request_token,
+    revoke,
 )
 from tests.stack import Stack
 
@@ -40,7 +40,7 @@ def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def revocation_entries() -> dict[str, int]:
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item
     return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
@@ -55,8 +55,8 @@ def in_an_hour() -> int:
     return int(time.time()) + 3600
 
 
-def token_for(client: Credentials) -> Answer:
-    return ask({"grant_type": "client_credentials", **client._asdict()})
+def token_for(client: Credentials) -> OAuthResponse:
+    return request_token({"grant_type": "client_credentials", **client._asdict()})
 
 
 def revoke_key(key: str) -> None:
@@ -70,14 +70,14 @@ def disable(number: int) -> None:
 
 def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:
     """Successful sign-ins are not limited, and each session can be revoked."""
-    mallory = hire("mallory", permissions=())
+    mallory = create_example_user("mallory", permissions=())
     others = user.sign_in().access_token
     for token in [mallory.sign_in().refresh_token for _ in range(HARD_LIMIT + 2)]:
-        assert give_back(token).status == 200
+        assert revoke(token).status == 200
     assert len(revocation_entries()) == SOFT_LIMIT + 1
     assert f"user:{mallory.id}" in revocation_entries()
-    assert is_good(others)
-    assert is_good(user.sign_in().access_token)
+    assert is_accepted(others)
+    assert is_accepted(user.sign_in().access_token)
 
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
@@ -97,7 +97,7 @@ def test_concurrently_added_entries_count_toward_the_soft_limit(
         return forward()
 
     with aws_faults.faulty(meanwhile):
-        assert give_back(given).status == 200
+        assert revoke(given).status == 200
     assert done
     assert set(revocation_entries()) == {f"user:{user.id}"} | {
         f"role:9{n}" for n in range(SOFT_LIMIT)
@@ -109,14 +109,14 @@ def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(user: ExampleUs
     other = user.sign_in()
     for token in ("access_token", "refresh_token"):
         first = user.sign_in()
-        assert give_back(getattr(first, token)).status == 200
-        assert not is_good(first.access_token)
-        assert is_good(user.sign_in().access_token)
+        assert revoke(getattr(first, token)).status == 200
+        assert not is_accepted(first.access_token)
+        assert is_accepted(user.sign_in().access_token)
     assert set(revocation_entries()) == {f"user:{user.id}"} | {
         f"role:9{n}" for n in range(SOFT_LIMIT)
     }
-    assert not is_good(other.access_token)
-    assert is_good(renew(other.refresh_token).access_token)
+    assert not is_accepted(other.access_token)
+    assert is_accepted(refresh(other.refresh_token).access_token)
 
 
 def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
@@ -125,35 +125,35 @@ def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
     others = token_for(shop).access_token
     for _ in range(SOFT_LIMIT + 3):
         token = token_for(erp).access_token
-        assert is_good(token)
-        assert give_back(token, **erp._asdict()).status == 200
-        assert not is_good(token)
+        assert is_accepted(token)
+        assert revoke(token, **erp._asdict()).status == 200
+        assert not is_accepted(token)
     assert f"client:{erp.client_id}" in revocation_entries()
-    assert is_good(others)
+    assert is_accepted(others)
 
 
 def test_new_tokens_are_valid_after_all_entries_become_one(user: ExampleUser) -> None:
-    bob, erp = hire("bob"), create_client("acme", "ERP")
+    bob, erp = create_example_user("bob"), create_client("acme", "ERP")
     before = [token_for(erp).access_token, user.sign_in().access_token]
     session = user.sign_in().refresh_token
     add_entries(HARD_LIMIT, in_an_hour())
     disable(bob.id)
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
-    assert [is_good(token) for token in before] == [False, False]
-    after = [token_for(erp), user.sign_in(), renew(session)]
-    assert [is_good(answer.access_token) for answer in after] == [True] * 3
+    assert [is_accepted(token) for token in before] == [False, False]
+    after = [token_for(erp), user.sign_in(), refresh(session)]
+    assert [is_accepted(answer.access_token) for answer in after] == [True] * 3
 
 
 def test_entry_for_all_tokens_covers_the_replaced_entries(user: ExampleUser) -> None:
     """The last entry expires earlier than the entries that it replaces."""
-    bob = hire("bob")
+    bob = create_example_user("bob")
     token = bob.sign_in().access_token
     disable(bob.id)
     add_entries(HARD_LIMIT - 1, in_an_hour())
     soon = int(time.time()) + 60
     revocations.revoke("acme", "token:1", fallback=f"user:{user.id}", until=soon)
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
-    assert not is_good(token)
+    assert not is_accepted(token)
 
 
 def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(user: ExampleUser) -> None:
@@ -161,9 +161,9 @@ def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(user: Exam
     for _ in range(3):
         revoke_key(f"user:{user.id}")
         token = user.sign_in().access_token
-        assert is_good(token)
+        assert is_accepted(token)
         revoke_key(f"role:{user.roles[0]}")
-        assert not is_good(token)
+        assert not is_accepted(token)
 
 
 def test_client_read_before_its_revocation_is_read_again(
@@ -174,7 +174,7 @@ def test_client_read_before_its_revocation_is_read_again(
     before = {}
     for client in (erp, app):
         key = client_key(client.client_id)
-        before[key] = read(key)
+        before[key] = read_item(key)
         revoke_client(client.client_id)
     dynamodb = aws.client("dynamodb")
     real = dynamodb.batch_get_item
@@ -207,5 +207,5 @@ def test_revocation_retries_on_a_transaction_conflict(
         return real(**request)
 
     monkeypatch.setattr(dynamodb, "update_item", update_item)
-    assert give_back(token).status == 200
-    assert not is_good(token)
+    assert revoke(token).status == 200
+    assert not is_accepted(token)

@@ -10,7 +10,7 @@ from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.user_grants.oauth_requests import ExampleUser, give_back, renew
+from tests.integration.user_grants.oauth_requests import ExampleUser, refresh, revoke
 from tests.stack import Stack
 
 OTHER_PATHS = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]
@@ -68,10 +68,10 @@ def test_revoking_a_refresh_token_revokes_the_access_tokens(
     stack: Stack, user: ExampleUser
 ) -> None:
     first = user.sign_in()
-    second = renew(first.refresh_token)
+    second = refresh(first.refresh_token)
     assert get_with(stack, "/products", first.access_token) == (200, "")
-    give_back(second.refresh_token)
-    directory.forget()
+    revoke(second.refresh_token)
+    directory.clear()
     for token in (first.access_token, second.access_token):
         assert get_with(stack, "/products", token) == (401, "unauthenticated")
 
@@ -79,10 +79,10 @@ def test_revoking_a_refresh_token_revokes_the_access_tokens(
 def test_log_contains_no_secret(two_step_user: ExampleUser, stack: Stack, log: io.StringIO) -> None:
     user, code = two_step_user, two_step_user.code()
     first = user.sign_in(otp=code)
-    renew(first.refresh_token)
-    renew(first.refresh_token)
+    refresh(first.refresh_token)
+    refresh(first.refresh_token)
     user.sign_in(password="a password that is wrong", otp=user.recovery_codes[0])
-    give_back(first.access_token)
+    revoke(first.access_token)
     get_with(stack, "/products", first.access_token)
     logged = log.getvalue()
     assert "invalid_grant" in logged
@@ -108,7 +108,7 @@ def test_failing_authorizer_leads_to_503_with_retry_after(
 ) -> None:
     """The gateway reports the first for a failing function, the second for a missing one."""
     caller = Erp(stack.gateway, user.sign_in().access_token)
-    directory.forget()
+    directory.clear()
     own_answer = stack.gateway._own_answer
     monkeypatch.setattr(stack.gateway, "_own_answer", lambda _, *more: own_answer(kind, *more))
     with aws_faults.faulty(

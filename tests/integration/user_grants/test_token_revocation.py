@@ -9,11 +9,11 @@ from shared.identity.tenancy.directory import directory
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
-    ask,
-    give_back,
-    is_good,
+    is_accepted,
     post,
-    renew,
+    refresh,
+    request_token,
+    revoke,
 )
 from tests.integration.user_grants.test_refresh_grant import (
     INVALID_GRANT,
@@ -25,36 +25,36 @@ from tests.stack import Stack
 
 def test_revoking_a_refresh_token_ends_its_session(user: ExampleUser) -> None:
     first, other = user.sign_in(), user.sign_in()
-    second = renew(first.refresh_token)
+    second = refresh(first.refresh_token)
     for _ in range(2):
-        answer = give_back(second.refresh_token)
+        answer = revoke(second.refresh_token)
         assert (answer.status, answer.body) == (200, None)
-    assert renew(second.refresh_token).outcome == INVALID_GRANT
-    assert not is_good(first.access_token)
-    assert not is_good(second.access_token)
-    assert is_good(other.access_token)
+    assert refresh(second.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(first.access_token)
+    assert not is_accepted(second.access_token)
+    assert is_accepted(other.access_token)
     assert reused_sessions() == []
 
 
 def test_revoking_a_used_refresh_token_ends_the_session(user: ExampleUser) -> None:
     first = user.sign_in()
-    second = renew(first.refresh_token)
-    assert give_back(first.refresh_token).status == 200
-    assert renew(second.refresh_token).outcome == INVALID_GRANT
+    second = refresh(first.refresh_token)
+    assert revoke(first.refresh_token).status == 200
+    assert refresh(second.refresh_token).outcome == INVALID_GRANT
 
 
 def test_revoking_an_access_token_keeps_the_session(user: ExampleUser) -> None:
     first = user.sign_in()
     for _ in range(2):
-        assert give_back(first.access_token, token_type_hint="refresh_token").status == 200
-    assert not is_good(first.access_token)
-    assert is_good(renew(first.refresh_token).access_token)
+        assert revoke(first.access_token, token_type_hint="refresh_token").status == 200
+    assert not is_accepted(first.access_token)
+    assert is_accepted(refresh(first.refresh_token).access_token)
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "\0", "é", "x" * 5000, "str_acme.1-2.3"])
 def test_revocation_of_an_invalid_token_is_ignored(token: str, stack: Stack) -> None:
     assert stack
-    answer = give_back(token)
+    answer = revoke(token)
     assert (answer.status, answer.body) == (200, None)
     assert revocation_keys() == set()
 
@@ -62,50 +62,50 @@ def test_revocation_of_an_invalid_token_is_ignored(token: str, stack: Stack) -> 
 def test_session_id_alone_cannot_end_a_session(user: ExampleUser) -> None:
     token = user.sign_in().refresh_token
     forged = token[: token.rindex(".") + 1] + "A" * 65
-    assert give_back(forged).status == 200
-    assert renew(token).status == 200
+    assert revoke(forged).status == 200
+    assert refresh(token).status == 200
 
 
 def test_application_cannot_revoke_tokens_of_another_application(user: ExampleUser) -> None:
     app, other = (create_mobile_client("acme", name) for name in ("Scanner", "Other"))
     tokens = user.sign_in(client_id=app.client_id)
     for token in (tokens.access_token, tokens.refresh_token):
-        refused = give_back(token, client_id=other.client_id)
+        refused = revoke(token, client_id=other.client_id)
         assert refused.outcome == (400, "unauthorized_client")
-        unknown = give_back(token, client_id="stm_acme_" + "0" * 24)
+        unknown = revoke(token, client_id="stm_acme_" + "0" * 24)
         assert unknown.outcome == (401, "invalid_client")
     assert revocation_keys() == set()
-    assert give_back(tokens.refresh_token, client_id=app.client_id).status == 200
-    assert not is_good(tokens.access_token)
+    assert revoke(tokens.refresh_token, client_id=app.client_id).status == 200
+    assert not is_accepted(tokens.access_token)
 
 
 def test_clients_and_users_can_only_revoke_their_own_tokens(user: ExampleUser) -> None:
     erp = create_client("acme", "ERP")
     tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
-        refused = give_back(token, **erp._asdict())
+        refused = revoke(token, **erp._asdict())
         assert refused.outcome == (400, "unauthorized_client")
-    own = ask({"grant_type": "client_credentials", **erp._asdict()}).access_token
-    assert give_back(own).outcome == (401, "invalid_client")
-    assert give_back(own, client_id=erp.client_id).outcome == (401, "invalid_client")
+    own = request_token({"grant_type": "client_credentials", **erp._asdict()}).access_token
+    assert revoke(own).outcome == (401, "invalid_client")
+    assert revoke(own, client_id=erp.client_id).outcome == (401, "invalid_client")
     assert revocation_keys() == set()
-    assert give_back(own, **erp._asdict()).status == 200
+    assert revoke(own, **erp._asdict()).status == 200
 
 
 def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) -> None:
     set_address("beta", host="wms.beta.test")
-    directory.forget()
+    directory.clear()
     tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
-        assert give_back(token, host="wms.beta.test").status == 200
+        assert revoke(token, host="wms.beta.test").status == 200
     assert revocation_keys() == set()
 
 
 def test_tokens_of_a_suspended_tenant_can_be_revoked(user: ExampleUser) -> None:
     tokens = user.sign_in()
     set_state("acme", "suspended")
-    directory.forget()
-    assert give_back(tokens.refresh_token).status == 200
+    directory.clear()
+    assert revoke(tokens.refresh_token).status == 200
     assert len(revocation_keys()) == 1
 
 
@@ -114,9 +114,9 @@ def test_session_can_be_ended_above_the_soft_limit(
 ) -> None:
     tokens = user.sign_in()
     monkeypatch.setattr(revocations, "SOFT_LIMIT", 0)
-    assert give_back(tokens.access_token).status == 200
-    assert not is_good(tokens.access_token)
-    assert give_back(tokens.refresh_token).status == 200
+    assert revoke(tokens.access_token).status == 200
+    assert not is_accepted(tokens.access_token)
+    assert revoke(tokens.refresh_token).status == 200
     assert set(revocation_keys()) == {f"user:{user.id}"}
 
 

@@ -11,12 +11,17 @@ from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.user_grants.oauth_requests import ExampleUser, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    is_accepted,
+    refresh,
+)
 from tests.integration.users.user_requests import (
     CONCURRENCY,
     as_user,
+    audit_entries,
     create_user,
-    log_of,
     run_concurrently,
 )
 from tests.integration.write_users import PASSWORD
@@ -36,18 +41,18 @@ def has_password(stack: Stack, user: int, password: str) -> bool:
 
 
 def test_reset_generates_a_password_and_ends_all_sessions(erp: Erp) -> None:
-    anna = hire()
+    anna = create_example_user()
     before = anna.sign_in()
 
     reset = erp.post(f"/users/{anna.id}/reset-password")
 
     assert reset.status == 200
     assert reset.data["username"] == "anna"
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
     anna.password = reset.data["password"]
-    assert is_good(anna.sign_in().access_token)
+    assert is_accepted(anna.sign_in().access_token)
 
 
 def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
@@ -71,7 +76,7 @@ def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
     assert changed.data == erp.get(f"/users/{user}").data
     assert has_password(stack, user, _NEW)
     assert not has_password(stack, user, PASSWORD)
-    assert log_of(erp, action="user.password_changed") == [
+    assert audit_entries(erp, action="user.password_changed") == [
         {
             "action": "user.password_changed",
             "actor": {"type": "user", "id": str(user), "name": None},
@@ -112,19 +117,19 @@ def test_password_change_returns_all_problems(stack: Stack, erp: Erp) -> None:
 
 
 def test_password_change_keeps_only_the_session_of_the_request(stack: Stack) -> None:
-    anna = hire()
+    anna = create_example_user()
     here, elsewhere = anna.sign_in(), anna.sign_in()
     body = {"current_password": anna.password, "new_password": _NEW}
 
     assert Erp(stack.gateway, here.access_token).post("/users/me/password", body).status == 200
 
-    assert not is_good(here.access_token)
-    assert not is_good(elsewhere.access_token)
-    assert renew(elsewhere.refresh_token).outcome == (400, "invalid_grant")
-    again = renew(here.refresh_token)
-    assert is_good(again.access_token)
+    assert not is_accepted(here.access_token)
+    assert not is_accepted(elsewhere.access_token)
+    assert refresh(elsewhere.refresh_token).outcome == (400, "invalid_grant")
+    again = refresh(here.refresh_token)
+    assert is_accepted(again.access_token)
     _sign_in_with(anna, _NEW)
-    assert is_good(renew(again.refresh_token).access_token)
+    assert is_accepted(refresh(again.refresh_token).access_token)
 
 
 def _sign_in_with(person: ExampleUser, password: str) -> None:

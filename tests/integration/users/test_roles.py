@@ -7,13 +7,18 @@ from shared.identity.users.repository import count_users_with_role
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
-from tests.integration.user_grants.oauth_requests import caller_of, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    caller_of,
+    create_example_user,
+    is_accepted,
+    refresh,
+)
 from tests.integration.users.user_requests import (
     CONCURRENCY,
-    at_the_last_moment,
+    audit_entries,
+    before_next_commit,
     create_role,
     create_user,
-    log_of,
     run_concurrently,
 )
 from tests.integration.write_users import PACKERS
@@ -82,19 +87,19 @@ def test_concurrent_creations_of_one_name_create_one_role(
 
 
 def test_removed_permission_revokes_the_tokens_with_the_role(erp: Erp) -> None:
-    anna, bert = hire(), hire("bert")
+    anna, bert = create_example_user(), create_example_user("bert")
     hers, his = anna.sign_in(), bert.sign_in()
     role = f"/roles/{anna.roles[0]}"
 
     more = ["entries.manage", "exits.manage", "inventory.manage"]
     assert erp.patch(role, {"permissions": more, "name": "Renamed"}).status == 200
-    assert is_good(hers.access_token), "an added right revokes nothing"
+    assert is_accepted(hers.access_token), "an added right revokes nothing"
     assert erp.patch(role, {"permissions": ["exits.manage"]}).status == 200
 
-    assert not is_good(hers.access_token)
-    assert is_good(his.access_token), "a token with another role"
-    again = renew(hers.refresh_token).access_token
-    assert is_good(again)
+    assert not is_accepted(hers.access_token)
+    assert is_accepted(his.access_token), "a token with another role"
+    again = refresh(hers.refresh_token).access_token
+    assert is_accepted(again)
     assert caller_of(again).permissions == {"exits.manage"}
 
 
@@ -147,7 +152,7 @@ def test_concurrent_changes_keep_the_user_count_exact(
 def test_role_assigned_during_its_deletion_is_kept(erp: Erp, aws_faults: AwsFaults) -> None:
     role = create_role(erp)
 
-    with at_the_last_moment(aws_faults, lambda: create_user(erp, roles=[role])):
+    with before_next_commit(aws_faults, lambda: create_user(erp, roles=[role])):
         refused = erp.delete(f"/roles/{role}")
 
     assert "1 user has the role Packers" in refused.text
@@ -158,7 +163,7 @@ def test_role_deleted_during_its_assignment_is_refused(erp: Erp, aws_faults: Aws
     role, kept = create_role(erp), create_role(erp, "Kept")
     user = create_user(erp, roles=[kept])
 
-    with at_the_last_moment(aws_faults, lambda: erp.delete(f"/roles/{role}")):
+    with before_next_commit(aws_faults, lambda: erp.delete(f"/roles/{role}")):
         refused = erp.patch(f"/users/{user}", {"roles": [kept, role]})
 
     assert _problems(refused) == ["roles.1"]
@@ -198,7 +203,7 @@ def test_changes_of_roles_are_audited(erp: Erp) -> None:
     erp.patch(f"/roles/{role}", {"name": "Pickers"})
     erp.delete(f"/roles/{role}")
 
-    log = log_of(erp, target_type="role", target=role)
+    log = audit_entries(erp, target_type="role", target=role)
     assert [(one["action"], one["details"], one["changes"]) for one in log] == [
         ("role.created", {"name": "Packers", "permissions": ["exits.manage"]}, {}),
         (

@@ -17,12 +17,18 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.user_grants.oauth_requests import ExampleUser, enrol, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    enable_two_step,
+    is_accepted,
+    refresh,
+)
 from tests.integration.users.user_requests import (
     CONCURRENCY,
     as_user,
+    audit_entries,
     create_user,
-    log_of,
     run_concurrently,
 )
 from tests.stack import Stack
@@ -69,7 +75,7 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
     assert erp.get(f"/users/{user}").data == confirmed.data
     assert [user["id"] for user in erp.walk("/users", two_step="true")] == [user]
     assert _login(user).two_step
-    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+    assert [entry["action"] for entry in audit_entries(erp, target_type="user", target=user)] == [
         "user.created", "user.totp_enrolled",
     ]  # fmt: skip
 
@@ -108,14 +114,14 @@ def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) 
 
 @pytest.mark.usefixtures("stack")
 def test_confirmation_revokes_tokens_issued_without_a_code() -> None:
-    anna = hire()
+    anna = create_example_user()
     before = anna.sign_in()
 
-    enrol(anna)
+    enable_two_step(anna)
 
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
-    assert is_good(anna.sign_in(otp=anna.code()).access_token)
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_accepted(anna.sign_in(otp=anna.code()).access_token)
 
 
 def test_one_of_several_concurrent_confirmations_succeeds(
@@ -129,8 +135,8 @@ def test_one_of_several_concurrent_confirmations_succeeds(
     answers = run_concurrently(lambda number: confirm_totp(erp, user, code, key=f"c-{number}"))
 
     assert Counter(answer.status for answer in answers) == {200: 1, 409: CONCURRENCY - 1}
-    assert [entry["action"] for entry in log_of(erp, action="user.totp_enrolled")] != []
-    assert len(log_of(erp, action="user.totp_enrolled")) == 1
+    assert [entry["action"] for entry in audit_entries(erp, action="user.totp_enrolled")] != []
+    assert len(audit_entries(erp, action="user.totp_enrolled")) == 1
 
 
 # Use of codes
@@ -157,8 +163,8 @@ def anna(stack: Stack, clock: Clock) -> ExampleUser:
     """A user with two-step verification, whose current codes are unused."""
     assert stack
     clock.freeze()
-    anna = hire()
-    enrol(anna)
+    anna = create_example_user()
+    enable_two_step(anna)
     return anna
 
 
@@ -205,7 +211,7 @@ def test_recovery_codes_work_once_in_any_spelling(anna: ExampleUser) -> None:
 def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
     anna: ExampleUser, erp: Erp
 ) -> None:
-    bert = hire("bert")
+    bert = create_example_user("bert")
     waiting = erp.post(f"/users/{bert.id}/totp").data
     for code in (anna.code(), anna.recovery_codes[0], _code(waiting["secret"])):
         assert not use_code(bert.id, code)
@@ -251,9 +257,9 @@ def test_user_and_administrator_can_disable_two_step_verification(
     assert anna.sign_in().status == 200
     assert not use_code(anna.id, anna.recovery_codes[0])
 
-    enrol(anna)
+    enable_two_step(anna)
     assert erp.delete(f"/users/{anna.id}/totp").data["two_step"] is False
-    actions = [entry["action"] for entry in log_of(erp, target_type="user", target=anna.id)]
+    actions = [entry["action"] for entry in audit_entries(erp, target_type="user", target=anna.id)]
     assert actions == ["user.created", *["user.totp_enrolled", "user.totp_removed"] * 2]
 
 
@@ -266,7 +272,7 @@ def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
     for _ in range(2):
         assert erp.delete(f"/users/{user}/totp").data == before
     assert confirm_totp(erp, user, code).code == "conflict"
-    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+    assert [entry["action"] for entry in audit_entries(erp, target_type="user", target=user)] == [
         "user.created"
     ]
 
@@ -274,4 +280,4 @@ def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
 def test_password_reset_keeps_the_second_factor(anna: ExampleUser, erp: Erp) -> None:
     anna.password = erp.post(f"/users/{anna.id}/reset-password").data["password"]
     assert _login(anna.id).two_step
-    assert is_good(anna.sign_in(otp=anna.code()).access_token)
+    assert is_accepted(anna.sign_in(otp=anna.code()).access_token)

@@ -11,14 +11,19 @@ from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.census import assert_totals_are_true, take_census
-from tests.integration.user_grants.oauth_requests import caller_of, hire, is_good, renew
+from tests.integration.user_grants.oauth_requests import (
+    caller_of,
+    create_example_user,
+    is_accepted,
+    refresh,
+)
 from tests.integration.users.user_requests import (
     CONCURRENCY,
     as_user,
-    at_the_last_moment,
+    audit_entries,
+    before_next_commit,
     create_role,
     create_user,
-    log_of,
     run_concurrently,
 )
 from tests.integration.write_users import MARIA, PASSWORD
@@ -168,62 +173,62 @@ def test_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> No
 
 
 def test_disabled_user_loses_access_until_enabled(erp: Erp) -> None:
-    anna = hire()
+    anna = create_example_user()
     before = anna.sign_in()
-    assert is_good(before.access_token)
+    assert is_accepted(before.access_token)
 
     assert erp.patch(f"/users/{anna.id}", {"is_active": False}).data["is_active"] is False
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
 
     assert erp.patch(f"/users/{anna.id}", {"is_active": True}).data["is_active"] is True
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
-    assert is_good(anna.sign_in().access_token)
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_accepted(anna.sign_in().access_token)
 
 
 def test_removed_role_revokes_tokens_but_keeps_sessions(erp: Erp) -> None:
     assert erp
-    anna = hire()
+    anna = create_example_user()
     other = create_role(erp, "Readers")
     before = anna.sign_in()
 
     erp.patch(f"/users/{anna.id}", {"roles": [*anna.roles, other]})
-    assert is_good(before.access_token), "an added right revokes nothing"
+    assert is_accepted(before.access_token), "an added right revokes nothing"
     erp.patch(f"/users/{anna.id}", {"roles": [other]})
 
-    assert not is_good(before.access_token)
-    again = renew(before.refresh_token)
-    assert is_good(again.access_token)
+    assert not is_accepted(before.access_token)
+    again = refresh(before.refresh_token)
+    assert is_accepted(again.access_token)
 
 
 @pytest.mark.parametrize("grant", ["password", "refresh_token"])
 def test_role_removed_during_a_grant_is_not_in_the_token(
     erp: Erp, aws_faults: AwsFaults, grant: str
 ) -> None:
-    anna = hire()
+    anna = create_example_user()
     refresh_token = anna.sign_in().refresh_token
-    lose = at_the_last_moment(
+    lose = before_next_commit(
         aws_faults, lambda: erp.patch(f"/users/{anna.id}", {"roles": []}).status == 200
     )
 
     with lose:
-        got = renew(refresh_token) if grant == "refresh_token" else anna.sign_in()
+        got = refresh(refresh_token) if grant == "refresh_token" else anna.sign_in()
 
     assert caller_of(got.access_token).permissions == frozenset()
-    assert is_good(got.access_token)
-    assert is_good(renew(got.refresh_token).access_token)
+    assert is_accepted(got.access_token)
+    assert is_accepted(refresh(got.refresh_token).access_token)
 
 
 def test_deleted_user_loses_access(erp: Erp) -> None:
-    anna = hire()
+    anna = create_example_user()
     before = anna.sign_in()
 
     assert erp.delete(f"/users/{anna.id}").status == 200
 
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
 
 
@@ -278,7 +283,7 @@ def test_changes_of_users_are_audited(stack: Stack, erp: Erp) -> None:
     administrator.post(f"{target}/reset-password")
     administrator.delete(target)
 
-    log = log_of(erp, target_type="user", target=user)
+    log = audit_entries(erp, target_type="user", target=user)
     assert [(entry["action"], entry["changes"]) for entry in log] == [
         ("user.created", {}),
         (
@@ -325,5 +330,5 @@ def test_secrets_are_not_logged_stored_or_returned_again(
         assert secret not in shown
         assert secret not in written
     assert PASSWORD not in own.text
-    directory.forget()
+    directory.clear()
     assert erp.post("/users", {**MARIA, "roles": []}, key="create").text == made.text

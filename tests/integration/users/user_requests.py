@@ -26,7 +26,7 @@ def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
         return list(workers.map(worker, range(CONCURRENCY)))
 
 
-def at_the_last_moment(
+def before_next_commit(
     aws_faults: AwsFaults, act: Callable[[], object]
 ) -> AbstractContextManager[None]:
     """Run an action just before the next transaction is committed."""
@@ -61,7 +61,7 @@ def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
     return Erp(stack.gateway, token)
 
 
-def log_of(erp: Erp, **query: object) -> list[dict[str, Any]]:
+def audit_entries(erp: Erp, **query: object) -> list[dict[str, Any]]:
     """Return the audit entries, oldest first, without ids, request ids and times."""
     rows = erp.walk("/audit-log", sort="created_at", **query)
     for row in rows:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.references import retire
 from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.warehouse.references import retire
 from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response

@@ -155,7 +155,7 @@ def test_actions_need_scope_or_permission(stack: Stack) -> None:
 def test_actions_need_the_module(wave_scenario: WaveScenario) -> None:
     number = wave_scenario.wave([1])
     set_modules("acme", MODULES - {"waves"})
-    directory.forget()
+    directory.clear()
 
     for path in ("/waves", *(f"/waves/{number}/{act}" for act in ("plan", "cancel"))):
         answer = wave_scenario.erp.post(path, GOOD)

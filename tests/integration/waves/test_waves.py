@@ -204,7 +204,7 @@ def test_users_need_the_permission_and_clients_the_scope(stack: Stack) -> None:
 def test_routes_are_not_found_without_the_module(stack: Stack, erp: Erp) -> None:
     number = wave(stack.store())
     set_modules("acme", MODULES - {"waves"})
-    directory.forget()
+    directory.clear()
 
     for path in (PATH, f"{PATH}/{number}", f"{PATH}?status=open"):
         answer = erp.get(path)

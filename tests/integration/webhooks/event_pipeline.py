@@ -203,7 +203,7 @@ class EventPipeline:
             self.queue = [QueuedMessage(dict(body), now + delay) for body, delay in messages]
             self._relayed, self._marked = set(passed), set(marked)
             self._sent, self.scenario.requests[:] = set(sent), requests
-            directory.directory.forget()
+            directory.directory.clear()
             delivery._unseal.cache_clear()
 
         return restore

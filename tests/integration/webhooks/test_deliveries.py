@@ -285,10 +285,10 @@ def test_a_downgrade_to_a_plan_without_webhooks_cancels_deliveries(
     webhook = webhooks.subscribe()
     fail_first_attempt(webhooks)
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
+    directory.clear()
     webhooks.run_until_idle()
     provisioning.set_plan("acme", "enterprise")
-    directory.forget()
+    directory.clear()
 
     (row,) = webhooks.deliveries(webhook["id"])
     assert row["status"] == "cancelled"

@@ -138,7 +138,7 @@ def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScen
     """Relay and worker still have the tenant with its old plan in their cache."""
     webhook = webhooks.subscribe("wave.planned")
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
+    directory.clear()
     raise_wave_event(webhooks, id=1)
     assert webhooks.run_relay() == []
     assert webhooks.messages() == []
@@ -148,7 +148,7 @@ def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScen
     assert webhooks.run_relay() == []
     (message,) = webhooks.take_messages()
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
+    directory.clear()
     assert directory.tenant("acme") is not None
     provisioning.set_plan("acme", "professional")
     assert webhooks.run_worker({**message, "slow": True}) == []

@@ -126,11 +126,6 @@ def has_assignment(store: Store, alias: Key) -> bool:
     return any(ASSIGNED in item or item[SORT_KEY] != alias[1] for item in page.items)
 
 
-def alias_key(facet: str, code: str) -> Key:
-    """Return the key of the alias item of a unique code."""
-    return (f"{facet}#{code}", "ALIAS")
-
-
 class _MarkReplaced(Exception):
     """The mark was removed already, or it expired and another use case wrote its own."""
 
