@@ -14,9 +14,9 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.integration.imports.arrivals import Arrival, receive
-from shared.integration.imports.running import MOST_STALLS, run
-from shared.integration.imports.workspace import Workspace, workspace_of
+from shared.integration.imports.context import Workspace, workspace_of
+from shared.integration.imports.received_files import Arrival, receive
+from shared.integration.imports.worker import MOST_STALLS, run
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, flush, logger

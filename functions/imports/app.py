@@ -12,7 +12,8 @@ from shared.http.routes import (
     Routes,
 )
 from shared.integration.imports import service
-from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.context import Workspace, workspace_of
+from shared.integration.imports.files.columns import ImportKind
 from shared.integration.imports.models import (
     Import,
     ImportParameters,
@@ -23,9 +24,8 @@ from shared.integration.imports.models import (
     UploadForm,
     UploadRequest,
 )
-from shared.integration.imports.validating import REPORT_MEDIA
+from shared.integration.imports.validation import REPORT_MEDIA
 from shared.integration.imports.views import import_view
-from shared.integration.imports.workspace import Workspace, workspace_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -120,7 +120,7 @@ def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
 def get_template(_store: Store, request: Request) -> FileResponse:
     """Read the template of a kind of import."""
     # Lazily: openpyxl costs 100 ms.
-    from shared.integration.imports.templates import template  # noqa: PLC0415
+    from shared.integration.imports.templates.template import template  # noqa: PLC0415
 
     wanted = request.path_values["kind"]
     for kind in get_args(ImportKind.__value__):

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import openpyxl
 
-from shared.kernel.spreadsheets.opening import open_table
+from shared.kernel.spreadsheets.open_table import open_table
 from tests.bench.report import Row, Table, at_most
 
 ROWS, QUICK_ROWS = 100_000, 10_000
@@ -59,7 +59,7 @@ def _row(path: Path, plain_reader: Callable[[], None], *, turns: int, bound: flo
         plain_times.append(_elapsed(plain_reader))
         times.append(_elapsed(lambda: _read(path)))
     ours, plain = min(times), min(plain_times)
-    peak = peak_of("tests.unit.spreadsheets.memory_child", path)
+    peak = peak_of("tests.unit.spreadsheets.memory_probe", path)
     text, holds = at_most(ours / plain, bound, "{:.3g}")
     cells = [
         path.suffix,

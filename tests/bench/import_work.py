@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.integration.imports.context import Workspace
+from shared.integration.imports.files.reader import read_file
+from shared.integration.imports.files.row_groups import Units
 from shared.integration.imports.models import Source, StoredImport
-from shared.integration.imports.reading import read_file
-from shared.integration.imports.units import Units
-from shared.integration.imports.validating import chunks, examine
-from shared.integration.imports.workspace import Workspace
+from shared.integration.imports.validation import chunks, examine
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
 from shared.kernel.tenant_files import Folder
@@ -22,7 +22,7 @@ from tests.bench.import_reading import openpyxl_loop, peak_of, write_xlsx
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import install
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportDesk
 from tests.stack import deployed
 
 ROWS, QUICK_ROWS = 100_000, 10_000
@@ -59,7 +59,7 @@ def _validation(rows: int) -> Table:
         began = time.process_time()
         openpyxl_loop(path)
         plain = time.process_time() - began
-        peak = peak_of("tests.bench.import_child", path)
+        peak = peak_of("tests.bench.import_memory_probe", path)
     text, holds = at_most(ours / plain, VALIDATION_BOUND, "{:.3g}")
     cells = [f"{rows:,}", f"{plain * 1000:,.0f}", f"{ours * 1000:,.0f}", f"{ours / plain:.3f}"]
     verdict = holds and peak <= MEMORY_BOUND_MB

@@ -9,7 +9,7 @@ import httpx
 from mypy_boto3_s3 import S3Client
 
 from tests.e2e.answers import data
-from tests.integration.imports.sheets import as_csv
+from tests.integration.imports.import_files import as_csv
 
 HEADER = ("Item code", "Name", "Managed by batch")
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -24,7 +24,7 @@ from tests.e2e.import_calls import (
     settled,
     upload,
 )
-from tests.integration.imports.sheets import as_csv, complaints, report_rows
+from tests.integration.imports.import_files import as_csv, complaints, report_rows
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"
 _AT_ONCE = 5

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.sample_imports import catalogue, orders, purchases
 from tools.sample_imports.master_data import ROOT
-from tools.sample_imports.planted import planted
+from tools.sample_imports.orders_with_errors import planted
 from tools.sample_imports.sheets import plain_csv, sheet, windows_csv, xlsx
 
 FOLDER = ROOT / "sample" / "imports"

@@ -10,10 +10,10 @@ from io import StringIO
 from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
+from shared.integration.imports.templates.reproducible_workbook import workbook_bytes
 
-from shared.integration.imports.columns import ImportKind, Language
-from shared.integration.imports.layouts import LAYOUTS
-from shared.integration.imports.workbook_bytes import workbook_bytes
+from shared.integration.imports.files.columns import ImportKind, Language
+from shared.integration.imports.kinds.layouts import LAYOUTS
 
 type Value = str | int | Decimal | date | None
 type Record = dict[str, Value]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.integration.imports.columns import ImportKind, Language
+from shared.integration.imports.files.columns import ImportKind, Language
 from shared.kernel.fields import Input, Line, Stored, Timestamp
 from shared.kernel.list_parameters import PeriodParameters
 from shared.kernel.uploaded_file import UploadedFile

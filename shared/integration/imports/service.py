@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.integration.imports import repository
-from shared.integration.imports.accepting import ensure_readable, file_name
-from shared.integration.imports.applying import commit
-from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.commit import commit
+from shared.integration.imports.context import AFTER_INVOCATION, Workspace, released, requester
+from shared.integration.imports.drop_results import leave_results
+from shared.integration.imports.files.columns import ImportKind
 from shared.integration.imports.models import (
     MAX_FILE,
     ImportOptions,
@@ -20,9 +21,8 @@ from shared.integration.imports.models import (
     Way,
 )
 from shared.integration.imports.repository import IMPORTS, contents_key, lead_to, origin_key
-from shared.integration.imports.results import leave_results
-from shared.integration.imports.validating import LEASE_MS, validate, warning
-from shared.integration.imports.workspace import AFTER_INVOCATION, Workspace, released, requester
+from shared.integration.imports.upload_checks import ensure_readable, file_name
+from shared.integration.imports.validation import LEASE_MS, validate, warning
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record

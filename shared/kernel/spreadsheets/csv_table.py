@@ -6,9 +6,9 @@ from functools import partial
 from itertools import chain
 from typing import cast
 
-from shared.kernel.spreadsheets.csv_form import form_of
-from shared.kernel.spreadsheets.csv_text import encoding_of, lines, sample
-from shared.kernel.spreadsheets.sources import Source, opened
+from shared.kernel.spreadsheets.csv_decoding import encoding_of, lines, sample
+from shared.kernel.spreadsheets.csv_dialect import form_of
+from shared.kernel.spreadsheets.file_source import Source, opened
 from shared.kernel.spreadsheets.table import (
     MOST_CHARACTERS,
     MOST_COLUMNS,

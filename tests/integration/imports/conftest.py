@@ -1,7 +1,7 @@
 import pytest
 
 from tests.clock import Clock
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportDesk
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 

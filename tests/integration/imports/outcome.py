@@ -14,8 +14,8 @@ from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from tests.import_desk import ImportDesk
-from tests.integration.imports.sheets import Complaint, complaints
+from tests.import_scenario import ImportDesk
+from tests.integration.imports.import_files import Complaint, complaints
 from tests.quick_moto import stored
 from tests.stack import ACCOUNT, REGION
 

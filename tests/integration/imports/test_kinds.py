@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from shared.integration.imports.columns import LANGUAGES, Language
-from shared.integration.imports.templates import template
+from shared.integration.imports.files.columns import LANGUAGES, Language
+from shared.integration.imports.templates.template import template
 from tests.gateway import Erp
-from tests.import_desk import ImportDesk
-from tests.integration.imports.bodies import CARGOES, ENTRIES, EXITS, PICK_FACES, PRODUCTS, Cargo
-from tests.integration.imports.sheets import as_csv, as_xlsx, saved, table
+from tests.import_scenario import ImportDesk
+from tests.integration.imports.import_files import as_csv, as_xlsx, saved, table
+from tests.integration.imports.kind_examples import (
+    CARGOES,
+    ENTRIES,
+    EXITS,
+    PICK_FACES,
+    PRODUCTS,
+    Cargo,
+)
 from tests.stack import Stack
 from tests.stock_proof import prove
 from tests.warehouse_scenario import WarehouseScenario

@@ -6,10 +6,10 @@ from io import BytesIO
 import pytest
 from openpyxl import load_workbook
 
-from shared.integration.imports.columns import ImportKind
-from tests.import_desk import ImportDesk
+from shared.integration.imports.files.columns import ImportKind
+from tests.import_scenario import ImportDesk
+from tests.integration.imports.import_files import Complaint, as_csv, as_xlsx, report_rows
 from tests.integration.imports.outcome import complained
-from tests.integration.imports.sheets import Complaint, as_csv, as_xlsx, report_rows
 from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = list[list[object]]

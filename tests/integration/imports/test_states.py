@@ -9,9 +9,9 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp, Form
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportDesk
+from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import made
-from tests.integration.imports.sheets import as_csv
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
 FORM = Form({"kind": "products"}, ("goods.csv", GOODS))
@@ -177,8 +177,8 @@ def test_progress_is_shown_while_the_worker_is_at_it(
     desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_worker(monkeypatch)
-    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
     seen: list[tuple[str, object, object]] = []
 
     def look() -> None:
@@ -209,7 +209,7 @@ def test_progress_is_shown_while_the_worker_is_at_it(
 def slow(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch, look: Callable[[], None]) -> None:
     """Let the worker do one step with each message, and look after each."""
     with monkeypatch.context() as patch:
-        patch.setattr("shared.integration.imports.workspace.Workspace.deadline", _Late())
+        patch.setattr("shared.integration.imports.context.Workspace.deadline", _Late())
         while bodies := desk.take():
             for body in bodies:
                 assert not desk.work(body)

@@ -12,7 +12,7 @@ from shared.identity.tenancy.directory import directory
 from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportDesk
 from tests.integration.leaving.company import Company
 from tests.webhook_desk import RELAY, WebhookDesk, failures, open_desk
 

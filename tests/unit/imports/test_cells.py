@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.imports.cells import converters, text
-from shared.integration.imports.columns import Form
+from shared.integration.imports.files.cells import converters, text
+from shared.integration.imports.files.columns import Form
 from shared.kernel.spreadsheets.table import BadCell, Cell
 
 BY_POINT = converters(decimal_comma=False, timezone="Europe/Madrid")

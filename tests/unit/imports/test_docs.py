@@ -6,10 +6,10 @@ from typing import get_args
 import pytest
 
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.imports.columns import Layout
-from shared.integration.imports.layouts import LAYOUTS
+from shared.integration.imports.files.columns import Layout
+from shared.integration.imports.kinds.layouts import LAYOUTS
 from shared.integration.imports.models import MAX_FILE, MAX_UPLOAD, Status
-from shared.integration.imports.report import REPORT_HEADERS
+from shared.integration.imports.report.rejected_rows import REPORT_HEADERS
 from shared.kernel.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS
 from shared.warehouse.documents.models import MAX_LINES
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from shared.integration.imports.columns import LANGUAGES, Column, Language, Layout
-from shared.integration.imports.layouts import LAYOUTS
-from shared.integration.imports.sample_rows import is_sample, sample_cell
+from shared.integration.imports.files.columns import LANGUAGES, Column, Language, Layout
+from shared.integration.imports.files.sample_rows import is_sample, sample_cell
+from shared.integration.imports.kinds.layouts import LAYOUTS
 from shared.kernel.spreadsheets.table import BadCell, Cell
 
 EACH = pytest.mark.parametrize(

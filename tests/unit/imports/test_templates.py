@@ -10,10 +10,10 @@ from openpyxl.workbook import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.imports.columns import LANGUAGES, Language, Layout, header_key
-from shared.integration.imports.layouts import LAYOUTS
-from shared.integration.imports.template_sheets import made
-from shared.integration.imports.templates import template
+from shared.integration.imports.files.columns import LANGUAGES, Language, Layout, header_key
+from shared.integration.imports.kinds.layouts import LAYOUTS
+from shared.integration.imports.templates.template import template
+from shared.integration.imports.templates.workbook import made
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.kernel.spreadsheets.opening import inspect, open_table
+from shared.kernel.spreadsheets.open_table import inspect, open_table
 from shared.kernel.spreadsheets.table import Row, Unreadable
-from tests.unit.spreadsheets.packages import cells, opened, read
+from tests.unit.spreadsheets.xlsx_packages import cells, opened, read
 
 _NAME = "list.csv"
 

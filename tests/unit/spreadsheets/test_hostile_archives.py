@@ -7,10 +7,10 @@ from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 
-from shared.kernel.spreadsheets import container
-from shared.kernel.spreadsheets.opening import inspect
+from shared.kernel.spreadsheets import zip_archive
+from shared.kernel.spreadsheets.open_table import inspect
 from shared.kernel.spreadsheets.table import Unreadable
-from tests.unit.spreadsheets.packages import (
+from tests.unit.spreadsheets.xlsx_packages import (
     Parts,
     blank,
     opened,
@@ -163,7 +163,7 @@ def test_xml_is_known_by_its_content_too() -> None:
 def test_a_declaration_is_found_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     content = zipped(_with("docProps/core.xml", f"<a>{' ' * 990}{_DOCTYPE}</a>"))
     for size in range(990, 1010):
-        monkeypatch.setattr(container, "BLOCK", size)
+        monkeypatch.setattr(zip_archive, "BLOCK", size)
         assert "entities" in _refused(content)
 
 
@@ -179,7 +179,7 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 
 def test_the_size_of_all_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "MOST_INFLATED", 1_000_000)
+    monkeypatch.setattr(zip_archive, "MOST_INFLATED", 1_000_000)
     for number, words in ((8, ""), (10, "too large")):
         made = {**parts(_ROW), **{f"xl/media/{n}.png": b"x" * 100_000 for n in range(number)}}
         if words:
@@ -189,7 +189,7 @@ def test_the_size_of_all_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_size_of_a_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "MOST_OF_MEMBER", 50_000)
+    monkeypatch.setattr(zip_archive, "MOST_OF_MEMBER", 50_000)
     rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 2000))
 
     assert "too large" in _refused(workbook(rows))

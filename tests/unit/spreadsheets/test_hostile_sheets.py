@@ -4,7 +4,7 @@ import pytest
 from python_calamine import CalamineSheet, CalamineWorkbook
 
 from shared.kernel.spreadsheets.table import Unreadable
-from tests.unit.spreadsheets.packages import MAIN, parts, read, rows_xml, workbook, zipped
+from tests.unit.spreadsheets.xlsx_packages import MAIN, parts, read, rows_xml, workbook, zipped
 
 _ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
 

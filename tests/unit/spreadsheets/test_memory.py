@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.kernel.spreadsheets.sheet_copy import column_name
-from tests.unit.spreadsheets.packages import MAIN, parts, rows_xml, workbook, zipped
+from shared.kernel.spreadsheets.sheet_normalizer import column_name
+from tests.unit.spreadsheets.xlsx_packages import MAIN, parts, rows_xml, workbook, zipped
 
 _ROOT = Path(__file__).parents[3]
 _MOST_MB = 130
@@ -123,7 +123,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_no_file_uses_up_memory(files: list[Path]) -> None:
-    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_child", *map(str, files)]
+    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_probe", *map(str, files)]
     output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
 
     peaks: dict[str, int] = {}

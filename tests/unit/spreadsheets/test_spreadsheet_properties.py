@@ -10,10 +10,10 @@ from xml.sax.saxutils import escape
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.kernel.spreadsheets.opening import inspect
-from shared.kernel.spreadsheets.sheet_copy import column_name
+from shared.kernel.spreadsheets.open_table import inspect
+from shared.kernel.spreadsheets.sheet_normalizer import column_name
 from shared.kernel.spreadsheets.table import Row, Unreadable
-from tests.unit.spreadsheets.packages import Parts, opened, parts, read, workbook, zipped
+from tests.unit.spreadsheets.xlsx_packages import Parts, opened, parts, read, workbook, zipped
 
 _LETTERS = string.ascii_letters + string.digits + " ',.;:-_\"\t\n\r|=+/<>&áéíóúñüçßÄÖÅ"
 """Each is one byte in Windows-1252, and no two of those bytes make a letter of UTF-8."""
