@@ -1,13 +1,12 @@
-"""Stock allocated to the exit documents that an import has created."""
+"""Allocates stock to the exit documents that an import has created."""
 
 from contextlib import suppress
 from functools import partial
 
-from shared.integration.imports.context import Workspace, caller_of
+from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
 from shared.integration.imports.models import StoredImport
-from shared.integration.imports.part_files import read_units
+from shared.integration.imports.part_files import read_groups
 from shared.integration.imports.repository import IMPORTS
-from shared.integration.imports.validation import LEASE_MS
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -18,54 +17,58 @@ from shared.warehouse.documents.models import Document, ExitDraft
 from shared.warehouse.picking.models import PickingDraft
 from shared.warehouse.picking.service import create_picking
 
-_MARGIN_SECONDS = 5.0
+_TIME_FOR_DOCUMENT = 5.0
+"""Seconds that must remain for another document."""
 
 
-def allocate_documents(space: Workspace, number: int) -> bool:
-    """Go on with allocating; whether all is done, rather than the time being up.
+def allocate_documents(context: ImportContext, import_id: int) -> bool:
+    """Create a picking for each document that the import created and that has no picking.
 
-    A picking is made for each document that the import created and that nobody works on.
-    What is not in stock stays unallocated, as with any picking.
+    As with any picking, lines without available stock remain unallocated.
+
+    Returns:
+        Whether all documents are done; False if the deadline came first.
     """
-    one = IMPORTS.get(space.store, number).entity
-    before = 0
-    for part in one.parts:
-        end = before + part.units
-        if one.allocated < end:
-            for at, unit in enumerate(read_units(space.work, number, part.name), before):
-                if at < one.allocated:
+    stored = IMPORTS.get(context.store, import_id).entity
+    preceding = 0
+    for part in stored.parts:
+        end = preceding + part.units
+        if stored.allocated < end:
+            groups = read_groups(context.work_files, import_id, part.name)
+            for index, group in enumerate(groups, preceding):
+                if index < stored.allocated:
                     continue
-                if space.deadline.remaining < _MARGIN_SECONDS:
+                if context.deadline.remaining < _TIME_FOR_DOCUMENT:
                     return False
-                draft, _ = check(ExitDraft, unit.body)
-                use_case = partial(_allocate, number=number, at=at, draft=draft)
-                # The name lets a repeat recognise what an earlier attempt has begun.
-                caller = caller_of(one, space.tenant.slug)
-                name = f"import#{number}#{at}"
+                draft, _ = check(ExitDraft, group.body)
+                use_case = partial(_allocate, import_id=import_id, index=index, draft=draft)
+                # The record lets a repeated call recognize what an earlier attempt has started.
+                caller = caller_of(stored, context.tenant.slug)
+                name = f"import#{import_id}#{index}"
                 if not run_transaction(
-                    space.store, use_case, caller=caller, idempotency_record=name
+                    context.store, use_case, caller=caller, idempotency_record=name
                 ):
                     return False
-        before = end
+        preceding = end
     return True
 
 
-def _allocate(tx: Transaction, *, number: int, at: int, draft: ExitDraft | None) -> bool:
-    """Allocate one document and count it; whether the import is still at this point."""
-    record = IMPORTS.get(tx.store, number)
-    one = record.entity
-    if one.status != "committing" or one.allocated > at:
-        return one.status == "committing"
+def _allocate(tx: Transaction, *, import_id: int, index: int, draft: ExitDraft | None) -> bool:
+    """Allocate one document and count it; return whether the import is still being committed."""
+    record = IMPORTS.get(tx.store, import_id)
+    stored = record.entity
+    if stored.status != "committing" or stored.allocated > index:
+        return stored.status == "committing"
     found = None
     if draft:
         found = documents.document_of(tx.store, "exit", draft.type, draft.external_ref)
-    if found and _is_ours(found.entity, one):
-        with suppress(Conflict):  # closed, or somebody has begun to pick it
+    if found and _needs_picking(found.entity, stored):
+        with suppress(Conflict):  # the document was closed, or its picking was started
             create_picking(tx, PickingDraft(document_id=found.id))
-    update = {"allocated": at + 1, "stalled": 0, "busy_until": now_ms() + LEASE_MS}
-    IMPORTS.replace(tx, record, one.model_copy(update=update))
+    update = {"allocated": index + 1, "stalled": 0, "busy_until": now_ms() + LEASE_MS}
+    IMPORTS.replace(tx, record, stored.model_copy(update=update))
     return True
 
 
-def _is_ours(document: Document, one: StoredImport) -> bool:
-    return document.import_id == one.id and document.status in {"open", "assigned"}
+def _needs_picking(document: Document, stored: StoredImport) -> bool:
+    return document.import_id == stored.id and document.status in {"open", "assigned"}

@@ -1,8 +1,8 @@
-"""Commit: the valid units of an import applied, each exactly once, many to a transaction.
+"""Applies the valid row groups of an import, many in a transaction, each exactly once.
 
-The transaction that applies units also moves the import's own count of them, conditioned on
-the record being as it was read. So whoever repeats, overtakes or follows a worker that died
-goes on with the first unit that has not been applied.
+The transaction that applies row groups also increases the count of applied groups in the import
+record, on the condition that the record is unchanged. A worker that repeats or resumes a commit
+therefore continues with the first group that is not applied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,21 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from shared.integration.imports.context import Workspace, caller_of
-from shared.integration.imports.files.columns import header_key
-from shared.integration.imports.files.row_groups import Unit, characters, reject
-from shared.integration.imports.kinds.handler import Choice, Handling, handling_of
-from shared.integration.imports.kinds.layouts import LAYOUTS
+from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
+from shared.integration.imports.files.columns import normalize_header
+from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
+from shared.integration.imports.kinds.importer import ApplyOptions, Importer
+from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import DocumentCounts, RowCounts, StoredImport
 from shared.integration.imports.part_files import (
-    CheckedUnit,
-    read_units,
+    ValidGroup,
+    read_groups,
     rejected_rows,
     write_rejected,
 )
+from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import IMPORTS
-from shared.integration.imports.validation import FILE_GONE, LEASE_MS, MOST_CHARACTERS, make_report
+from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
@@ -34,220 +35,237 @@ from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import check
 
-_OWN_ACTIONS = 2
-"""Of each transaction: the import itself, and the totals of imports."""
-_LINES_PER_STEP = 500
-_CHARACTERS_PER_STEP = MOST_CHARACTERS
-_MARGIN_SECONDS = 3.0
+_IMPORT_ACTIONS = 2
+"""Actions of each transaction for the import record and for the counters of imports."""
+_MAX_STEP_ROWS = 500
+_MAX_STEP_CHARACTERS = MAX_GROUP_CHARACTERS
+_TIME_FOR_STEP = 3.0
+"""Seconds that must remain for another step."""
 _SERVER_ERROR = 500
 
 
-def commit(space: Workspace, number: int) -> Record[StoredImport]:
-    """Go on with applying an import, to its end or until the time is up."""
-    record = IMPORTS.get(space.store, number)
-    began = record.version
+def commit(context: ImportContext, import_id: int) -> Record[StoredImport]:
+    """Apply the row groups of an import until the end or until the deadline."""
+    record = IMPORTS.get(context.store, import_id)
+    first_version = record.version
     try:
-        for at, part in enumerate(record.entity.parts):
-            before = sum(other.units for other in record.entity.parts[:at])
-            if record.entity.applied >= before + part.units:
+        for index, part in enumerate(record.entity.parts):
+            preceding = sum(other.units for other in record.entity.parts[:index])
+            if record.entity.applied >= preceding + part.units:
                 continue
-            units = read_units(space.work, number, part.name)
-            record = _apply_part(space, record, units, before, began)
-            if record.entity.applied < before + part.units:
+            groups = read_groups(context.work_files, import_id, part.name)
+            record = _apply_part(context, record, groups, preceding, first_version)
+            if record.entity.applied < preceding + part.units:
                 return record
-        if record.entity.auto_allocate and not _allocate(space, number):
-            return IMPORTS.get(space.store, number)
-        if _is_late(space, record, began):
+        if record.entity.auto_allocate and not _allocate(context, import_id):
+            return IMPORTS.get(context.store, import_id)
+        if _must_stop(context, record, first_version):
             return record
-        return _conclude(space, IMPORTS.get(space.store, number))
+        return _finish(context, IMPORTS.get(context.store, import_id))
     except FileMissing:
-        return fail(space, number, FILE_GONE)
+        return fail(context, import_id, FILE_GONE)
 
 
-def _allocate(space: Workspace, number: int) -> bool:
-    # Lazily: only few imports need the work of picking.
+def _allocate(context: ImportContext, import_id: int) -> bool:
+    # Imported here because few imports need the picking modules.
     from shared.integration.imports.allocation import allocate_documents  # noqa: PLC0415
 
-    return allocate_documents(space, number)
+    return allocate_documents(context, import_id)
 
 
-def fail(space: Workspace, number: int, message: str) -> Record[StoredImport]:
-    """End an import that cannot go on for reasons of its own; it can be committed again."""
+def fail(context: ImportContext, import_id: int, message: str) -> Record[StoredImport]:
+    """Set an import to `failed`, unless it has ended. A failed commit can be repeated."""
 
-    def decide(one: StoredImport, _now: Instant) -> StoredImport | None:
-        if one.status not in {"uploaded", "validating", "committing"}:
+    def set_failed(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        if stored.status not in {"uploaded", "validating", "committing"}:
             return None
         update = {"status": "failed", "structure_errors": [message], "busy_until": 0}
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(number, decide)
+    return context.update(import_id, set_failed)
 
 
 def _apply_part(
-    space: Workspace,
+    context: ImportContext,
     record: Record[StoredImport],
-    units: Sequence[CheckedUnit],
-    before: int,
-    began: int,
+    groups: Sequence[ValidGroup],
+    preceding: int,
+    first_version: int,
 ) -> Record[StoredImport]:
-    """Apply the units of a part, of which `before` units come before; the record after that."""
-    handling = handling_of(record.entity.kind)
-    ahead: _Ahead | None = None
-    while (at := record.entity.applied - before) < len(units):
-        if _is_late(space, record, began) or record.entity.status != "committing":
+    """Apply the row groups of one part file.
+
+    Args:
+        context: The resources of the tenant.
+        record: The import.
+        groups: The row groups of the part file.
+        preceding: The number of row groups in the part files before it.
+        first_version: The version of the import at the start of the invocation.
+
+    Returns:
+        The import after the last step.
+    """
+    importer = importer_of(record.entity.kind)
+    prefetch: _Prefetch | None = None
+    while (start := record.entity.applied - preceding) < len(groups):
+        if _must_stop(context, record, first_version) or record.entity.status != "committing":
             return record
-        if handling.prepares and (ahead is None or at >= ahead.end):
-            ahead = _Ahead.of(space.store, handling, units, at)
-        step = _Step(space, handling, record, units[at:], ahead)
+        if importer.prefetch_groups and (prefetch is None or start >= prefetch.end):
+            prefetch = _Prefetch.read(context.store, importer, groups, start)
+        step = _Step(context, importer, record, groups[start:], prefetch)
         after = run_transaction(
-            space.store,
+            context.store,
             step,
-            caller=caller_of(record.entity, space.tenant.slug),
-            prefetched=ahead.prepared if ahead else None,
+            caller=caller_of(record.entity, context.tenant.slug),
+            prefetched=prefetch.prefetched if prefetch else None,
         )
-        if ahead:
-            ahead.ids[handling.sequence] = ahead.ids[handling.sequence][step.taken :]
+        if prefetch:
+            prefetch.ids[importer.id_sequence] = prefetch.ids[importer.id_sequence][step.used_ids :]
         record = after
     return record
 
 
-def _is_late(space: Workspace, record: Record[StoredImport], began: int) -> bool:
-    """Tell whether the time is up; after a first step, or who is late would never get ahead."""
-    return record.version != began and space.deadline.remaining < _MARGIN_SECONDS
+def _must_stop(context: ImportContext, record: Record[StoredImport], first_version: int) -> bool:
+    """Return whether the time is up. The first step runs in any case, so that there is progress."""
+    return record.version != first_version and context.deadline.remaining < _TIME_FOR_STEP
 
 
 @dataclass(slots=True)
-class _Ahead:
-    """What several steps need, got for all of them at once."""
+class _Prefetch:
+    """Items and ids that several steps need, read together: for all groups before `end`."""
 
     end: int
     found: Mapping[Key, Item | None]
     ids: dict[str, list[int]]
 
     @property
-    def prepared(self) -> Prefetched:
-        """Return it as a use case takes it."""
+    def prefetched(self) -> Prefetched:
+        """The items and ids in the form that a transaction takes."""
         return Prefetched(self.found, {name: list(ids) for name, ids in self.ids.items()})
 
     @classmethod
-    def of(
-        cls, store: Store, handling: Handling, units: Sequence[CheckedUnit], at: int
-    ) -> "_Ahead":
-        """Read and draw what the next units need."""
-        end = min(len(units), at + handling.prepares)
-        drafts = [_draft(handling, unit)[0] for unit in units[at:end]]
-        choice = Choice(0, None)
+    def read(
+        cls, store: Store, importer: Importer, groups: Sequence[ValidGroup], start: int
+    ) -> "_Prefetch":
+        """Read the items and allocate the ids for the groups from `start`."""
+        end = min(len(groups), start + importer.prefetch_groups)
+        drafts = [_draft(importer, group)[0] for group in groups[start:end]]
+        options = ApplyOptions(0, None)
         keys = [
-            key for draft in drafts if draft for key in handling.keys(draft, choice, applying=True)
+            key for draft in drafts if draft for key in importer.keys(draft, options, applying=True)
         ]
         found: dict[Key, Item | None] = {**dict.fromkeys(keys), **store.get_many(keys)}
-        there = {key: item for key, item in found.items() if item}
-        further = [key for draft in drafts if draft for key in handling.further_keys(draft, there)]
-        found |= {**dict.fromkeys(further), **store.get_many(further)}
-        missing = len(keys) - len(there)
-        first = allocate_ids(store, handling.sequence, missing) if missing else 0
-        return cls(end, found, {handling.sequence: list(range(first, first + missing))})
+        existing = {key: item for key, item in found.items() if item}
+        dependent = [
+            key for draft in drafts if draft for key in importer.dependent_keys(draft, existing)
+        ]
+        found |= {**dict.fromkeys(dependent), **store.get_many(dependent)}
+        missing = len(keys) - len(existing)
+        first = allocate_ids(store, importer.id_sequence, missing) if missing else 0
+        return cls(end, found, {importer.id_sequence: list(range(first, first + missing))})
 
 
-def _draft(handling: Handling, unit: CheckedUnit) -> tuple[Any, list[Problem]]:
-    return check(handling.model, unit.body)
+def _draft(importer: Importer, group: ValidGroup) -> tuple[Any, list[Problem]]:
+    return check(importer.model, group.body)
 
 
 @dataclass(slots=True)
 class _Step:
-    """One transaction: as many of the next units as it holds."""
+    """One transaction with as many of the next row groups as it has room for."""
 
-    space: Workspace
-    handling: Handling
+    context: ImportContext
+    importer: Importer
     record: Record[StoredImport]
-    units: Sequence[CheckedUnit]
-    ahead: _Ahead | None
-    """What was got before; of use the first time only."""
-    taken: int = 0
-    """Ids that the step used up."""
-    overtaken: bool = False
+    groups: Sequence[ValidGroup]
+    prefetch: _Prefetch | None
+    """Used in the first attempt only: a retry reads current items."""
+    used_ids: int = 0
+    is_retry: bool = False
 
     def __call__(self, tx: Transaction) -> Record[StoredImport]:
-        record = IMPORTS.get(tx.store, self.record.id) if self.overtaken else self.record
-        reads = self.ahead is None or self.overtaken
-        self.overtaken = True  # unless this time is the last
-        self.taken = 0
-        one = record.entity
-        if one.status != "committing" or one.applied != self.record.entity.applied:
+        record = IMPORTS.get(tx.store, self.record.id) if self.is_retry else self.record
+        reads = self.prefetch is None or self.is_retry
+        self.is_retry = True  # if it is called again
+        self.used_ids = 0
+        stored = record.entity
+        if stored.status != "committing" or stored.applied != self.record.entity.applied:
             return record
-        choice = Choice(one.id, one.on_duplicate)
+        options = ApplyOptions(stored.id, stored.on_duplicate)
         drafts = self._candidates()
-        self.handling.bind(tx)
+        self.importer.add_fence(tx)
         if reads:
-            self._read_ahead(tx, [draft for draft, _ in drafts if draft], choice)
-        done = made = 0
-        rejected: list[Unit] = []
-        for unit, (draft, problems) in zip(self.units, drafts, strict=False):
-            if tx.free_actions < self.handling.actions + _OWN_ACTIONS:
+            self._read(tx, [draft for draft, _ in drafts if draft], options)
+        done = changed = 0
+        rejected: list[RowGroup] = []
+        for group, (draft, problems) in zip(self.groups, drafts, strict=False):
+            if tx.free_actions < self.importer.max_actions + _IMPORT_ACTIONS:
                 break
             done += 1
-            found = problems or self._refusal(tx, draft, choice)
-            if isinstance(found, bool):
-                made += found
+            result = problems or self._apply(tx, draft, options)
+            if isinstance(result, bool):
+                changed += result
             else:
-                rejected.append(_rejected(one, unit, found))
-        self.taken = tx.ids_taken(self.handling.sequence)
-        return IMPORTS.replace(tx, record, self._after(one, done, made, rejected))
+                rejected.append(_rejected_group(stored, group, result))
+        self.used_ids = tx.ids_taken(self.importer.id_sequence)
+        return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
 
     def _candidates(self) -> list[tuple[Any, list[Problem]]]:
-        """Return the next units as drafts: no more than one transaction can hold."""
-        most = (MAX_ACTIONS - _OWN_ACTIONS) // self.handling.actions
+        """Return the drafts of the next row groups, at most as many as a transaction can hold."""
+        most = (MAX_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
         drafts: list[tuple[Any, list[Problem]]] = []
-        lines = size = 0
-        for unit in self.units[:most]:
-            lines += len(unit.rows)
-            size += characters(unit.rows)
-            if drafts and (lines > _LINES_PER_STEP or size > _CHARACTERS_PER_STEP):
+        rows = characters = 0
+        for group in self.groups[:most]:
+            rows += len(group.rows)
+            characters += count_characters(group.rows)
+            if drafts and (rows > _MAX_STEP_ROWS or characters > _MAX_STEP_CHARACTERS):
                 break
-            drafts.append(_draft(self.handling, unit))
+            drafts.append(_draft(self.importer, group))
         return drafts
 
-    def _read_ahead(self, tx: Transaction, drafts: Sequence[Any], choice: Choice) -> None:
+    def _read(self, tx: Transaction, drafts: Sequence[Any], options: ApplyOptions) -> None:
+        """Read the items for all drafts together, into the cache of the transaction."""
         found = tx.store.get_many(
             chain.from_iterable(
-                self.handling.keys(draft, choice, applying=True) for draft in drafts
+                self.importer.keys(draft, options, applying=True) for draft in drafts
             )
         )
         tx.store.get_many(
-            chain.from_iterable(self.handling.further_keys(draft, found) for draft in drafts)
+            chain.from_iterable(self.importer.dependent_keys(draft, found) for draft in drafts)
         )
-        tx.reserve_ids(self.handling.sequence, len(drafts))
+        tx.reserve_ids(self.importer.id_sequence, len(drafts))
 
-    def _refusal(self, tx: Transaction, draft: Any, choice: Choice) -> bool | Sequence[Problem]:
-        """Stage a unit: whether anything was made, or what stands against it."""
+    def _apply(
+        self, tx: Transaction, draft: Any, options: ApplyOptions
+    ) -> bool | Sequence[Problem]:
+        """Stage a row group; return whether it changes anything, or why it is refused."""
         try:
-            return self.handling.apply(tx, draft, choice)
+            return self.importer.apply(tx, draft, options)
         except ServiceError as error:
             if error.status >= _SERVER_ERROR:
                 raise
             return error.problems or [Problem("", error.message)]
 
     def _after(
-        self, one: StoredImport, done: int, made: int, rejected: Sequence[Unit]
+        self, stored: StoredImport, done: int, changed: int, rejected: Sequence[RowGroup]
     ) -> StoredImport:
-        rows = sum(len(unit.rows) for unit in rejected)
-        units = one.documents
-        names = list(one.rejected)
+        """Return the import after `done` row groups."""
+        rejected_count = sum(len(group.rows) for group in rejected)
+        groups = stored.documents
+        names = list(stored.rejected)
         if rejected:
-            bad = (row for unit in rejected for row in rejected_rows(unit))
-            names.append(write_rejected(self.space.work, one.id, bad))
-        return one.model_copy(
+            rows = (row for group in rejected for row in rejected_rows(group))
+            names.append(write_rejected(self.context.work_files, stored.id, rows))
+        return stored.model_copy(
             update={
-                "applied": one.applied + done,
+                "applied": stored.applied + done,
                 "rows": RowCounts(
-                    total=one.rows.total,
-                    valid=(one.rows.valid or 0) - rows,
-                    error=(one.rows.error or 0) + rows,
+                    total=stored.rows.total,
+                    valid=(stored.rows.valid or 0) - rejected_count,
+                    error=(stored.rows.error or 0) + rejected_count,
                 ),
                 "documents": DocumentCounts(
-                    total=units.total,
-                    valid=(units.valid or 0) - len(rejected),
-                    committed=(units.committed or 0) + made,
+                    total=groups.total,
+                    valid=(groups.valid or 0) - len(rejected),
+                    committed=(groups.committed or 0) + changed,
                 ),
                 "rejected": names,
                 "busy_until": now_ms() + LEASE_MS,
@@ -256,33 +274,36 @@ class _Step:
         )
 
 
-def _rejected(one: StoredImport, unit: CheckedUnit, found: Sequence[Problem]) -> Unit:
-    """Return a unit that is refused only now, with what stands against it."""
-    after = Unit(unit.rows, unit.body)
-    by_name = LAYOUTS[one.kind].by_name
-    places = {
-        by_name[name].field: place
-        for place, header in enumerate(one.header)
-        if (name := header_key(header)) in by_name
+def _rejected_group(
+    stored: StoredImport, group: ValidGroup, problems: Sequence[Problem]
+) -> RowGroup:
+    """Return a row group that was valid before the commit, with its new problems."""
+    rejected = RowGroup(group.rows, group.body)
+    by_header = importer_of(stored.kind).layout.by_header
+    indexes = {
+        by_header[name].field: index
+        for index, header in enumerate(stored.header)
+        if (name := normalize_header(header)) in by_header
     }
-    for problem in found:
-        reject(after, problem, places)
-    return after
+    for problem in problems:
+        add_problem(rejected, problem, indexes)
+    return rejected
 
 
-def _conclude(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
-    seen = record.entity
-    if seen.status != "committing":
+def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    before = record.entity
+    if before.status != "committing":
         return record
     try:
-        report = make_report(space, seen)
+        report = write_error_report(context, before)
     except FileMissing:
-        report = seen.report  # everything is applied: that the rows rejected are gone is no failure
+        # All valid rows are applied; missing files of rejected rows are no reason to fail.
+        report = before.report
 
-    def decide(one: StoredImport, now: Instant) -> StoredImport | None:
-        if one.status != "committing":
+    def finish(stored: StoredImport, now: Instant) -> StoredImport | None:
+        if stored.status != "committing":
             return None
         update = {"status": "committed", "committed_at": now, "report": report, "busy_until": 0}
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(seen.id, decide)
+    return context.update(before.id, finish)

@@ -1,11 +1,11 @@
-"""What working on a tenant's imports needs: its table, its files, its settings, its time."""
+"""The resources of one tenant that processing its imports needs: table, files, queue, deadline."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from shared.identity.tenancy.access import s3_for
 from shared.identity.tenancy.tenant import Tenant
-from shared.integration.imports.models import Requester, Source, StoredImport
+from shared.integration.imports.models import FileLocation, Requester, StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, Instant
@@ -15,53 +15,65 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.queue import Message, Queue
-from shared.kernel.tenant_files import Folder
+from shared.kernel.tenant_files import TenantFiles
 
-UNDER_WAY = frozenset({"validating", "committing"})
-"""States in which there is something to go on with."""
-AFTER_INVOCATION = 30
-"""Seconds after which an invocation that answers a request has certainly ended."""
+IN_PROGRESS = frozenset({"validating", "committing"})
+"""The states in which the worker has something to do."""
+LEASE_MS = 30_000
+"""How long a worker or request has an import for itself after each step."""
+REQUEST_SECONDS = 30
+"""Seconds after which a request has certainly ended: the timeout of the gateway."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
-    """One tenant's.
+class ImportContext:
+    """The resources of one tenant.
 
-    `arrivals` is where others leave files, `work` where imports keep what they need.
+    Attributes:
+        tenant: The tenant.
+        store: Its table.
+        import_files: Its files in the import bucket: uploads and drops, and the results of drops.
+        work_files: Its files in the work bucket: files from requests, part files, reports.
+        queue: The queue of the import worker.
     """
 
     tenant: Tenant
     store: Store
-    arrivals: Folder
-    work: Folder
+    import_files: TenantFiles
+    work_files: TenantFiles
     queue: Queue
 
     @property
     def deadline(self) -> Deadline:
-        """Until when the work may last."""
+        """The time at which processing must stop."""
         return self.store.deadline
 
-    def folder(self, source: Source) -> Folder:
-        """Return the folder in which a file lies."""
-        return self.arrivals if source.bucket == "arrivals" else self.work
+    def files_of(self, location: FileLocation) -> TenantFiles:
+        """Return the files among which an uploaded file is stored."""
+        return self.import_files if location.bucket == "arrivals" else self.work_files
 
-    def wake(self, number: int, *, delay: int = 0) -> None:
-        """Send the worker to an import, `delay` seconds from now."""
-        message = {"tenant": self.tenant.slug, "import": number}
+    def enqueue(self, import_id: int, *, delay: int = 0) -> None:
+        """Send the worker a message to process an import, visible after `delay` seconds."""
+        message = {"tenant": self.tenant.slug, "import": import_id}
         self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
 
-    def change(
-        self, number: int, decide: Callable[[StoredImport, Instant], StoredImport | None]
+    def update(
+        self, import_id: int, change: Callable[[StoredImport, Instant], StoredImport | None]
     ) -> Record[StoredImport]:
-        """Change the record of an import in a transaction of its own, and return it as it is.
+        """Change an import in a transaction of its own, and return its record.
 
-        `decide` gets it as it is, and the time; it returns it as it shall be, None when it
-        shall stay.
+        Args:
+            import_id: The import.
+            change: Takes the import and the current time, and returns the changed import, or
+                None to leave it unchanged. It is called again if the import was changed since.
+
+        Raises:
+            NotFound: The import does not exist.
         """
 
         def use_case(tx: Transaction) -> Record[StoredImport]:
-            record = IMPORTS.get(tx.store, number)
-            after = decide(record.entity, tx.now)
+            record = IMPORTS.get(tx.store, import_id)
+            after = change(record.entity, tx.now)
             if after is None:
                 return record
             if after.status != record.entity.status:
@@ -71,35 +83,35 @@ class Workspace:
         return run_transaction(self.store, use_case)
 
 
-def workspace_of(tenant: Tenant, store: Store) -> Workspace:
-    """Return the workspace of a tenant."""
+def import_context(tenant: Tenant, store: Store) -> ImportContext:
+    """Return the context of a tenant."""
     settings, s3 = config(), s3_for(tenant.slug)
-    return Workspace(
+    return ImportContext(
         tenant=tenant,
         store=store.uncached(),
-        arrivals=Folder(s3, settings.import_bucket, tenant.slug),
-        work=Folder(s3, settings.import_work_bucket, tenant.slug),
+        import_files=TenantFiles(s3, settings.import_bucket, tenant.slug),
+        work_files=TenantFiles(s3, settings.import_work_bucket, tenant.slug),
         queue=Queue(settings.import_queue),
     )
 
 
-def requester(caller: Caller | None) -> Requester | None:
-    """Return what is kept of who asked."""
+def requester_of(caller: Caller | None) -> Requester | None:
+    """Return the part of a caller that is stored with an import."""
     if caller is None:
         return None
     return Requester(subject=caller.subject, kind=caller.kind, client_id=caller.client_id)
 
 
-def caller_of(one: StoredImport, slug: str) -> Caller | None:
-    """Return who is to be named as having made what the import makes; without any rights."""
-    asked = one.requested_by
-    if asked is None:
+def caller_of(stored: StoredImport, slug: str) -> Caller | None:
+    """Return the author of everything that the import creates: a caller without any rights."""
+    requester = stored.requested_by
+    if requester is None:
         return None
     return Caller(
         tenant=slug,
-        subject=asked.subject,
-        kind=asked.kind,
-        client_id=asked.client_id,
+        subject=requester.subject,
+        kind=requester.kind,
+        client_id=requester.client_id,
         scopes=frozenset(),
         permissions=frozenset(),
         second_factor=True,
@@ -107,6 +119,6 @@ def caller_of(one: StoredImport, slug: str) -> Caller | None:
     )
 
 
-def released(one: StoredImport, _now: Instant) -> StoredImport | None:
-    """Return an import that nobody holds any more, so that the next one can go on with it."""
-    return one.model_copy(update={"busy_until": 0}) if one.status in UNDER_WAY else None
+def release_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    """Return the import without a lease, so that the next worker can process it immediately."""
+    return stored.model_copy(update={"busy_until": 0}) if stored.status in IN_PROGRESS else None

@@ -1,36 +1,35 @@
-"""What is left beside a dropped file: how its import stands, and its rejected rows."""
+"""Writes the results of a dropped file next to it: the import as JSON, and the error report."""
 
-from shared.integration.imports.context import Workspace
+from shared.integration.imports.context import ImportContext
 from shared.integration.imports.models import StoredImport
-from shared.integration.imports.validation import REPORT_MEDIA
+from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.integration.imports.views import import_view
 from shared.kernel.db.collection import Record
 from shared.kernel.json_text import dumps
 from shared.kernel.tenant_files import FileMissing
 
-RESULT = ".result.json"
-ERRORS = ".errors.xlsx"
-REASON = ".reason.txt"
+RESULT_SUFFIX = ".result.json"
+ERRORS_SUFFIX = ".errors.xlsx"
+REASON_SUFFIX = ".reason.txt"
 
-_SETTLED = frozenset({"validated", "invalid", "committed", "failed", "cancelled"})
+_STATES_WITH_RESULT = frozenset({"validated", "invalid", "committed", "failed", "cancelled"})
 
 
-def leave_results(space: Workspace, record: Record[StoredImport]) -> None:
-    """Write the results beside the file that was dropped; nothing for files that came otherwise.
+def write_drop_results(context: ImportContext, record: Record[StoredImport]) -> None:
+    """Write the results of an import if its file was dropped into the bucket.
 
-    May be repeated: the same import leaves the same results.
+    May be repeated: the results of an unchanged import are the same.
     """
-    one = record.entity
-    if one.way != "drop" or one.status not in _SETTLED:
+    stored = record.entity
+    if stored.way != "drop" or stored.status not in _STATES_WITH_RESULT:
         return
-    if one.report:
+    files, name = context.import_files, stored.source.name
+    if stored.report:
         try:
-            content = space.work.read(one.report)
+            report = context.work_files.read(stored.report)
         except FileMissing:
-            pass  # reports are not kept for ever; the counts still tell
+            pass  # reports expire; the result still has the counts
         else:
-            space.arrivals.put(one.source.name + ERRORS, content, REPORT_MEDIA)
-    shown = import_view(one, space.tenant.base_url)
-    space.arrivals.put(
-        one.source.name + RESULT, dumps(shown.model_dump()).encode(), "application/json"
-    )
+            files.put(name + ERRORS_SUFFIX, report, REPORT_MEDIA)
+    result = import_view(stored, context.tenant.base_url).model_dump()
+    files.put(name + RESULT_SUFFIX, dumps(result).encode(), "application/json")

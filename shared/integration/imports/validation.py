@@ -1,99 +1,94 @@
-"""Validation: every unit of a file held against all rules, in chunks that can be repeated."""
+"""Validates the row groups of a file in chunks. Each chunk can be repeated without harm."""
 
 import hashlib
-import secrets
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from shared.integration.imports.context import Workspace
-from shared.integration.imports.files.reader import FileRows, read_file
-from shared.integration.imports.files.row_groups import Unit, Units, characters
-from shared.integration.imports.kinds.handler import Choice, handling_of
-from shared.integration.imports.models import DocumentCounts, Part, RowCounts, StoredImport
-from shared.integration.imports.part_files import (
-    folder_of,
-    read_rejected,
-    rejected_rows,
-    write_rejected,
-    write_units,
+from shared.integration.imports.context import LEASE_MS, ImportContext
+from shared.integration.imports.files.reader import ParsedFile, read_file
+from shared.integration.imports.files.row_groups import RowGroup, RowGrouper, count_characters
+from shared.integration.imports.kinds.importer import ApplyOptions
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.models import DocumentCounts, PartFile, RowCounts, StoredImport
+from shared.integration.imports.part_files import rejected_rows, write_groups, write_rejected
+from shared.integration.imports.report.error_report import write_error_report
+from shared.integration.imports.repository import (
+    IMPORTS,
+    contents_alias_key,
+    find_by_alias,
+    put_alias,
 )
-from shared.integration.imports.report.rejected_rows import RejectedRow
-from shared.integration.imports.repository import IMPORTS, contents_key, found_import, lead_to
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import check, what_is_valid
 
-LEASE_MS = 30_000
-"""How long nobody else takes up an import after somebody did something to it."""
-REPORT_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-FILE_GONE = "The file is no longer in storage, or was replaced; upload it again."
+FILE_GONE = "The file was deleted or replaced in storage. Upload it again."
 
-MOST_CHARACTERS = 800_000
-"""Of a document: a transaction holds 4 MB. What a single request may have is about as much."""
+MAX_GROUP_CHARACTERS = 800_000
+"""Characters of a row group: a transaction is limited to 4 MB. A single request is limited to about
+as much."""
 _CHUNK_ROWS = 1000
-_PARTS_AT_ONCE = 8
-_MARGIN_SECONDS = 3.0
+_TIME_FOR_CHUNK = 3.0
+"""Seconds that must remain for another chunk."""
 
 
-def validate(space: Workspace, number: int) -> Record[StoredImport]:
-    """Go on with the validation of an import, to its end or until the time is up.
+def validate(context: ImportContext, import_id: int) -> Record[StoredImport]:
+    """Validate an import until the end or until the deadline.
 
-    Whatever ends it half way, calling it again goes on; two at once do no harm.
+    Another call resumes after the last complete chunk. Concurrent calls do no harm.
     """
-    record = IMPORTS.get(space.store, number)
-    one = record.entity
+    record = IMPORTS.get(context.store, import_id)
+    stored = record.entity
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file"
+        files = context.files_of(stored.source)
         try:
-            space.folder(one.source).download(one.source.name, path, etag=one.source.etag)
+            files.download(stored.source.name, path, etag=stored.source.etag)
         except FileMissing:
-            return _end(space, number, "failed", [FILE_GONE])
-        if one.digest is None:
-            recognise(space, number, _digest(path))
+            return _end(context, import_id, "failed", [FILE_GONE])
+        if stored.digest is None:
+            _record_digest(context, import_id, _digest(path))
         try:
             file = read_file(
                 path,
-                one.file or "",
-                one.kind,
-                most_rows=space.tenant.limits["rows_per_import"],
+                stored.file or "",
+                stored.kind,
+                max_rows=context.tenant.limits["rows_per_import"],
             )
-        except Unreadable as error:
-            return _end(space, number, "invalid", [str(error)])
-    if file.flaws:
-        return _end(space, number, "invalid", file.flaws)
-    return _check_all(space, record, file)
+        except UnreadableFile as error:
+            return _end(context, import_id, "invalid", [str(error)])
+    if file.structure_errors:
+        return _end(context, import_id, "invalid", file.structure_errors)
+    return _validate_rows(context, record, file)
 
 
-def recognise(space: Workspace, number: int, digest: str) -> None:
-    """Note the contents of a file, and whether they were uploaded before."""
+def _record_digest(context: ImportContext, import_id: int, digest: str) -> None:
+    """Store the digest of the file, and a warning if the same content was uploaded before."""
 
     def use_case(tx: Transaction) -> None:
-        record = IMPORTS.get(tx.store, number)
+        record = IMPORTS.get(tx.store, import_id)
         if record.entity.digest is not None:
-            return  # somebody else was faster
-        before = warning(tx, digest)
-        IMPORTS.replace(
-            tx, record, record.entity.model_copy(update={"digest": digest, "warning": before})
-        )
-        lead_to(tx, contents_key(digest), number)
+            return  # another worker has recorded it
+        update = {"digest": digest, "warning": duplicate_file_warning(tx, digest)}
+        IMPORTS.replace(tx, record, record.entity.model_copy(update=update))
+        put_alias(tx, contents_alias_key(digest), import_id)
 
-    run_transaction(space.store, use_case)
+    run_transaction(context.store, use_case)
 
 
-def warning(tx: Transaction, digest: str) -> str | None:
-    """Return the warning that the same contents were uploaded before, if they were."""
-    before = found_import(tx.store, contents_key(digest))
-    if before is None:
+def duplicate_file_warning(tx: Transaction, digest: str) -> str | None:
+    """Return the warning that a file with this digest was uploaded before, or None."""
+    earlier = find_by_alias(tx.store, contents_alias_key(digest))
+    if earlier is None:
         return None
-    return f"The same file was uploaded before, as import {before}."
+    return f"The same file was uploaded before, as import {earlier}."
 
 
 def _digest(path: Path) -> str:
@@ -102,46 +97,47 @@ def _digest(path: Path) -> str:
 
 
 def _end(
-    space: Workspace, number: int, status: str, structure_errors: Sequence[str]
+    context: ImportContext, import_id: int, status: str, structure_errors: Sequence[str]
 ) -> Record[StoredImport]:
-    def decide(one: StoredImport, _now: Instant) -> StoredImport | None:
-        if one.status != "validating":
+    def end(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        if stored.status != "validating":
             return None
         update = {"status": status, "structure_errors": list(structure_errors), "busy_until": 0}
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(number, decide)
+    return context.update(import_id, end)
 
 
-def _check_all(
-    space: Workspace, record: Record[StoredImport], file: FileRows
+def _validate_rows(
+    context: ImportContext, record: Record[StoredImport], file: ParsedFile
 ) -> Record[StoredImport]:
-    one = record.entity
-    units = Units(file, one.kind, space.tenant.timezone)
-    documents = units.count()
-    # The first step in any case: what takes long to read would never get ahead otherwise.
+    stored = record.entity
+    grouper = RowGrouper(file, stored.kind, context.tenant.timezone)
+    group_count = grouper.count()
+    # The first chunk is validated whatever time is left: otherwise a file that takes long to read
+    # would never make progress.
     first = True
-    for chunk in chunks(islice(units.all(), one.checked, None)):
-        if not first and space.deadline.remaining < _MARGIN_SECONDS:
+    for chunk in chunks(islice(grouper.groups(), stored.checked, None)):
+        if not first and context.deadline.remaining < _TIME_FOR_CHUNK:
             return record
         first = False
-        examine(space, one, units, chunk)
-        after = _keep(space, record, file, documents, chunk)
+        validate_groups(context, stored, grouper, chunk)
+        after = _save_chunk(context, record, file, group_count, chunk)
         if after.entity.checked != record.entity.checked + len(chunk):
-            return after  # somebody else has gone on with it, or it was cancelled
+            return after  # another worker has saved this chunk, or the import was cancelled
         record = after
-    if not first and space.deadline.remaining < _MARGIN_SECONDS:
+    if not first and context.deadline.remaining < _TIME_FOR_CHUNK:
         return record
-    return _conclude(space, record)
+    return _finish(context, record)
 
 
-def chunks(units: Iterator[Unit]) -> Iterator[list[Unit]]:
-    """Yield units in the portions that are examined and written down at once."""
-    chunk: list[Unit] = []
+def chunks(groups: Iterator[RowGroup]) -> Iterator[list[RowGroup]]:
+    """Yield the row groups in chunks of about 1000 rows."""
+    chunk: list[RowGroup] = []
     rows = 0
-    for unit in units:
-        chunk.append(unit)
-        rows += len(unit.rows)
+    for group in groups:
+        chunk.append(group)
+        rows += len(group.rows)
         if rows >= _CHUNK_ROWS:
             yield chunk
             chunk, rows = [], 0
@@ -149,117 +145,100 @@ def chunks(units: Iterator[Unit]) -> Iterator[list[Unit]]:
         yield chunk
 
 
-def examine(space: Workspace, one: StoredImport, units: Units, chunk: Sequence[Unit]) -> None:
-    """Hold units against the rules of a single request, with look-ups for all at once."""
-    handling = handling_of(one.kind)
-    choice = Choice(one.id, one.on_duplicate)
-    model = handling.model
+def validate_groups(
+    context: ImportContext, stored: StoredImport, grouper: RowGrouper, chunk: Sequence[RowGroup]
+) -> None:
+    """Validate row groups with the rules of a single request, and add their problems to them.
+
+    The items that the rules need are read for all groups together.
+    """
+    importer = importer_of(stored.kind)
+    options = ApplyOptions(stored.id, stored.on_duplicate)
+    model = importer.model
     drafts = []
-    for unit in chunk:
-        draft, problems = check(model, unit.body)
-        if characters(unit.rows) > MOST_CHARACTERS:
-            message = f"has more than {MOST_CHARACTERS} characters in all its rows"
+    for group in chunk:
+        draft, problems = check(model, group.body)
+        characters = count_characters(group.rows)
+        if characters > MAX_GROUP_CHARACTERS:
+            message = f"{characters} characters in all rows, at most {MAX_GROUP_CHARACTERS} allowed"
             problems.append(Problem("lines", message))
-        drafts.append((draft or what_is_valid(model, unit.body), problems))
+        drafts.append((draft or what_is_valid(model, group.body), problems))
 
     def look_up(tx: Transaction) -> list[list[Problem]]:
         keys = chain.from_iterable(
-            handling.keys(draft, choice, applying=False) for draft, _ in drafts
+            importer.keys(draft, options, applying=False) for draft, _ in drafts
         )
         found = tx.store.get_many(keys)
         tx.store.get_many(
-            chain.from_iterable(handling.further_keys(draft, found) for draft, _ in drafts)
+            chain.from_iterable(importer.dependent_keys(draft, found) for draft, _ in drafts)
         )
-        return [handling.examine(tx, draft, choice, problems) for draft, problems in drafts]
+        return [importer.validate(tx, draft, options, problems) for draft, problems in drafts]
 
-    for unit, found in zip(chunk, run_transaction(space.store, look_up), strict=True):
+    for group, found in zip(chunk, run_transaction(context.store, look_up), strict=True):
         if found:
-            units.reject(unit, found)
+            grouper.reject(group, found)
 
 
-def _keep(
-    space: Workspace,
+def _save_chunk(
+    context: ImportContext,
     record: Record[StoredImport],
-    file: FileRows,
-    documents: int,
-    chunk: Sequence[Unit],
+    file: ParsedFile,
+    group_count: int,
+    chunk: Sequence[RowGroup],
 ) -> Record[StoredImport]:
-    """Write down what was found of a chunk; nothing when somebody else did before."""
-    seen = record.entity
-    good = [unit for unit in chunk if not unit.problems]
-    bad = [row for unit in chunk if unit.problems for row in rejected_rows(unit)]
-    part = Part(name=write_units(space.work, seen.id, good), units=len(good)) if good else None
-    rejected = write_rejected(space.work, seen.id, bad) if bad else None
+    """Save the result of a chunk, unless another worker has saved it."""
+    before = record.entity
+    valid = [group for group in chunk if not group.problems]
+    rejected = [row for group in chunk if group.problems for row in rejected_rows(group)]
+    valid_part = (
+        PartFile(name=write_groups(context.work_files, before.id, valid), units=len(valid))
+        if valid
+        else None
+    )
+    rejected_part = write_rejected(context.work_files, before.id, rejected) if rejected else None
 
-    def decide(one: StoredImport, _now: Instant) -> StoredImport | None:
-        if one.status != "validating" or one.checked != seen.checked:
+    def add_chunk(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        if stored.status != "validating" or stored.checked != before.checked:
             return None
-        rows, units = one.rows, one.documents
+        rows, groups = stored.rows, stored.documents
         update = {
-            "checked": one.checked + len(chunk),
+            "checked": stored.checked + len(chunk),
             "language": file.language,
             "header": list(file.header),
             "rows": RowCounts(
                 total=len(file.rows),
-                valid=(rows.valid or 0) + sum(len(unit.rows) for unit in good),
-                error=(rows.error or 0) + len(bad),
+                valid=(rows.valid or 0) + sum(len(group.rows) for group in valid),
+                error=(rows.error or 0) + len(rejected),
             ),
             "documents": DocumentCounts(
-                total=documents, valid=(units.valid or 0) + len(good), committed=0
+                total=group_count, valid=(groups.valid or 0) + len(valid), committed=0
             ),
-            "parts": [*one.parts, part] if part else one.parts,
-            "rejected": [*one.rejected, rejected] if rejected else one.rejected,
+            "parts": [*stored.parts, valid_part] if valid_part else stored.parts,
+            "rejected": [*stored.rejected, rejected_part] if rejected_part else stored.rejected,
             "busy_until": now_ms() + LEASE_MS,
             "stalled": 0,
         }
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(seen.id, decide)
+    return context.update(before.id, add_chunk)
 
 
-def _conclude(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
-    seen = record.entity
+def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    before = record.entity
     try:
-        report = make_report(space, seen)
+        report = write_error_report(context, before)
     except FileMissing:
-        return _end(space, seen.id, "failed", [FILE_GONE])
+        return _end(context, before.id, "failed", [FILE_GONE])
 
-    def decide(one: StoredImport, _now: Instant) -> StoredImport | None:
-        if one.status != "validating" or one.checked != seen.checked:
+    def finish(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        if stored.status != "validating" or stored.checked != before.checked:
             return None
         update = {
-            "status": "validated" if one.documents.valid else "invalid",
-            "readable": bool(one.documents.valid),
+            "status": "validated" if stored.documents.valid else "invalid",
+            "readable": bool(stored.documents.valid),
             "report": report,
             "busy_until": 0,
         }
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(seen.id, decide)
-
-
-def make_report(space: Workspace, one: StoredImport) -> str | None:
-    """Write the report of all rejected rows; its name, None when no row was rejected."""
-    if not one.rejected:
-        return None
-    # Lazily: importing openpyxl takes 100 ms.
-    from shared.integration.imports.report.workbook import write_report  # noqa: PLC0415
-
-    name = f"{folder_of(one.id)}/report-{secrets.token_hex(4)}.xlsx"
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "report.xlsx"
-        write_report(_rejected(space, one), one.header, one.language, path)
-        space.work.put(name, path, REPORT_MEDIA)
-    return name
-
-
-def _rejected(space: Workspace, one: StoredImport) -> Iterator[RejectedRow]:
-    """Read all rejected rows, several parts at once: those of a commit are small and many."""
-
-    def part(name: str) -> list[RejectedRow]:
-        return list(read_rejected(space.work, one.id, name))
-
-    for at in range(0, len(one.rejected), _PARTS_AT_ONCE):
-        yield from chain.from_iterable(
-            map_concurrently(part, one.rejected[at : at + _PARTS_AT_ONCE])
-        )
+    return context.update(before.id, finish)

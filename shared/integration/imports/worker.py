@@ -1,86 +1,96 @@
-"""Going on with an import, wherever it stands, for as long as the time allows."""
+"""Processes an import from its current state until it ends, waits for a user, or time is up."""
 
 from contextlib import suppress
 
 from shared.integration.imports.commit import commit, fail
-from shared.integration.imports.context import UNDER_WAY, Workspace, released
-from shared.integration.imports.drop_results import leave_results
+from shared.integration.imports.context import (
+    IN_PROGRESS,
+    LEASE_MS,
+    ImportContext,
+    release_lease,
+)
+from shared.integration.imports.drop_results import write_drop_results
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
-from shared.integration.imports.validation import LEASE_MS, validate
+from shared.integration.imports.validation import validate
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import ImportRefused, NotFound
 
-MOST_STALLS = 5
-"""As often an import is taken up without getting ahead: the last time, it is ended instead, so
-that it never stays under way for ever. As many times the queue delivers a message."""
-_GIVE_UP = "The import failed several times in the same place"
-_AFTER_A_SLICE = 120
-"""Seconds after which an invocation of the worker has certainly ended."""
-_AFTER_A_LEASE = LEASE_MS // 1000 + 1
+MAX_ATTEMPTS = 5
+"""How often an import is taken up without progress before it is set to `failed`. The queue delivers
+a message as often."""
+_INVOCATION_SECONDS = 120
+"""Timeout of the worker function."""
+_LEASE_SECONDS = LEASE_MS // 1000 + 1
 
 
-def run(space: Workspace, number: int, *, last: bool = False) -> None:
-    """Go on with an import, if there is one.
+def process_import(context: ImportContext, import_id: int, *, last_delivery: bool = False) -> None:
+    """Process an import, if it exists.
 
-    Sends the worker back to it when the time is up, when somebody else is at it, and when it
-    is the `last` time that its message is delivered. Where it has come to an end or waits for
-    a decision, the results of a dropped file are written.
+    Another message is sent to the worker if the time is up, if another worker holds the lease, and
+    on the last delivery of a message. The results of a dropped file are written when the import
+    has ended or waits for a commit.
+
+    Args:
+        context: The resources of the tenant.
+        import_id: The import.
+        last_delivery: Whether the queue delivers the message for the last time.
     """
-    mine = False
+    has_lease = False
 
-    def claim(one: StoredImport, _now: Instant) -> StoredImport | None:
-        nonlocal mine
-        mine = one.busy_until <= now_ms()
-        if one.status not in UNDER_WAY or not mine:
+    def take_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        nonlocal has_lease
+        has_lease = stored.busy_until <= now_ms()
+        if stored.status not in IN_PROGRESS or not has_lease:
             return None
-        return one.model_copy(
-            update={"busy_until": now_ms() + LEASE_MS, "stalled": one.stalled + 1}
-        )
+        update = {"busy_until": now_ms() + LEASE_MS, "stalled": stored.stalled + 1}
+        return stored.model_copy(update=update)
 
     try:
-        record = space.change(number, claim)
+        record = context.update(import_id, take_lease)
     except NotFound:
-        return  # the request that was to make it never did
-    if record.entity.status in UNDER_WAY and not mine:
-        space.wake(number, delay=1 + max(0, record.entity.busy_until - now_ms()) // 1000)
+        return  # the request that sent the message failed before it created the import
+    if record.entity.status in IN_PROGRESS and not has_lease:
+        delay = 1 + max(0, record.entity.busy_until - now_ms()) // 1000
+        context.enqueue(import_id, delay=delay)
         return
-    if record.entity.status in UNDER_WAY:
-        if record.entity.stalled >= MOST_STALLS:
-            record = _give_up(space, record)
-        elif last:
-            # Should this invocation die as well, the worker goes on.
-            space.wake(number, delay=_AFTER_A_SLICE)
+    if record.entity.status in IN_PROGRESS:
+        if record.entity.stalled >= MAX_ATTEMPTS:
+            record = _give_up(context, record)
+        elif last_delivery:
+            # If this invocation dies too, another message must exist.
+            context.enqueue(import_id, delay=_INVOCATION_SECONDS)
     try:
-        record = _go_on(space, record)
+        record = _process(context, record)
     except Exception:
-        # Sooner than the queue would deliver the message again.
-        space.wake(number, delay=_AFTER_A_LEASE)
+        # The queue would deliver the message again much later.
+        context.enqueue(import_id, delay=_LEASE_SECONDS)
         raise
-    if record.entity.status in UNDER_WAY:
-        space.change(number, released)
-        space.wake(number)
-    leave_results(space, record)
+    if record.entity.status in IN_PROGRESS:
+        context.update(import_id, release_lease)
+        context.enqueue(import_id)
+    write_drop_results(context, record)
 
 
-def _go_on(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
+def _process(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
     if record.entity.status == "validating":
-        record = validate(space, record.id)
-    if record.entity.status == "validated" and _commits_itself(space, record.entity):
-        with suppress(ImportRefused):  # somebody else has decided meanwhile
-            begin_commit(space, record.id)
-        record = IMPORTS.get(space.store, record.id)
+        record = validate(context, record.id)
+    if record.entity.status == "validated" and _is_committed_automatically(context, record.entity):
+        with suppress(ImportRefused):  # it was committed or cancelled meanwhile
+            begin_commit(context, record.id)
+        record = IMPORTS.get(context.store, record.id)
     if record.entity.status == "committing":
-        record = commit(space, record.id)
+        record = commit(context, record.id)
     return record
 
 
-def _commits_itself(space: Workspace, one: StoredImport) -> bool:
-    return one.way == "drop" and space.tenant.settings.commit_drops
+def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
+    return stored.way == "drop" and context.tenant.settings.commit_drops
 
 
-def _give_up(space: Workspace, record: Record[StoredImport]) -> Record[StoredImport]:
-    what_now = "it can be committed again" if record.entity.readable else "upload the file again"
-    return fail(space, record.id, f"{_GIVE_UP}; {what_now}.")
+def _give_up(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    attempts = f"Processing failed {MAX_ATTEMPTS} times at the same point."
+    action = "Commit the import again." if record.entity.readable else "Upload the file again."
+    return fail(context, record.id, f"{attempts} {action}")

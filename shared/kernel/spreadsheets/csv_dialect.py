@@ -1,4 +1,4 @@
-"""How a .csv is written: what separates its cells."""
+"""Detects the separator of a .csv."""
 
 import csv
 import re
@@ -9,49 +9,50 @@ from itertools import islice
 from typing import NamedTuple
 
 _SEPARATORS = "\t;,"
-"""What programs separate cells with. Where two fit equally well, the first of them: a comma is
-found in prose and in numbers, a tab is not."""
-_JUDGED = 100
-"""Records of the start of the file by which a separator is judged."""
+"""The separators that programs use. If two fit equally well, the first is chosen: a comma occurs in
+texts and numbers, a tab does not."""
+_SAMPLE_RECORDS = 100
+"""Records at the start of the file that determine the separator."""
 
-_TOLD = re.compile(r'"?sep=([^\w"\s]|\t)"?(?:\r\n|\n|\r)', re.IGNORECASE)
-"""What Excel writes into, and reads from, the first line where a separator may surprise."""
+_SEPARATOR_LINE = re.compile(r'"?sep=([^\w"\s]|\t)"?(?:\r\n|\n|\r)', re.IGNORECASE)
+"""A first line such as sep=; with which Excel declares the separator."""
 
 
-class Form(NamedTuple):
-    """What separates cells, and whether the first line says so, and is no row."""
+class CsvDialect(NamedTuple):
+    """The separator of cells, and whether the first line declares it and is not a row."""
 
     separator: str
-    is_told: bool
+    has_separator_line: bool
 
 
-def form_of(text: str) -> Form:
-    """Tell how a file is written, by its first lines."""
-    told = _TOLD.match(text)
-    if told:
-        return Form(told[1], is_told=True)
-    separator = max(_SEPARATORS, key=lambda one: _fit(*_records(text, one)))
-    return Form(separator, is_told=False)
+def detect_dialect(text: str) -> CsvDialect:
+    """Return the dialect of a file, given the text of its first lines."""
+    declared = _SEPARATOR_LINE.match(text)
+    if declared:
+        return CsvDialect(declared[1], has_separator_line=True)
+    separator = max(_SEPARATORS, key=lambda candidate: _fit(*_records(text, candidate)))
+    return CsvDialect(separator, has_separator_line=False)
 
 
 def _records(text: str, separator: str) -> tuple[list[list[str]], bool]:
-    """The first records, and whether they are well written if this is the separator."""
+    """Return the first records, and whether they are well-formed with this separator."""
     records: list[list[str]] = []
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        records.extend(islice(reader, _JUDGED))
+        records.extend(islice(reader, _SAMPLE_RECORDS))
     except csv.Error as error:
-        # The lines may end within a cell.
+        # The sample may end within a quoted cell.
         return records, "unexpected end" in str(error)
     return records, True
 
 
-def _fit(records: Sequence[Sequence[str]], is_sound: bool) -> tuple[float, float]:  # noqa: FBT001
-    """How well a separator fits: in how many records it occurs, how many are equally long.
+def _fit(records: Sequence[Sequence[str]], is_well_formed: bool) -> tuple[float, float]:  # noqa: FBT001
+    """Return how well a separator fits.
 
-    A header has no other separator in it than the right one; everything else may.
+    The first number is the share of records that contain it, the second the share of records of the
+    most frequent length. A header contains no other separator than the right one; rows may.
     """
     widths = Counter(len(cells) for cells in records if cells)
-    several = [count for width, count in widths.items() if width > 1]
-    whole = max(1, widths.total()) * (1 if is_sound else 2)
-    return sum(several) / whole, max(several, default=0) / whole
+    counts = [count for width, count in widths.items() if width > 1]
+    total = max(1, widths.total()) * (1 if is_well_formed else 2)
+    return sum(counts) / total, max(counts, default=0) / total

@@ -1,25 +1,28 @@
-"""How the numbers of a file are written where they are text."""
+"""Detects the decimal separator of numbers that are stored as text."""
 
 import re
 from collections.abc import Iterable
 
 
-def _decimal(mark: str, other: str) -> re.Pattern[str]:
-    """Match numbers whose decimal mark is this for certain: 1.250 may be a thousand and more."""
+def _decimal_pattern(separator: str, other: str) -> re.Pattern[str]:
+    """Return a pattern for numbers with this decimal separator that cannot be read otherwise.
+
+    1.250 does not match, because the point may separate thousands.
+    """
     return re.compile(
-        rf"[+-]?(\d+{mark}(\d{{1,2}}|\d{{4,}})|(0|\d{{4,}}){mark}\d{{3}}"
-        rf"|\d{{1,3}}({other}\d{{3}})+{mark}\d+)"
+        rf"[+-]?(\d+{separator}(\d{{1,2}}|\d{{4,}})|(0|\d{{4,}}){separator}\d{{3}}"
+        rf"|\d{{1,3}}({other}\d{{3}})+{separator}\d+)"
     )
 
 
-_COMMA, _POINT = _decimal(",", r"\."), _decimal(r"\.", ",")
+_COMMA, _POINT = _decimal_pattern(",", r"\."), _decimal_pattern(r"\.", ",")
 
 
-def decimal_comma(texts: Iterable[str]) -> bool | None:
-    """Tell whether numbers are written with a decimal comma; None where they do not tell.
+def uses_decimal_comma(texts: Iterable[str]) -> bool | None:
+    """Return whether numbers have a decimal comma; None if the texts do not determine it.
 
-    `texts` are to be cells of numbers alone: a code such as 10.25 says nothing of them.
+    `texts` are cells of numeric columns only: a code such as 10.25 would be misleading.
     """
     numbers = [text.strip() for text in texts if "," in text or "." in text]
-    comma, point = (any(map(form.fullmatch, numbers)) for form in (_COMMA, _POINT))
+    comma, point = (any(map(pattern.fullmatch, numbers)) for pattern in (_COMMA, _POINT))
     return None if comma == point else comma

@@ -1,22 +1,22 @@
-"""Where the bytes of a file come from: a path, or memory."""
+"""The source of a file's bytes: a path, or the content in memory."""
 
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-type Source = Path | bytes
+type FileSource = Path | bytes
 
-BLOCK = 1 << 18
-"""Bytes that are read, inflated and decoded at a time."""
+BLOCK_BYTES = 1 << 18
+"""Bytes that are read, decompressed and decoded at a time."""
 
 
-def opened(source: Source) -> BinaryIO:
-    """Open it for reading; the caller closes it."""
+def open_source(source: FileSource) -> BinaryIO:
+    """Open a source for reading; the caller closes it."""
     return BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
-def blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Read to the end, a block at a time."""
-    while block := file.read(BLOCK):
+def read_blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the rest of `file` in blocks."""
+    while block := file.read(BLOCK_BYTES):
         yield block

@@ -1,115 +1,129 @@
-"""Makes the workbook that is really read: what is needed of the one that came, in a known form."""
+"""Writes the normalized copy of a workbook: its sheet, strings and number formats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 from zipfile import ZipFile
 
-from shared.kernel.spreadsheets import number_formats
-from shared.kernel.spreadsheets.namespace_prefixes import without_prefix
-from shared.kernel.spreadsheets.shared_strings_normalizer import StringsCopy
-from shared.kernel.spreadsheets.sheet_normalizer import SheetCopy
-from shared.kernel.spreadsheets.table import Merged
-from shared.kernel.spreadsheets.xlsx_package import Package
-from shared.kernel.spreadsheets.zip_archive import Container
+from shared.kernel.spreadsheets.namespace_prefixes import strip_namespace_prefix
+from shared.kernel.spreadsheets.number_formats import MAX_STYLES_BYTES, normalized_styles
+from shared.kernel.spreadsheets.shared_strings_normalizer import SharedStringsNormalizer
+from shared.kernel.spreadsheets.sheet_normalizer import SheetNormalizer
+from shared.kernel.spreadsheets.table import MergedRange
+from shared.kernel.spreadsheets.xlsx_package import XlsxPackage
+from shared.kernel.spreadsheets.zip_archive import ZipArchive
 
-_BYTES_OF_SHEET = 1 << 18
-"""Of the small sheets into which the rows are copied, as XML."""
-_TEXT_OF_SHEET = 32 << 20
-"""Bytes of text to which the cells of a small sheet may refer: each naming of a shared string
-becomes a text of its own when the sheet is read."""
-_SHORTEST_CELL = len('<c r="A1" t="s"><v>0</v></c>')
+_SMALL_SHEET_BYTES = 1 << 18
+"""Size of the small sheets into which the rows are split, as XML."""
+_SMALL_SHEET_TEXT_BYTES = 32 << 20
+"""Size of the texts to which the cells of a small sheet refer. Every reference to a shared string
+becomes a separate text when the sheet is read."""
+_MIN_CELL_BYTES = len('<c r="A1" t="s"><v>0</v></c>')
 
-_HEAD = b"<worksheet><mergeCells/><sheetData>"
-"""Of a small sheet. The reader goes through a sheet a second time to look for merged cells and
-stops where it finds their element: at once."""
-_TAIL = b"</sheetData></worksheet>"
-_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+_SHEET_START = b"<worksheet><mergeCells/><sheetData>"
+"""python-calamine reads a sheet a second time to find its merged cells, and stops at their element.
+The empty element at the start ends this second reading at once."""
+_SHEET_END = b"</sheetData></worksheet>"
+_RELATIONSHIP_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
-    """What was copied.
+class NormalizedWorkbook:
+    """The result of the normalization.
 
-    `sheets`: how many small sheets hold the rows, one after the other, each row under its own
-    number. `has_odd`: whether there are texts that begin with `ODD`. The others are those of
-    `SheetCopy`.
+    `sheets` is the number of small sheets, which contain the rows one after the other, each under
+    its original number. The other attributes are those of `SheetNormalizer`.
     """
 
     sheets: int
-    has_odd: bool
+    has_invalid_cells: bool
     formulas: Sequence[str]
-    merged_on_top: Sequence[Merged]
-    merged_below: Sequence[Merged]
+    merged_at_top: Sequence[MergedRange]
+    merged_below: Sequence[MergedRange]
 
 
-def copy_workbook(container: Container, package: Package, file: IO[bytes]) -> Copied:
-    """Copy the sheet, the strings and the number formats.
+def write_normalized_workbook(
+    archive: ZipArchive, package: XlsxPackage, file: IO[bytes]
+) -> NormalizedWorkbook:
+    """Write the normalized copy of a workbook.
 
     Args:
-        container: The workbook that came. All members are inflated, so that none is trusted
-            unseen.
-        package: What is needed of it.
-        file: Where the copy goes. It is not compressed: it is read once, at once.
+        archive: The uploaded workbook. All its members are decompressed, so that all are
+            checked.
+        package: The parts that are copied.
+        file: The file to write. It is not compressed, because it is read only once.
 
     Raises:
-        Unreadable: It is damaged, or beyond a limit.
+        UnreadableFile: The workbook is damaged or exceeds a limit.
     """
     needed = {path.lower() for path in (package.sheet, package.strings, package.styles) if path}
-    for path in container.paths:
+    for path in archive.paths:
         if path not in needed:
-            for _ in container.blocks(path):
+            for _ in archive.blocks(path):
                 pass
     with ZipFile(file, "w") as parts:
         if package.styles:
-            content = container.read(package.styles, number_formats.MOST_BYTES)
-            parts.writestr("xl/styles.xml", number_formats.number_formats(content))
-        strings = _copy_strings(container, package, parts)
-        room = _TEXT_OF_SHEET * _SHORTEST_CELL // strings.longest if strings else _BYTES_OF_SHEET
+            content = archive.read(package.styles, MAX_STYLES_BYTES)
+            parts.writestr("xl/styles.xml", normalized_styles(content))
+        strings = _write_strings(archive, package, parts)
+        max_bytes = _SMALL_SHEET_BYTES
+        if strings:
+            # The sheet may have this many bytes if every cell refers to the longest string.
+            worst_case = _SMALL_SHEET_TEXT_BYTES * _MIN_CELL_BYTES // strings.max_string_bytes
+            max_bytes = min(max_bytes, worst_case)
         count = 0
 
         def write(rows: bytes) -> None:
             nonlocal count
             count += 1
-            parts.writestr(f"xl/{count}.xml", _HEAD + rows + _TAIL)
+            parts.writestr(f"xl/{count}.xml", _SHEET_START + rows + _SHEET_END)
 
-        sheet = SheetCopy(write, min(_BYTES_OF_SHEET, room))
-        for block in without_prefix(container.blocks(package.sheet)):
+        sheet = SheetNormalizer(write, max_bytes)
+        for block in strip_namespace_prefix(archive.blocks(package.sheet)):
             sheet.feed(block)
         sheet.close()
-        _bind(parts, count, from_1904=package.from_1904)
-    has_odd = sheet.has_odd or (strings is not None and strings.has_odd)
-    return Copied(count, has_odd, sheet.formulas, sheet.merged_on_top, sheet.merged_below)
+        _write_workbook_parts(parts, count, is_1904_based=package.is_1904_based)
+    has_invalid_cells = sheet.has_invalid_cells or (
+        strings is not None and strings.has_invalid_cells
+    )
+    return NormalizedWorkbook(
+        count, has_invalid_cells, sheet.formulas, sheet.merged_at_top, sheet.merged_below
+    )
 
 
-def _copy_strings(container: Container, package: Package, parts: ZipFile) -> StringsCopy | None:
+def _write_strings(
+    archive: ZipArchive, package: XlsxPackage, parts: ZipFile
+) -> SharedStringsNormalizer | None:
     if package.strings is None:
         return None
     with parts.open("xl/sharedStrings.xml", "w") as part:
-        strings = StringsCopy(part.write)
-        for block in without_prefix(container.blocks(package.strings)):
+        strings = SharedStringsNormalizer(part.write)
+        for block in strip_namespace_prefix(archive.blocks(package.strings)):
             strings.feed(block)
         strings.close()
     return strings
 
 
-def _bind(parts: ZipFile, count: int, *, from_1904: bool) -> None:
-    """Write the parts that make a workbook of the others."""
-    numbers = range(1, count + 1)
-    sheets = "".join(f'<sheet name="{one}" r:id="r{one}"/>' for one in numbers)
+def _write_workbook_parts(parts: ZipFile, sheets: int, *, is_1904_based: bool) -> None:
+    """Write the parts that combine the sheets into a workbook."""
+    numbers = range(1, sheets + 1)
+    elements = "".join(f'<sheet name="{number}" r:id="r{number}"/>' for number in numbers)
     parts.writestr(
         "xl/workbook.xml",
-        f'<workbook><workbookPr date1904="{from_1904:d}"/><sheets>{sheets}</sheets></workbook>',
+        f'<workbook><workbookPr date1904="{is_1904_based:d}"/>'
+        f"<sheets>{elements}</sheets></workbook>",
     )
-    related = [_relation(f"r{one}", "worksheet", f"{one}.xml") for one in numbers]
-    parts.writestr("xl/_rels/workbook.xml.rels", _relations(related))
-    top = _relation("r0", "officeDocument", "xl/workbook.xml")
-    parts.writestr("_rels/.rels", _relations([top]))
+    relationships = [
+        _relationship(f"r{number}", "worksheet", f"{number}.xml") for number in numbers
+    ]
+    parts.writestr("xl/_rels/workbook.xml.rels", _relationships(relationships))
+    root = _relationship("r0", "officeDocument", "xl/workbook.xml")
+    parts.writestr("_rels/.rels", _relationships([root]))
 
 
-def _relations(relations: Sequence[str]) -> str:
-    return f"<Relationships>{''.join(relations)}</Relationships>"
+def _relationships(relationships: Sequence[str]) -> str:
+    return f"<Relationships>{''.join(relationships)}</Relationships>"
 
 
-def _relation(key: str, kind: str, target: str) -> str:
-    return f'<Relationship Id="{key}" Type="{_TYPES}{kind}" Target="{target}"/>'
+def _relationship(key: str, kind: str, target: str) -> str:
+    return f'<Relationship Id="{key}" Type="{_RELATIONSHIP_TYPES}{kind}" Target="{target}"/>'

@@ -1,26 +1,26 @@
-"""The number formats of a workbook's cells, which tell a date from a number."""
+"""Extracts the number formats of a workbook's cells, which distinguish dates from numbers."""
 
 from html import escape
 
-from shared.kernel.spreadsheets.table import Unreadable
-from shared.kernel.spreadsheets.xml_elements import each_element
+from shared.kernel.spreadsheets.table import UnreadableFile
+from shared.kernel.spreadsheets.xml_elements import for_each_element
 
-MOST_BYTES = 8 << 20
-"""Of the part that holds the styles."""
-_MOST_STYLES = 65_490
+MAX_STYLES_BYTES = 8 << 20
+"""Size of the part that contains the styles."""
+_MAX_STYLES = 65_490
 """As in Excel."""
 
 
-def number_formats(content: bytes) -> bytes:
-    """Write the styles of a workbook anew, with nothing in them but the number formats.
+def normalized_styles(content: bytes) -> bytes:
+    """Return the XML of a workbook's styles, reduced to the number formats.
 
     Raises:
-        Unreadable: They are not well-formed, or too many.
+        UnreadableFile: The XML is not well-formed, or there are too many styles.
     """
     formats: list[str] = []
     styles: list[str] = []
 
-    def take(parent: str, tag: str, attributes: dict[str, str]) -> None:
+    def handle(parent: str, tag: str, attributes: dict[str, str]) -> None:
         number = attributes.get("numFmtId", "0")
         if (parent, tag) == ("cellXfs", "xf"):
             styles.append(f'<xf numFmtId="{escape(number)}"/>')
@@ -28,9 +28,11 @@ def number_formats(content: bytes) -> bytes:
             code = escape(attributes.get("formatCode", ""))
             formats.append(f'<numFmt numFmtId="{escape(number)}" formatCode="{code}"/>')
 
-    each_element(content, take)
-    if len(styles) > _MOST_STYLES or len(formats) > _MOST_STYLES:
-        raise Unreadable("The workbook has too many cell styles. Save the table as .csv.")
+    for_each_element(content, handle)
+    if len(styles) > _MAX_STYLES or len(formats) > _MAX_STYLES:
+        raise UnreadableFile(
+            f"The workbook has more than {_MAX_STYLES} cell styles. Save the table as .csv."
+        )
     return (
         f"<styleSheet><numFmts>{''.join(formats)}</numFmts>"
         f"<cellXfs>{''.join(styles)}</cellXfs></styleSheet>"

@@ -1,48 +1,48 @@
-"""The way in: a file and its name become a table, or the reason why not."""
+"""Opens a spreadsheet file as a table, or checks that it can be opened."""
 
 from shared.kernel.spreadsheets.csv_table import CsvTable
-from shared.kernel.spreadsheets.file_source import Source, opened
-from shared.kernel.spreadsheets.file_types import HEAD, kind_of
+from shared.kernel.spreadsheets.file_source import FileSource, open_source
+from shared.kernel.spreadsheets.file_types import HEAD_BYTES, detect_file_type
 from shared.kernel.spreadsheets.table import Table
-from shared.kernel.spreadsheets.xlsx_package import package_of
-from shared.kernel.spreadsheets.xlsx_table import Workbook
-from shared.kernel.spreadsheets.zip_archive import Container
+from shared.kernel.spreadsheets.xlsx_package import read_package
+from shared.kernel.spreadsheets.xlsx_table import XlsxTable
+from shared.kernel.spreadsheets.zip_archive import ZipArchive
 
 
-def open_table(file: Source, name: str, *, most_rows: int) -> Table:
-    """Open an .xlsx or .csv: its first visible sheet.
+def open_table(file: FileSource, name: str, *, max_rows: int) -> Table:
+    """Open the first visible sheet of an .xlsx, or a .csv.
 
-    Memory stays bounded whatever the file holds. A .csv at a path must stay there until its rows
-    have been read.
+    Memory is bounded whatever the file contains.
 
     Args:
-        file: Where it lies, or its content.
-        name: Its name, which tells the kind.
-        most_rows: How many rows the caller takes; one more is given, if there is one.
+        file: The path or the content. A .csv at a path must remain there until its rows are read.
+        name: The file name, whose suffix determines the type.
+        max_rows: The number of rows that the caller accepts. The table yields at most one more.
 
     Raises:
-        Unreadable: It is no such file, is damaged or hostile.
+        UnreadableFile: The file is of another type, damaged, or malicious.
     """
-    with opened(file) as content:
-        if kind_of(name, content.read(HEAD)) == "csv":
-            return CsvTable(file, most_rows=most_rows)
+    with open_source(file) as content:
+        if detect_file_type(name, content.read(HEAD_BYTES)) == "csv":
+            return CsvTable(file, max_rows=max_rows)
         content.seek(0)
-        return Workbook(content, most_rows=most_rows)
+        return XlsxTable(content, max_rows=max_rows)
 
 
-def inspect(file: Source, name: str) -> None:
-    """Check what a request can afford to: a few milliseconds, whatever the size.
+def check_file(file: FileSource, name: str) -> None:
+    """Check a file within a few milliseconds, whatever its size.
 
-    Of a workbook, the list of its parts and what they say it is; of other files, the start.
+    Of a workbook, the list of parts and their types are checked; of other files, the first bytes.
+    A file that passes may still be damaged.
 
     Args:
-        file: Where it lies, or its content.
-        name: Its name, which tells the kind.
+        file: The path or the content.
+        name: The file name, whose suffix determines the type.
 
     Raises:
-        Unreadable: It cannot be processed. What passes may still turn out to be damaged.
+        UnreadableFile: The file cannot be processed.
     """
-    with opened(file) as content:
-        if kind_of(name, content.read(HEAD)) == "xlsx":
+    with open_source(file) as content:
+        if detect_file_type(name, content.read(HEAD_BYTES)) == "xlsx":
             content.seek(0)
-            package_of(Container(content))
+            read_package(ZipArchive(content))

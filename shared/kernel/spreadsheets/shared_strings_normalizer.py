@@ -1,45 +1,45 @@
-"""Copies the strings that the cells of a workbook share, and measures them."""
+"""Normalizes the shared strings of a workbook, and measures them."""
 
 import re
 from collections.abc import Callable
 
 from shared.kernel.spreadsheets.part_normalizer import (
-    ODD,
+    INVALID_MARKER,
     Attributes,
     Ends,
-    PartCopy,
+    PartNormalizer,
     Starts,
-    escaped,
-    text_up_to,
+    escape_text,
+    text_pattern,
 )
-from shared.kernel.spreadsheets.table import MOST_CHARACTERS, Unreadable
+from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, UnreadableFile
 
-MOST_STRINGS = 2_000_000
-"""The reader keeps all of them: about 60 bytes each, and their text."""
-MOST_BYTES = 64 << 20
-"""Bytes of all strings together, as XML."""
-_USUAL_BYTES = 4_096
-"""Most bytes of a string of the usual form."""
+MAX_STRINGS = 2_000_000
+"""Number of strings. The reader needs about 60 bytes for each, besides its text."""
+MAX_STRINGS_BYTES = 64 << 20
+"""Size of all strings together, as XML."""
+_REGULAR_STRING_BYTES = 4_096
+"""Size up to which a string is copied unchanged."""
 
 _STRINGS = re.compile(
     rb"""(?:\s*+<si>(?:<t(?:\ xml:space="preserve")?+(?:\ ?/>|>TEXT</t>)
-    (?:<phoneticPr[^<>/]*+/>)?+)?+</si>)++""".replace(b"TEXT", text_up_to(_USUAL_BYTES)),
+    (?:<phoneticPr[^<>/]*+/>)?+)?+</si>)++""".replace(b"TEXT", text_pattern(_REGULAR_STRING_BYTES)),
     re.VERBOSE,
 )
-"""Strings without formats inside, as spreadsheet programs write them."""
+"""Strings without inner formatting, as spreadsheet programs usually write them."""
 
 
-class StringsCopy(PartCopy):
-    """Takes the XML of the shared strings, block by block.
+class SharedStringsNormalizer(PartNormalizer):
+    """Normalizes the XML of the shared strings.
 
     Args:
-        write: Takes the copy, piece by piece.
+        write: Takes the normalized XML in pieces.
     """
 
-    longest = _USUAL_BYTES
-    """Most bytes that one of them has."""
-    has_odd = False
-    """Whether one of them says what is wrong with it, after `ODD`."""
+    max_string_bytes = _REGULAR_STRING_BYTES
+    """Upper limit of the size of a single string."""
+    has_invalid_cells = False
+    """Whether a string begins with `INVALID_MARKER`."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         super().__init__("", "si")
@@ -51,12 +51,12 @@ class StringsCopy(PartCopy):
         write(b"<sst>")
 
     def close(self) -> None:
-        """End the part."""
+        """End the shared strings."""
         super().close()
         self._write(b"</sst>")
 
-    def copy_usual(self, buffer: bytes, start: int) -> int:
-        """Copy the strings of the usual form that begin at `start`; tell where they end."""
+    def copy_regular_items(self, buffer: bytes, start: int) -> int:
+        """See PartNormalizer."""
         match = _STRINGS.match(buffer, start)
         if match is None:
             return start
@@ -64,16 +64,16 @@ class StringsCopy(PartCopy):
         return match.end()
 
     def handlers(self) -> tuple[Starts, Ends]:
-        """Tell what to do where elements start and end."""
+        """See PartNormalizer."""
         texts = ("si/t", "si/r/t")
         starts: Starts = {"si": self._start_string, **dict.fromkeys(texts, self._start_text)}
         return starts, {"si": self._end_string, **dict.fromkeys(texts, self._end_text)}
 
     def text(self, text: str) -> None:
-        """Take text of such an element."""
+        """See PartNormalizer."""
         if self._takes_text:
             self._length += len(text)
-            if self._length <= MOST_CHARACTERS:
+            if self._length <= MAX_CELL_CHARACTERS:
                 self._value.append(text)
 
     def _start_string(self, _attributes: Attributes) -> None:
@@ -87,19 +87,19 @@ class StringsCopy(PartCopy):
 
     def _end_string(self) -> None:
         text = "".join(self._value)
-        if self._length > MOST_CHARACTERS:
-            text = f"{ODD}a text of {self._length:,} characters"
-            self.has_odd = True
-        string = escaped(text)
-        self.longest = max(self.longest, len(string))
+        if self._length > MAX_CELL_CHARACTERS:
+            text = f"{INVALID_MARKER}a text of {self._length:,} characters"
+            self.has_invalid_cells = True
+        string = escape_text(text)
+        self.max_string_bytes = max(self.max_string_bytes, len(string))
         self._add(b'<si><t xml:space="preserve">%b</t></si>' % string, 1)
 
     def _add(self, strings: bytes, count: int) -> None:
         self._count += count
         self._size += len(strings)
-        if self._count > MOST_STRINGS or self._size > MOST_BYTES:
-            raise Unreadable(
-                "The workbook holds too much text. Split it into several files, or save the table"
-                " as .csv."
+        if self._count > MAX_STRINGS or self._size > MAX_STRINGS_BYTES:
+            raise UnreadableFile(
+                "The workbook contains too much text. Split it into several files, or save the"
+                " table as .csv."
             )
         self._write(strings)

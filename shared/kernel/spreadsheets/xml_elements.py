@@ -1,33 +1,35 @@
-"""Reads the small XML parts of a workbook, which fit into memory."""
+"""Parses small XML parts of a workbook, which are held in memory."""
 
 from collections.abc import Callable
 from xml.parsers import expat
 
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 
-DEEPEST = 100
-"""Elements within one another; Excel needs about ten."""
+MAX_DEPTH = 100
+"""Levels of nested elements; Excel needs about ten."""
 
 
-def each_element(content: bytes, take: Callable[[str, str, dict[str, str]], None]) -> None:
-    """Go through the elements of a part.
+def for_each_element(content: bytes, handle: Callable[[str, str, dict[str, str]], None]) -> None:
+    """Call `handle` for every element of a part.
 
     Args:
-        content: The whole of it.
-        take: Takes the name of the parent ("" for the root), the name, both without prefix, and
-            the attributes.
+        content: The XML of the part.
+        handle: Takes the name of the parent ("" for the root), the name of the element, both
+            without prefix, and the attributes.
 
     Raises:
-        Unreadable: It is not well-formed.
+        UnreadableFile: The XML is not well-formed.
     """
     path = [""]
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        tag = local(name)
-        take(path[-1], tag, attributes)
+        tag = local_name(name)
+        handle(path[-1], tag, attributes)
         path.append(tag)
-        if len(path) > DEEPEST:
-            raise Unreadable("The workbook is damaged: its parts are nested without end.")
+        if len(path) > MAX_DEPTH:
+            raise UnreadableFile(
+                f"The workbook is damaged: its XML is nested more than {MAX_DEPTH} levels deep."
+            )
 
     def end(_name: str) -> None:
         path.pop()
@@ -38,11 +40,11 @@ def each_element(content: bytes, take: Callable[[str, str, dict[str, str]], None
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise Unreadable(
+        raise UnreadableFile(
             "The workbook is damaged: its XML is not well-formed. Save it in Excel again."
         ) from error
 
 
-def local(name: str) -> str:
-    """Leave out the prefix of a name."""
+def local_name(name: str) -> str:
+    """Return a name without its namespace prefix."""
     return name.rpartition(":")[2]

@@ -1,7 +1,7 @@
-"""The zip archive that an .xlsx is: checked before anybody believes it, and inflated under limits.
+"""The zip archive of an .xlsx, which is checked and decompressed under limits.
 
-What the headers say is not relied on: bytes are counted as they come out, a block at a time, and
-inflating ends as soon as they are too many.
+The sizes in its headers are not trusted: bytes are counted as they are decompressed, and
+decompression ends at a limit.
 """
 
 import re
@@ -11,24 +11,24 @@ from collections.abc import Collection, Iterator
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from shared.kernel.spreadsheets.file_source import BLOCK, blocks
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.file_source import BLOCK_BYTES, read_blocks
+from shared.kernel.spreadsheets.table import UnreadableFile
 
-MOST_MEMBERS = 1_000
+MAX_MEMBERS = 1_000
 """Excel writes about a dozen, and one or two per sheet, picture and chart."""
-MOST_INFLATED = 288 << 20
-"""Bytes of all members together. 100 000 rows of 11 columns are about 66 MB."""
-MOST_OF_MEMBER = 192 << 20
-"""Bytes of one member. The largest may lie in the temporary folder as a copy, where a Lambda
-function has 512 MB."""
-MOST_RATIO = 200
-"""Inflated to deflated bytes of a member above `_RATIO_MATTERS`. Rows that are all the same reach
-about 50; bombs begin where deflate ends, at about 1000."""
-_RATIO_MATTERS = 1 << 20
+MAX_TOTAL_BYTES = 288 << 20
+"""Decompressed size of all members together. 100 000 rows of 11 columns have about 66 MB."""
+MAX_MEMBER_BYTES = 192 << 20
+"""Decompressed size of one member. The temporary folder, which has 512 MB in Lambda, may have to
+store a copy of the largest one."""
+MAX_COMPRESSION_RATIO = 200
+"""Decompressed to compressed bytes of a member larger than `_RATIO_MIN_BYTES`. Identical rows reach
+about 50; zip bombs begin at about 1000."""
+_RATIO_MIN_BYTES = 1 << 20
 
-_ENTRY = b"PK\x01\x02"
-_BAD_NAME = re.compile(r"[\x00-\x1f\\:]|^/|(^|/)\.\.?(/|$)|//")
-_UNREADABLE_ZIP = (
+_DIRECTORY_ENTRY = b"PK\x01\x02"
+_UNSAFE_NAME = re.compile(r"[\x00-\x1f\\:]|^/|(^|/)\.\.?(/|$)|//")
+_ZIP_ERRORS = (
     BadZipFile,
     EOFError,
     NotImplementedError,
@@ -39,100 +39,104 @@ _UNREADABLE_ZIP = (
     struct.error,
     zlib.error,
 )
-"""Whatever `zipfile` raises for archives that are damaged, or made to look so."""
+"""The exceptions that `zipfile` raises for damaged or manipulated archives."""
 
 _TOO_LARGE = (
-    "The workbook is too large when unpacked, or built to look small. Split it into several files,"
-    " or save the table as .csv."
+    "The workbook is too large when decompressed, or is compressed suspiciously well. Split it into"
+    " several files, or save the table as .csv."
 )
-_DAMAGED = "The file is damaged: it cannot be unpacked. Save it in Excel again and upload that."
-_DOCTYPE = (b"<!DOCTYPE", b"<!ENTITY")
-_KEPT = max(map(len, _DOCTYPE)) - 1
+_DAMAGED = (
+    "The file is damaged and cannot be decompressed. Save it in Excel again and upload that file."
+)
+_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
+_OVERLAP_BYTES = max(map(len, _DECLARATIONS)) - 1
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 
-class Container:
+class ZipArchive:
     """The members of an archive.
 
     Args:
-        file: The archive, open for as long as this is used.
+        file: The archive, which must remain open while this object is used.
 
     Raises:
-        Unreadable: Here and whenever a member is read.
+        UnreadableFile: The archive is damaged or exceeds a limit; also from every method.
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        self._inflated = 0
-        # Counted in the bytes, because the number in the header may be any.
-        if _occurrences(file, _ENTRY) > MOST_MEMBERS:
-            raise Unreadable(f"The workbook has more than {MOST_MEMBERS:,} parts.")
+        self._total_bytes = 0
+        # The entries are counted in the bytes, because the number in the header may be wrong.
+        if _count_occurrences(file, _DIRECTORY_ENTRY) > MAX_MEMBERS:
+            raise UnreadableFile(f"The workbook has more than {MAX_MEMBERS:,} parts.")
         try:
             self._zip = ZipFile(file)
             members = self._zip.infolist()
-        except _UNREADABLE_ZIP as error:
-            raise Unreadable(_DAMAGED) from error
+        except _ZIP_ERRORS as error:
+            raise UnreadableFile(_DAMAGED) from error
         for member in members:
-            _check(member)
+            _check_member(member)
         self._members = {member.filename.lower(): member for member in members}
         if len(self._members) < len(members):
-            raise Unreadable("The workbook holds two parts of the same name; it is damaged.")
+            raise UnreadableFile("The workbook is damaged: two of its parts have the same name.")
 
     @property
     def paths(self) -> Collection[str]:
-        """Paths of all members, in lower case: Excel tells none apart by case."""
+        """Paths of all members in lower case, because Excel ignores case."""
         return self._members.keys()
 
-    def read(self, path: str, most: int) -> bytes:
-        """Inflate a small member.
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Return a small member.
 
         Args:
-            path: Of the member, in any case.
-            most: Bytes it may have.
+            path: The path of the member, in any case.
+            max_bytes: The largest size that is accepted.
         """
         content = bytearray()
         for block in self.blocks(path):
             content += block
-            if len(content) > most:
-                raise Unreadable(_TOO_LARGE)
+            if len(content) > max_bytes:
+                raise UnreadableFile(_TOO_LARGE)
         return bytes(content)
 
     def blocks(self, path: str) -> Iterator[bytes]:
-        """Inflate a member block by block.
+        """Yield a member in blocks.
 
-        XML that comes out is UTF-8, of whatever names it has, and declares no document type and
-        no entities.
+        XML is guaranteed to be UTF-8 (including its names) and to declare no document type and no
+        entities.
         """
         member = self._members[path.lower()]
-        guard: _XmlGuard | None = None
+        check: _XmlCheck | None = None
         size = 0
-        for block in self._inflate(member):
+        for block in self._decompress(member):
             if not size:
                 if block.startswith(b"PK\x03\x04"):
-                    raise Unreadable(
-                        "The workbook holds another archive or document. Remove embedded objects"
+                    raise UnreadableFile(
+                        "The workbook contains another archive or document. Remove embedded objects"
                         " and save it again."
                     )
-                guard = _XmlGuard(block) if _is_xml(member, block) else None
+                check = _XmlCheck(block) if _is_xml(member, block) else None
             size += len(block)
-            self._inflated += len(block)
-            deceptive = size > _RATIO_MATTERS and size > MOST_RATIO * member.compress_size
-            if deceptive or size > MOST_OF_MEMBER or self._inflated > MOST_INFLATED:
-                raise Unreadable(_TOO_LARGE)
-            if guard:
-                guard.check(block)
+            self._total_bytes += len(block)
+            is_bomb = (
+                size > _RATIO_MIN_BYTES and size > MAX_COMPRESSION_RATIO * member.compress_size
+            )
+            if is_bomb or size > MAX_MEMBER_BYTES or self._total_bytes > MAX_TOTAL_BYTES:
+                raise UnreadableFile(_TOO_LARGE)
+            if check:
+                check.feed(block)
             yield block
 
-    def _inflate(self, member: ZipInfo) -> Iterator[bytes]:
+    def _decompress(self, member: ZipInfo) -> Iterator[bytes]:
         try:
             with self._zip.open(member) as content:
-                while block := content.read(BLOCK):
+                while block := content.read(BLOCK_BYTES):
                     yield block
-        except _UNREADABLE_ZIP as error:
-            raise Unreadable(_DAMAGED) from error
+        except _ZIP_ERRORS as error:
+            raise UnreadableFile(_DAMAGED) from error
 
 
-class _XmlGuard:
-    """Looks out for what no spreadsheet program writes into XML, and what parsers differ about."""
+class _XmlCheck:
+    """Refuses XML that no spreadsheet program writes and that parsers interpret differently."""
 
     def __init__(self, start: bytes) -> None:
         declared = _ENCODING.match(start.removeprefix(b"\xef\xbb\xbf"))
@@ -140,20 +144,20 @@ class _XmlGuard:
         if b"\0" in start[:4] or start[:2] in {b"\xff\xfe", b"\xfe\xff"} or encoding not in {
             b"utf-8", b"utf8", b"us-ascii",
         }:  # fmt: skip
-            raise Unreadable(
-                "The workbook is not written in UTF-8, as Excel writes it. Save it in Excel again."
+            raise UnreadableFile(
+                "The workbook is not encoded in UTF-8 as Excel does. Save it in Excel again."
             )
         self._end = b""
 
-    def check(self, block: bytes) -> None:
-        """Look at the next block."""
-        seam = self._end + block[:_KEPT]
-        if any(word in text for text in (seam, block) if b"!" in text for word in _DOCTYPE):
-            raise Unreadable(
+    def feed(self, block: bytes) -> None:
+        """Check the next block."""
+        seam = self._end + block[:_OVERLAP_BYTES]
+        if any(word in text for text in (seam, block) if b"!" in text for word in _DECLARATIONS):
+            raise UnreadableFile(
                 "The workbook declares XML entities, which no spreadsheet program does. Save it in"
                 " Excel again."
             )
-        self._end = block[-_KEPT:]
+        self._end = block[-_OVERLAP_BYTES:]
 
 
 def _is_xml(member: ZipInfo, start: bytes) -> bool:
@@ -162,22 +166,26 @@ def _is_xml(member: ZipInfo, start: bytes) -> bool:
     ).lstrip().startswith(b"<")
 
 
-def _check(member: ZipInfo) -> None:
+def _check_member(member: ZipInfo) -> None:
     if member.flag_bits & 0x41:
-        raise Unreadable("The file is protected by a password. Remove it and save the file again.")
-    if member.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        raise Unreadable(
-            "The file is packed in a way that Excel does not use. Save it in Excel again."
+        raise UnreadableFile(
+            "The file is protected by a password. Remove it and save the file again."
         )
-    # The name as it is in the archive: `zipfile` cuts it off at a zero byte.
-    if not member.orig_filename or _BAD_NAME.search(member.orig_filename):
-        raise Unreadable("The workbook holds a part with an unsafe name; it is no Excel file.")
+    if member.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+        raise UnreadableFile(
+            "The file is compressed in a way that Excel does not use. Save it in Excel again."
+        )
+    # The original name: `zipfile` cuts `filename` off at a zero byte.
+    if not member.orig_filename or _UNSAFE_NAME.search(member.orig_filename):
+        raise UnreadableFile(
+            "A part of the workbook has an unsafe name. Save the workbook in Excel again."
+        )
 
 
-def _occurrences(file: BinaryIO, word: bytes) -> int:
-    """Count a word in a file, which then stands at its start again."""
+def _count_occurrences(file: BinaryIO, word: bytes) -> int:
+    """Return how often `word` occurs in `file`, and rewind the file."""
     count, end = 0, b""
-    for block in blocks(file):
+    for block in read_blocks(file):
         count += (end + block).count(word)
         end = block[-len(word) + 1 :]
     file.seek(0)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.integration.imports.models import MAX_UPLOAD
-from shared.integration.imports.upload_checks import ensure_readable
+from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES
+from shared.integration.imports.upload_checks import ensure_acceptable
 from shared.kernel.errors import ImportRefused
 from tests.gateway import Form, Response
 from tests.import_scenario import ImportDesk
@@ -156,7 +156,7 @@ def test_names_are_kept_without_folders(desk: ImportDesk) -> None:
 
 def test_what_is_too_large_is_told_the_other_ways(desk: ImportDesk) -> None:
     filler = b"item_code,name\n" + b"A,Good\n" * 900_000
-    for size in (MAX_UPLOAD + 1, 4_900_000):
+    for size in (MAX_REQUEST_FILE_BYTES + 1, 4_900_000):
         answer = desk.upload("products", "goods.csv", filler[:size])
         # The gateway itself answers: the function never sees as many bytes.
         assert (answer.status, answer.code) == (413, "payload_too_large"), size
@@ -166,9 +166,9 @@ def test_what_is_too_large_is_told_the_other_ways(desk: ImportDesk) -> None:
 
 def test_a_file_of_five_megabytes_and_a_byte_is_refused() -> None:
     content = b"item_code,name\n" + b"A,Good\n" * 900_000
-    ensure_readable(content[:MAX_UPLOAD], "goods.csv")
+    ensure_acceptable(content[:MAX_REQUEST_FILE_BYTES], "goods.csv")
     with pytest.raises(ImportRefused) as refused:
-        ensure_readable(content[: MAX_UPLOAD + 1], "goods.csv")
+        ensure_acceptable(content[: MAX_REQUEST_FILE_BYTES + 1], "goods.csv")
     assert (refused.value.status, refused.value.code) == (413, "import_refused")
     assert_other_ways_are_told(refused.value.message)
 

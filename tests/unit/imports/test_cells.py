@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.integration.imports.files.cells import converters, text
 from shared.integration.imports.files.columns import Form
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.kernel.spreadsheets.table import InvalidCell, Cell
 
 BY_POINT = converters(decimal_comma=False, timezone="Europe/Madrid")
 BY_COMMA = converters(decimal_comma=True, timezone="Europe/Madrid")
@@ -42,7 +42,7 @@ def test_texts_are_what_a_person_would_type(cell: Cell, written: str) -> None:
 @pytest.mark.parametrize("form", ["text", "texts", "number", "whole", "day", "moment", "flag"])
 def test_an_error_is_no_value(form: Form) -> None:
     with pytest.raises(ValueError, match="is the error #N/A"):
-        UNKNOWN[form](BadCell("#N/A"))
+        UNKNOWN[form](InvalidCell("#N/A"))
 
 
 @pytest.mark.parametrize(

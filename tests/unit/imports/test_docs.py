@@ -8,7 +8,7 @@ import pytest
 from shared.identity.tenancy.tenant import PLANS
 from shared.integration.imports.files.columns import Layout
 from shared.integration.imports.kinds.layouts import LAYOUTS
-from shared.integration.imports.models import MAX_FILE, MAX_UPLOAD, Status
+from shared.integration.imports.models import MAX_FILE, MAX_REQUEST_FILE_BYTES, Status
 from shared.integration.imports.report.rejected_rows import REPORT_HEADERS
 from shared.kernel.spreadsheets.table import MOST_CHARACTERS, MOST_COLUMNS
 from shared.warehouse.documents.models import MAX_LINES
@@ -49,7 +49,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"| columns | {MOST_COLUMNS} |",
         f"| characters in a cell | {MOST_CHARACTERS:,} |".replace(",", " "),
         f"| lines of a document | {MAX_LINES:,} |".replace(",", " "),
-        f"{MAX_UPLOAD // 10**6} MB with the request, {MAX_FILE // 10**6} MB otherwise |",
+        f"{MAX_REQUEST_FILE_BYTES // 10**6} MB with the request, {MAX_FILE // 10**6} MB otherwise |",
     ):
         assert limit in PAGE
 

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 from shared.integration.imports.files.columns import LANGUAGES, ImportKind, Language
 from shared.integration.imports.files.reader import FileRows, read_file
 from shared.integration.imports.kinds.layouts import LAYOUTS
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 from tests.integration.imports.import_files import as_csv, as_xlsx, saved
 
 type Rows = Sequence[Sequence[object]]
@@ -139,7 +139,7 @@ def test_more_text_than_fits_is_unreadable(folder: Path, monkeypatch: pytest.Mon
     rows = [["item_code", "name"], *([f"P-{n}", "x" * 900] for n in range(20))]
 
     assert len(read(folder, rows[:11]).rows) == 10
-    with pytest.raises(Unreadable, match="too much text"):
+    with pytest.raises(UnreadableFile, match="too much text"):
         read(folder, rows)
 
 

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from openpyxl.worksheet.worksheet import Worksheet
 from python_calamine import load_workbook
 
-from shared.integration.imports.files.columns import header_key
+from shared.integration.imports.files.columns import normalize_header
 from shared.integration.imports.kinds.layouts import LAYOUTS
 from shared.integration.imports.report.rejected_rows import (
     REPORT_HEADERS,
     RejectedRow,
     RowProblem,
-    is_of_report,
+    is_report_header,
 )
 from shared.integration.imports.report.workbook import write_report
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.kernel.spreadsheets.table import InvalidCell, Cell
 
 ADDED = len(REPORT_HEADERS)
 HEADER = ["Reference", "Item code", "Quantity"]
@@ -90,8 +90,8 @@ def test_its_own_headers_come_in_the_language_of_the_file() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=lambda layout: str(layout.kind))
 def test_no_layout_takes_its_columns_for_its_own(layout: Any) -> None:
     for words in REPORT_HEADERS:
-        assert header_key(words.en) not in layout.by_name
-        assert header_key(words.es) not in layout.by_name
+        assert normalize_header(words.en) not in layout.by_name
+        assert normalize_header(words.es) not in layout.by_name
 
 
 def test_the_columns_of_an_earlier_report_are_not_repeated() -> None:
@@ -106,8 +106,8 @@ def test_the_columns_of_an_earlier_report_are_not_repeated() -> None:
 
 
 def test_only_its_own_headers_are_those_of_a_report() -> None:
-    assert is_of_report("ERROR / Motivo")
-    assert not is_of_report("Reason")
+    assert is_report_header("ERROR / Motivo")
+    assert not is_report_header("Reason")
 
 
 # How it looks
@@ -175,7 +175,7 @@ def test_any_text_comes_back_as_it_was(text: str) -> None:
         (Decimal("0.12345678901234567890"), "0.12345678901234567890"),
         (date(1875, 5, 1), "1875-05-01"),
         (time(9, 30), "09:30:00"),
-        (BadCell("#REF!"), "#REF!"),
+        (InvalidCell("#REF!"), "#REF!"),
         (datetime(2026, 3, 1, 9, 30, tzinfo=UTC), "2026-03-01T09:30:00+00:00"),
     ],
 )

@@ -14,7 +14,7 @@ from shared.integration.imports.files.row_groups import Unit, Units, characters
 from shared.integration.imports.kinds.layouts import LAYOUTS
 from shared.integration.imports.report.rejected_rows import RowProblem
 from shared.kernel.errors import Problem
-from shared.kernel.spreadsheets.table import BadCell, Cell, Row
+from shared.kernel.spreadsheets.table import InvalidCell, Cell, Row
 
 ENTRY = ("external_ref", "type", "warehouse_code", "item_code", "qty")
 
@@ -103,7 +103,7 @@ def test_rows_without_a_reference_stand_alone() -> None:
         [None, "W", "X"],
         ["A", "W", "X"],
         ["", "V", "Y"],
-        [BadCell("#N/A"), "V", "Y"],
+        [InvalidCell("#N/A"), "V", "Y"],
     )
     assert numbers(found) == [[2], [3], [4], [5]]
     assert told(found[3]) == {(5, "external_ref", "is the error #N/A")}
@@ -215,7 +215,7 @@ def test_a_reference_that_is_an_error_is_none() -> None:
         "entry_documents",
         ENTRY,
         ["PO-1", "purchase_order", "W1", "A", 1],
-        [BadCell("#N/A"), None, None, "B", 2],
+        [InvalidCell("#N/A"), None, None, "B", 2],
     )
 
     assert numbers(found) == [[2], [3]]

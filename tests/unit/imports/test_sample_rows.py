@@ -8,7 +8,7 @@ import pytest
 from shared.integration.imports.files.columns import LANGUAGES, Column, Language, Layout
 from shared.integration.imports.files.sample_rows import is_sample, sample_cell
 from shared.integration.imports.kinds.layouts import LAYOUTS
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.kernel.spreadsheets.table import InvalidCell, Cell
 
 EACH = pytest.mark.parametrize(
     ("layout", "language"),
@@ -82,7 +82,7 @@ def test_a_row_of_which_anything_was_changed_is_not_the_sample(
         ("qty", "2,00", True),
         ("qty", Decimal("2.1"), False),
         ("qty", "02 UN", False),
-        ("qty", BadCell("#REF!"), False),
+        ("qty", InvalidCell("#REF!"), False),
         ("doc_date", datetime.fromisoformat("2026-01-31T00:00:00"), True),
         ("doc_date", "31/1/2026", True),
         ("doc_date", "2026-01-31", True),

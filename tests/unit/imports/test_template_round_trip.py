@@ -7,7 +7,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from shared.integration.imports.files.columns import LANGUAGES, Language, Layout, header_key
+from shared.integration.imports.files.columns import LANGUAGES, Language, Layout, normalize_header
 from shared.integration.imports.files.reader import read_file
 from shared.integration.imports.files.sample_rows import is_sample
 from shared.integration.imports.kinds.layouts import LAYOUTS
@@ -28,7 +28,7 @@ def test_the_reader_finds_header_and_sample_row(
     path = tmp_path / "template.xlsx"
     path.write_bytes(template(layout.kind, language))
     header, row = [row.cells for row in open_table(path, path.name, most_rows=10).rows()]
-    assert [layout.by_name[header_key(str(cell))] for cell in header] == list(layout.columns)
+    assert [layout.by_name[normalize_header(str(cell))] for cell in header] == list(layout.columns)
     fields = [column.field for column in layout.columns]
     assert is_sample(layout, dict(zip(fields, row, strict=True)))
 

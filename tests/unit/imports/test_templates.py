@@ -10,7 +10,7 @@ from openpyxl.workbook import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.imports.files.columns import LANGUAGES, Language, Layout, header_key
+from shared.integration.imports.files.columns import LANGUAGES, Language, Layout, normalize_header
 from shared.integration.imports.kinds.layouts import LAYOUTS
 from shared.integration.imports.templates.template import template
 from shared.integration.imports.templates.workbook import made
@@ -57,7 +57,7 @@ def test_an_example_is_one_of_the_choices(layout: Layout) -> None:
 @EACH
 def test_every_column_is_there_and_recognised(layout: Layout, language: Language) -> None:
     headers = [str(cell.value) for cell in form(layout, language)[1]]
-    assert [layout.by_name[header_key(header)] for header in headers] == list(layout.columns)
+    assert [layout.by_name[normalize_header(header)] for header in headers] == list(layout.columns)
 
 
 @EACH

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from shared.kernel.spreadsheets.open_table import inspect, open_table
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 
 _STATUS = Path("/proc/self/status")
 
@@ -29,7 +29,7 @@ def main() -> None:
         try:
             inspect(path, path.name)
             found: object = sum(1 for _ in open_table(path, path.name, most_rows=10**7).rows())
-        except Unreadable as refusal:
+        except UnreadableFile as refusal:
             found = refusal.message
         sys.stdout.write(json.dumps([path.name, found, peak_mb()]) + "\n")
 

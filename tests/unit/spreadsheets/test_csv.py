@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.kernel.spreadsheets.open_table import inspect, open_table
-from shared.kernel.spreadsheets.table import Row, Unreadable
+from shared.kernel.spreadsheets.table import Row, UnreadableFile
 from tests.unit.spreadsheets.xlsx_packages import cells, opened, read
 
 _NAME = "list.csv"
@@ -19,7 +19,7 @@ def _read(text: str, encoding: str = "utf-8") -> list[Row]:
 
 
 def _refused(content: bytes) -> str:
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(UnreadableFile) as refusal:
         read(content, _NAME)
     return refusal.value.message
 
@@ -104,7 +104,7 @@ def test_rows_before_the_damage_are_still_given() -> None:
     rows = opened("a,b\nñ,1\n".encode() + b"\xff,3\n", _NAME).rows()
 
     assert [next(rows).number, next(rows).number] == [1, 2]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFile):
         next(rows)
 
 

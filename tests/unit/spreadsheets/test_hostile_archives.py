@@ -9,7 +9,7 @@ import pytest
 
 from shared.kernel.spreadsheets import zip_archive
 from shared.kernel.spreadsheets.open_table import inspect
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 from tests.unit.spreadsheets.xlsx_packages import (
     Parts,
     blank,
@@ -27,7 +27,7 @@ _ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
 
 
 def _refused(content: bytes, name: str = "list.xlsx") -> str:
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(UnreadableFile) as refusal:
         list(opened(content, name).rows())
     return refusal.value.message
 
@@ -68,7 +68,7 @@ def _with(path: str, content: bytes | str) -> Parts:
 )
 def test_what_is_no_spreadsheet_is_named(name: str, content: bytes, words: str) -> None:
     assert words in _refused(content, name)
-    with pytest.raises(Unreadable, match=words):
+    with pytest.raises(UnreadableFile, match=words):
         inspect(content, name)
 
 

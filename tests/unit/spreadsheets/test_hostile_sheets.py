@@ -3,14 +3,14 @@
 import pytest
 from python_calamine import CalamineSheet, CalamineWorkbook
 
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 from tests.unit.spreadsheets.xlsx_packages import MAIN, parts, read, rows_xml, workbook, zipped
 
 _ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
 
 
 def _refused(content: bytes) -> str:
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(UnreadableFile) as refusal:
         read(content)
     return refusal.value.message
 
@@ -88,8 +88,8 @@ class PanicException(BaseException):
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (PanicException("index out of bounds"), Unreadable),
-        (OverflowError(), Unreadable),
+        (PanicException("index out of bounds"), UnreadableFile),
+        (OverflowError(), UnreadableFile),
         (KeyboardInterrupt(), KeyboardInterrupt),
     ],
 )

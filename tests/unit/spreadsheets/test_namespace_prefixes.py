@@ -3,7 +3,7 @@
 import pytest
 
 from shared.kernel.spreadsheets.namespace_prefixes import without_prefix
-from shared.kernel.spreadsheets.table import Unreadable
+from shared.kernel.spreadsheets.table import UnreadableFile
 
 _PLAIN = b'<sst xmlns:x="u"><si a:b="x:"><t>x: /x: &lt;x:</t></si></sst>'
 _PREFIXED = b'<x:sst xmlns:x="u"><x:si a:b="x:"><x:t>x: /x: &lt;x:</x:t></x:si></x:sst>'
@@ -25,5 +25,5 @@ def test_what_has_no_prefix_passes() -> None:
 
 
 def test_tags_that_are_text_are_not_touched() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFile):
         list(without_prefix([b"<x:sst><x:t><![CDATA[<x:y>]]></x:t></x:sst>"]))

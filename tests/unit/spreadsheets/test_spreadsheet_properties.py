@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.kernel.spreadsheets.open_table import inspect
 from shared.kernel.spreadsheets.sheet_normalizer import column_name
-from shared.kernel.spreadsheets.table import Row, Unreadable
+from shared.kernel.spreadsheets.table import Row, UnreadableFile
 from tests.unit.spreadsheets.xlsx_packages import Parts, opened, parts, read, workbook, zipped
 
 _LETTERS = string.ascii_letters + string.digits + " ',.;:-_\"\t\n\r|=+/<>&áéíóúñüçßÄÖÅ"
@@ -136,9 +136,9 @@ def test_a_workbook_comes_back(sheet: dict[int, dict[int, str | int]], data: st.
 
 def _is_read_or_refused(content: bytes, name: str) -> None:
     """Anything else that is raised ends the test."""
-    with suppress(Unreadable):
+    with suppress(UnreadableFile):
         inspect(content, name)
-    with suppress(Unreadable):
+    with suppress(UnreadableFile):
         list(opened(content, name).rows())
 
 

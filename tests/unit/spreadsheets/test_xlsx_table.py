@@ -10,7 +10,7 @@ from openpyxl.chart import BarChart
 from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
 from shared.kernel.spreadsheets.open_table import inspect, open_table
-from shared.kernel.spreadsheets.table import BadCell, Row, Unreadable
+from shared.kernel.spreadsheets.table import InvalidCell, Row, UnreadableFile
 from tests.unit.spreadsheets.xlsx_packages import (
     MAIN,
     blank,
@@ -67,9 +67,9 @@ def test_each_cell_comes_as_what_it_is() -> None:
         ("9007199254740993", 9007199254740992),
         ("12345678901234567890", 12345678901234567000),
         ("1E22", 10**22),
-        ("1E999", BadCell("a number that is too large")),
-        ("NaN", BadCell("NaN")),
-        ("1,5", BadCell("1,5")),
+        ("1E999", InvalidCell("a number that is too large")),
+        ("NaN", InvalidCell("NaN")),
+        ("1,5", InvalidCell("1,5")),
         (" 12 ", 12),
     ],
 )
@@ -106,7 +106,7 @@ def test_it_is_the_format_that_makes_a_date() -> None:
     (row,) = cells(workbook(f'<row r="1">{values}</row>'))
 
     moment = datetime(2025, 12, 9, 6)  # noqa: DTZ001
-    duration = BadCell("1104006:00:00")
+    duration = InvalidCell("1104006:00:00")
     assert row == [Decimal("46000.25"), *[moment] * 4, duration, Decimal("46000.25")]
 
 
@@ -172,7 +172,7 @@ def test_a_workbook_needs_a_visible_worksheet() -> None:
     made = parts()
     made["xl/workbook.xml"] = made["xl/workbook.xml"].replace(b"sheetId", b'state="hidden" sheetId')
 
-    with pytest.raises(Unreadable, match="no visible sheet"):
+    with pytest.raises(UnreadableFile, match="no visible sheet"):
         opened(zipped(made))
 
 
@@ -259,7 +259,7 @@ def test_a_cell_with_an_error_is_a_bad_cell() -> None:
     )
     (found,) = cells(workbook(row))
 
-    assert found == [BadCell("#N/A"), BadCell("#SPILL!"), "#N/A", True, BadCell("?")]
+    assert found == [InvalidCell("#N/A"), InvalidCell("#SPILL!"), "#N/A", True, InvalidCell("?")]
     assert str(found[0]) == "#N/A"
 
 
@@ -272,7 +272,7 @@ def test_a_text_that_no_cell_can_hold_is_a_bad_cell() -> None:
     strings = [f"<t>{longest}</t>", f"<t>{too_long}</t>"]
     (found,) = cells(workbook(row, strings=strings))
 
-    bad = BadCell("a text of 32,768 characters")
+    bad = InvalidCell("a text of 32,768 characters")
     assert found == [longest, bad, longest, bad]
 
 
@@ -322,7 +322,7 @@ def test_columns_end_somewhere() -> None:
     (row,) = cells(last)
     assert row == [1, *[None] * 254, 2]
 
-    with pytest.raises(Unreadable, match="IW3 holds a value"):
+    with pytest.raises(UnreadableFile, match="IW3 holds a value"):
         opened(workbook('<row r="3"><c r="IW3"><v>2</v></c></row>'))
 
 

@@ -1,7 +1,7 @@
-"""From what a cell holds to what a body has: texts, numbers, dates, flags, lists.
+"""Converts a cell of a file to a JSON value of a request body.
 
-A conversion raises ValueError with what is wrong, in words for people. Whether the value
-is allowed is decided later, by the rules of the body that it goes into.
+A converter raises ValueError with a message for the user if the cell has the wrong type. Whether
+the value is allowed is checked later, by the request model.
 """
 
 import re
@@ -11,126 +11,130 @@ from decimal import Decimal
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from shared.integration.imports.files.columns import Form
+from shared.integration.imports.files.columns import CellType
 from shared.kernel.calendar_days import time_zone
 from shared.kernel.db.facets import fold
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.kernel.spreadsheets.table import Cell, InvalidCell
 
-type Convert = Callable[[Cell], object]
+type Converter = Callable[[Cell], object]
 
-_FLAGS: Mapping[str, bool] = {
+_BOOLEANS: Mapping[str, bool] = {
     **dict.fromkeys(("yes", "y", "true", "1", "x", "si", "s", "verdadero", "cierto"), True),
     **dict.fromkeys(("no", "n", "false", "0", "falso"), False),
 }
-_SEPARATORS = re.compile(r"[,;|\n]")
-_PLAIN = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
-_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
-_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
-_AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
+_LIST_SEPARATORS = re.compile(r"[,;|\n]")
+_PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_NUMBER_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_NUMBER_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
+_AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
-_SHORT_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
+_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
-_NO_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
+_WITHOUT_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
 
 
-def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[Form, Convert]:
-    """Return how each form of cell is read in one file.
+def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[CellType, Converter]:
+    """Return the converter of each cell type for one file.
 
-    `decimal_comma`: how its texts write numbers, None when that is not known.
-    `timezone`: of date-times without offset.
+    Args:
+        decimal_comma: Whether numbers in text use a decimal comma; None if unknown.
+        timezone: The time zone of date-times without offset.
     """
     return {
-        "text": _trimmed,
-        "texts": _texts,
-        "number": partial(_number, decimal_comma=decimal_comma),
-        "whole": partial(_whole, decimal_comma=decimal_comma),
-        "day": _day,
-        "moment": partial(_moment, zone=time_zone(timezone)),
-        "flag": _flag,
+        "text": _stripped_text,
+        "list": _list,
+        "decimal": partial(_decimal, decimal_comma=decimal_comma),
+        "integer": partial(_integer, decimal_comma=decimal_comma),
+        "date": _date,
+        "datetime": partial(_datetime, zone=time_zone(timezone)),
+        "boolean": _boolean,
     }
 
 
-def text(cell: Cell) -> str:
-    """Write what a cell holds as a person would type it."""
+def cell_text(cell: Cell) -> str:
+    """Return the text that a user would type into the cell."""
     match cell:
         case None:
-            written = ""
+            text = ""
         case str():
-            written = cell
-        case BadCell():
-            message = f"is the error {cell.text}"
+            text = cell
+        case InvalidCell():
+            message = f"is not a valid value: {cell.text}"
             raise ValueError(message)
         case bool():
-            written = "TRUE" if cell else "FALSE"
+            text = "TRUE" if cell else "FALSE"
         case Decimal():
-            written = f"{cell:f}"
+            text = f"{cell:f}"
         case datetime() if cell.time() != time():
-            written = cell.isoformat(sep=" ")
+            text = cell.isoformat(sep=" ")
         case datetime():
-            written = cell.date().isoformat()
+            text = cell.date().isoformat()
         case date() | time():
-            written = cell.isoformat()
+            text = cell.isoformat()
         case int():
-            written = str(cell)
-    return written
+            text = str(cell)
+    return text
 
 
-def _trimmed(cell: Cell) -> str:
-    # As codes and names are trimmed anyway: what differs only by that is the same.
-    return text(cell).strip()
+def _stripped_text(cell: Cell) -> str:
+    # Request models strip codes and names too, so that "A " and "A" are the same code.
+    return cell_text(cell).strip()
 
 
-def _texts(cell: Cell) -> list[str]:
-    return [part for entry in _SEPARATORS.split(text(cell)) if (part := entry.strip())]
+def _list(cell: Cell) -> list[str]:
+    return [text for entry in _LIST_SEPARATORS.split(cell_text(cell)) if (text := entry.strip())]
 
 
-def _number(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
+def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
     if isinstance(cell, int | Decimal) and not isinstance(cell, bool):
         return cell
-    written = _SPACES.sub("", text(cell))
-    if decimal_comma is None and _AMBIGUOUS.fullmatch(written):
-        message = f"can be read in two ways ({written}): write it with other decimals"
+    text = _SPACES.sub("", cell_text(cell))
+    if decimal_comma is None and (match := _AMBIGUOUS_NUMBER.fullmatch(text)):
+        message = (
+            f"is ambiguous: {text} may have decimals or thousands;"
+            f" write {text}0 or {match[1]}{match[2]}"
+        )
         raise ValueError(message)
-    if decimal_comma is not True and _PLAIN.fullmatch(written):
-        return Decimal(written)
-    if decimal_comma is not True and _WITH_POINT.fullmatch(written):
-        return Decimal(written.replace(",", ""))
-    if decimal_comma is not False and _WITH_COMMA.fullmatch(written):
-        return Decimal(written.replace(".", "").replace(",", "."))
+    if decimal_comma is not True and _PLAIN_NUMBER.fullmatch(text):
+        return Decimal(text)
+    if decimal_comma is not True and _NUMBER_WITH_POINT.fullmatch(text):
+        return Decimal(text.replace(",", ""))
+    if decimal_comma is not False and _NUMBER_WITH_COMMA.fullmatch(text):
+        return Decimal(text.replace(".", "").replace(",", "."))
     message = "must be a number"
     raise ValueError(message)
 
 
-def _whole(cell: Cell, *, decimal_comma: bool | None) -> int:
-    number = _number(cell, decimal_comma=decimal_comma)
+def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
+    number = _decimal(cell, decimal_comma=decimal_comma)
     if number != int(number):
         message = "must be a whole number"
         raise ValueError(message)
     return int(number)
 
 
-def _day(cell: Cell) -> str:
-    written = _MIDNIGHT.sub("", text(cell).strip())
-    match = _SHORT_DAY.fullmatch(written)
-    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else written
+def _date(cell: Cell) -> str:
+    text = _MIDNIGHT.sub("", cell_text(cell).strip())
+    match = _DAY_MONTH_YEAR.fullmatch(text)
+    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
 
 
-def _moment(cell: Cell, *, zone: ZoneInfo) -> str:
+def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:
     if isinstance(cell, datetime):
         return cell.replace(tzinfo=zone).isoformat()
-    written = text(cell).strip()
-    if not _NO_OFFSET.fullmatch(written):
-        return written
+    text = cell_text(cell).strip()
+    if not _WITHOUT_OFFSET.fullmatch(text):
+        return text
     try:
-        return datetime.fromisoformat(written).replace(tzinfo=zone).isoformat()
+        return datetime.fromisoformat(text).replace(tzinfo=zone).isoformat()
     except ValueError:
-        return written
+        return text
 
 
-def _flag(cell: Cell) -> bool:
+def _boolean(cell: Cell) -> bool:
     if isinstance(cell, bool):
         return cell
-    flag = _FLAGS.get(fold(text(cell).strip()))
+    flag = _BOOLEANS.get(fold(cell_text(cell).strip()))
     if flag is None:
         message = "must be yes or no"
         raise ValueError(message)

@@ -1,4 +1,4 @@
-"""The columns of an import file: what they are called, what they hold, how they are recognised."""
+"""The columns of an import file: header, cell type, and how a header is recognized."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,84 +6,78 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.facets import fold
+from shared.warehouse.documents.vocabulary import Kind
 
-type Language = Literal["en", "es"]
-type ImportKind = Literal[
-    "entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products"
-]
-type Form = Literal["text", "texts", "number", "whole", "day", "moment", "flag"]
-"""What the cells of a column hold: a code or text, several of them in one cell, a quantity, a
-whole number, a date, a date-time, yes or no."""
+type CellType = Literal["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
+"""Type of the cells of a column. A `list` is several texts in one cell."""
 
-LANGUAGES: tuple[Language, ...] = ("en", "es")
-
-_NOT_LETTERS = re.compile(r"[^a-z0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A text in both languages of the templates."""
-
-    en: str
-    es: str
-
-    def in_(self, language: Language) -> str:
-        """Return it in one of them."""
-        return self.es if language == "es" else self.en
+_NOT_LETTERS_OR_DIGITS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
+    """One column of an import file.
 
-    `field` is the field of the body that the cell fills; `of_line`: of a line of the document,
-    not of the document. `example` is what the template's sample row holds, `choices` what its
-    drop-down offers. `also` are further headers under which it is recognised.
+    Attributes:
+        field: The field of the request body that the cell fills.
+        header: The header in the template.
+        description: What the column contains, for the instructions and the documentation.
+        example: The cell of the template's sample row.
+        cell_type: How the cell is converted.
+        required: Whether the file must have the column.
+        is_line_field: Whether `field` belongs to a line of the document, not to its head.
+        choices: The values of the template's drop-down list.
+        aliases: Further headers under which the column is recognized.
     """
 
     field: str
-    header: Words
-    note: Words
-    example: Words
-    form: Form = "text"
+    header: BilingualText
+    description: BilingualText
+    example: BilingualText
+    cell_type: CellType = "text"
     required: bool = False
-    of_line: bool = False
-    choices: Sequence[Words] = ()
-    also: Sequence[str] = ()
+    is_line_field: bool = False
+    choices: Sequence[BilingualText] = ()
+    aliases: Sequence[str] = ()
 
-    def names(self) -> set[str]:
-        """Every header that means this column, as `header_key` writes them."""
-        return {header_key(name) for name in (self.field, self.header.en, self.header.es)} | {
-            header_key(name) for name in self.also
-        }
+    def normalized_headers(self) -> set[str]:
+        """Return every header of this column as `normalize_header` writes it."""
+        names = (self.field, self.header.en, self.header.es, *self.aliases)
+        return {normalize_header(name) for name in names}
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The file of one kind of import.
+class FileLayout:
+    """The columns of the files of one import kind.
 
-    `key` are the fields whose values rows of one document share; empty where each row is a
-    thing of its own. `unique` are the fields that no two rows may share then.
+    Attributes:
+        title: Name of the kind, and of the template's sheet.
+        columns: The columns in the order of the template.
+        group_by: Fields that the rows of one document have in common; empty if each row stands
+            for itself.
+        unique_fields: Fields whose combination must be unique within a file without `group_by`.
+        document_kind: The kind of document whose types the column `type` accepts.
     """
 
-    kind: ImportKind
-    title: Words
+    title: BilingualText
     columns: Sequence[Column]
-    key: Sequence[str] = ()
-    unique: Sequence[str] = ()
+    group_by: Sequence[str] = ()
+    unique_fields: Sequence[str] = ()
+    document_kind: Kind | None = None
 
     @cached_property
-    def by_name(self) -> Mapping[str, Column]:
-        """Header, as `header_key` writes it → column."""
-        return {name: column for column in self.columns for name in column.names()}
+    def by_header(self) -> Mapping[str, Column]:
+        """The columns by header, as `normalize_header` writes it."""
+        return {name: column for column in self.columns for name in column.normalized_headers()}
 
     @cached_property
     def by_field(self) -> Mapping[str, Column]:
-        """Field → column."""
+        """The columns by field."""
         return {column.field: column for column in self.columns}
 
 
-def header_key(header: str) -> str:
-    """Write a header so that case, accents, spaces and punctuation do not matter."""
-    return _NOT_LETTERS.sub(" ", fold(header)).strip()
+def normalize_header(header: str) -> str:
+    """Return `header` without differences of case, accents, spaces and punctuation."""
+    return _NOT_LETTERS_OR_DIGITS.sub(" ", fold(header)).strip()

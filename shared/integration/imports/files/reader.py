@@ -1,4 +1,4 @@
-"""From a file to its rows: the header found, the columns recognised, the file as a whole judged."""
+"""Reads an import file: finds the header, recognizes the columns, checks the file as a whole."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,43 +6,44 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from shared.integration.imports.files.columns import (
-    Column,
-    ImportKind,
-    Language,
-    Layout,
-    header_key,
-)
-from shared.integration.imports.files.sample_rows import is_sample
-from shared.integration.imports.kinds.layouts import LAYOUTS
-from shared.kernel.spreadsheets.decimal_separator import decimal_comma
+from shared.integration.imports.files.columns import Column, FileLayout, normalize_header
+from shared.integration.imports.files.sample_rows import is_sample_row
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.languages import Language
+from shared.integration.imports.models import IMPORT_KINDS, ImportKind
+from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
 from shared.kernel.spreadsheets.open_table import open_table
-from shared.kernel.spreadsheets.table import Cell, Row, Table, Unreadable
+from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
 from shared.warehouse.documents.vocabulary import Kind, type_of
 
-_MOST_SHEET_ROWS = 1_048_576
-"""Of any sheet. Only rows that say something count for the plan, and these are found here."""
-_MOST_SIZE, _CELL = 64_000_000, 8
-"""Characters that rows may hold together, and as how many a cell by itself counts: a small
-workbook can name one long text a million times. A catalogue of 100 000 products has 20 million."""
-_HEADER_WITHIN = 10
-"""Rows in which the header must be."""
-_MOST_FLAWS = 20
-_MOST_TITLE = 100
-"""Characters of a header that are kept: the import itself keeps all headers."""
+_MAX_SHEET_ROWS = 1_048_576
+"""Rows of a sheet. The plan's limit counts only rows with data, which are found here."""
+_MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
+"""Characters of all rows together, and what a cell counts besides its text. A small workbook can
+refer to one long text a million times. A file of 100 000 products has 20 million characters."""
+_HEADER_SEARCH_ROWS = 10
+"""The header is searched in the first rows that have a value."""
+_MAX_ERRORS = 20
+_MAX_HEADER_CHARACTERS = 100
+"""Characters that are kept of a header, because the import record stores all headers."""
 
-_OTHER_KIND: Mapping[ImportKind, tuple[ImportKind, Kind]] = {
-    "entry_documents": ("exit_documents", "exit"),
-    "exit_documents": ("entry_documents", "entry"),
+_OPPOSITE_KIND: Mapping[Kind, tuple[Kind, ImportKind]] = {
+    "entry": ("exit", "exit_documents"),
+    "exit": ("entry", "entry_documents"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class FileRows:
+class ParsedFile:
     """The rows of a file below its header.
 
-    `columns` are the places of the columns in a row. With `flaws` the file cannot be taken
-    as it is, whatever its rows are.
+    Attributes:
+        header: The headers of all columns, recognized or not.
+        columns: The recognized columns, with their indexes in a row.
+        rows: The rows with data.
+        language: The language of most headers.
+        decimal_comma: Whether numbers in text use a decimal comma; None if unknown.
+        structure_errors: Errors of the file as a whole. A file with such errors is rejected.
     """
 
     header: Sequence[str] = ()
@@ -50,11 +51,11 @@ class FileRows:
     rows: Sequence[Row] = ()
     language: Language = "en"
     decimal_comma: bool | None = None
-    flaws: Sequence[str] = ()
+    structure_errors: Sequence[str] = ()
 
     @property
     def width(self) -> int:
-        """How many cells a row may have."""
+        """The number of columns."""
         return len(self.header)
 
 
@@ -62,195 +63,214 @@ class FileRows:
 class _Header:
     cells: Sequence[str]
     columns: list[tuple[int, Column]] = field(default_factory=list)
-    twice: list[Column] = field(default_factory=list)
+    repeated: Counter[str] = field(default_factory=Counter)
+    """How often each field occurs after its first column."""
 
 
-def read_file(path: Path, name: str, kind: ImportKind, *, most_rows: int) -> FileRows:
-    """Read a file of at most `most_rows` rows with data; Unreadable when it cannot be read."""
-    layout = LAYOUTS[kind]
-    table = open_table(path, name, most_rows=_MOST_SHEET_ROWS)
+def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> ParsedFile:
+    """Read a file.
+
+    Args:
+        path: The file.
+        name: The name under which it was uploaded.
+        kind: The import kind, which determines the columns.
+        max_rows: The largest number of rows with data.
+
+    Raises:
+        UnreadableFile: The file is no readable spreadsheet.
+    """
+    layout = importer_of(kind).layout
+    table = open_table(path, name, max_rows=_MAX_SHEET_ROWS)
     rows = table.rows()
-    first = list(islice(rows, _HEADER_WITHIN))
-    at, header = _find_header(first, layout)
-    flaws = _header_flaws(header, layout, first, nothing=not first)
-    if flaws:
-        return FileRows(flaws=flaws)
-    below = _kept(_with_data(chain(first[at + 1 :], rows), header.columns, layout), most_rows + 1)
-    flaws = [
-        *table.flaws,
-        *_merged(table, first[at]),
-        *_row_flaws(below, header.columns, layout, most_rows),
+    first_rows = list(islice(rows, _HEADER_SEARCH_ROWS))
+    index, header = _find_header(first_rows, layout)
+    errors = _header_errors(header, kind, layout, first_rows)
+    if errors:
+        return ParsedFile(structure_errors=errors)
+    data_rows = _rows_with_data(chain(first_rows[index + 1 :], rows), header.columns, layout)
+    kept = _within_memory_limit(islice(data_rows, max_rows + 1))
+    errors = [
+        *table.structure_errors,
+        *_merged_cell_errors(table, first_rows[index]),
+        *_row_errors(kept, header.columns, layout, max_rows),
     ]
-    return FileRows(
+    return ParsedFile(
         header=header.cells,
         columns=header.columns,
-        rows=below[:most_rows],
+        rows=kept[:max_rows],
         language=_language(header),
-        decimal_comma=_decimal_comma(below, header.columns),
-        flaws=flaws[:_MOST_FLAWS],
+        decimal_comma=_decimal_comma(kept, header.columns),
+        structure_errors=errors[:_MAX_ERRORS],
     )
 
 
-def _kept(rows: Iterable[Row], most: int) -> list[Row]:
-    """Keep the first rows; Unreadable when they are too much to be kept."""
+def _within_memory_limit(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows as a list; raise UnreadableFile if they hold too much text."""
     kept: list[Row] = []
     size = 0
-    for row in islice(rows, most):
-        size += _CELL * len(row.cells) + sum(len(c) for c in row.cells if isinstance(c, str))
-        if size > _MOST_SIZE:
-            message = f"The file holds too much text: more than fits by row {row.number}."
-            raise Unreadable(message)
+    for row in rows:
+        size += _CHARACTERS_PER_CELL * len(row.cells)
+        size += sum(len(cell) for cell in row.cells if isinstance(cell, str))
+        if size > _MAX_TEXT:
+            message = (
+                f"The file contains too much text: row {row.number} exceeds the limit."
+                " Split it into several files."
+            )
+            raise UnreadableFile(message)
         kept.append(row)
     return kept
 
 
 def _decimal_comma(rows: Sequence[Row], columns: Sequence[tuple[int, Column]]) -> bool | None:
-    """Tell how the columns of numbers are written where they are text."""
-    places = [place for place, column in columns if column.form in {"number", "whole"}]
-    return decimal_comma(
+    """Return whether the text cells of the numeric columns use a decimal comma."""
+    indexes = [index for index, column in columns if column.cell_type in {"decimal", "integer"}]
+    return uses_decimal_comma(
         cell
         for row in rows
-        for place in places
-        if place < len(row.cells) and isinstance(cell := row.cells[place], str)
+        for index in indexes
+        if index < len(row.cells) and isinstance(cell := row.cells[index], str)
     )
 
 
-def _merged(table: Table, header: Row) -> list[str]:
-    """Find merged cells below the header; a title above it may be merged."""
-    return [
-        f"The cells {merged.name} are merged; give every row its own value."
-        for merged in table.merged
-        if merged.last > header.number
-    ]
+def _merged_cell_errors(table: Table, header: Row) -> list[str]:
+    """Return the errors of merged cells below the header; a title above it may be merged."""
+    return [merged.error for merged in table.merged_at_top if merged.last_row > header.number]
 
 
-def _find_header(rows: Sequence[Row], layout: Layout) -> tuple[int, _Header]:
-    """Find the row in which most columns are recognised, the first of several."""
+def _find_header(rows: Sequence[Row], layout: FileLayout) -> tuple[int, _Header]:
+    """Return the row in which most columns are recognized, the first of several."""
     headers = [_header(row, layout) for row in rows] or [_Header([])]
-    at = max(range(len(headers)), key=lambda number: len(headers[number].columns))
-    return at, headers[at]
+    index = max(range(len(headers)), key=lambda number: len(headers[number].columns))
+    return index, headers[index]
 
 
-def _header(row: Row, layout: Layout) -> _Header:
+def _header(row: Row, layout: FileLayout) -> _Header:
     header = _Header([_title(cell) for cell in row.cells])
-    known: set[str] = set()
-    for place, title in enumerate(header.cells):
-        column = layout.by_name.get(header_key(title))
+    fields: set[str] = set()
+    for index, title in enumerate(header.cells):
+        column = layout.by_header.get(normalize_header(title))
         if column is None:
             continue
-        if column.field in known:
-            header.twice.append(column)
+        if column.field in fields:
+            header.repeated[column.field] += 1
         else:
-            known.add(column.field)
-            header.columns.append((place, column))
+            fields.add(column.field)
+            header.columns.append((index, column))
     return header
 
 
 def _title(cell: Cell) -> str:
-    return cell.strip()[:_MOST_TITLE] if isinstance(cell, str) else ""
+    return cell.strip()[:_MAX_HEADER_CHARACTERS] if isinstance(cell, str) else ""
 
 
-def _header_flaws(
-    header: _Header, layout: Layout, rows: Sequence[Row], *, nothing: bool
+def _header_errors(
+    header: _Header, kind: ImportKind, layout: FileLayout, rows: Sequence[Row]
 ) -> list[str]:
-    if nothing:
+    if not rows:
         return ["The file is empty."]
     found = {column.field for _, column in header.columns}
     missing = [column for column in layout.columns if column.required and column.field not in found]
     if not missing:
         return [
-            f"The column {column.header.en} ({column.field}) is there more than once."
-            for column in header.twice
+            f"The column {layout.by_field[name].header.en} ({name}) appears {count + 1} times;"
+            " keep one of them."
+            for name, count in header.repeated.items()
         ]
-    other = _kind_of(rows, but=layout.kind)
+    other = _matching_kind(rows, other_than=kind)
     if other:
-        return [f"The columns are those of {other}, not of {layout.kind}."]
+        return [
+            f"The file has the columns of {other}, not of {kind}. Upload it with the kind {other}."
+        ]
     if not found or (len(found) == 1 and len(missing) > 1):
         names = ", ".join(column.header.en for column in layout.columns if column.required)
-        return [f"None of the first {_HEADER_WITHIN} rows is a header with the columns {names}."]
-    return [f"The column {column.header.en} ({column.field}) is missing." for column in missing]
+        where = f"the first {_HEADER_SEARCH_ROWS} rows"
+        return [f"No header with the required columns {names} was found in {where}."]
+    return [
+        f"The required column {column.header.en} ({column.field}) is missing." for column in missing
+    ]
 
 
-def _kind_of(rows: Sequence[Row], *, but: ImportKind) -> ImportKind | None:
-    """Tell of which other kind the columns are, if they are complete for one."""
-    for kind, layout in LAYOUTS.items():
+def _matching_kind(rows: Sequence[Row], *, other_than: ImportKind) -> ImportKind | None:
+    """Return another kind whose required columns are all there."""
+    for kind in IMPORT_KINDS:
+        layout = importer_of(kind).layout
         _, header = _find_header(rows, layout)
         found = {column.field for _, column in header.columns}
         complete = all(column.field in found for column in layout.columns if column.required)
-        if kind != but and complete:
+        if kind != other_than and complete:
             return kind
     return None
 
 
-def _with_data(
-    rows: Iterable[Row], columns: Sequence[tuple[int, Column]], layout: Layout
+def _rows_with_data(
+    rows: Iterable[Row], columns: Sequence[tuple[int, Column]], layout: FileLayout
 ) -> Iterator[Row]:
-    """Leave out rows that say nothing, and the template's sample row."""
-    places = [place for place, _ in columns]
-    awaits_sample = True
+    """Yield the rows without those that are blank and without the template's sample row."""
+    indexes = [index for index, _ in columns]
+    is_first = True
     for row in rows:
         cells = row.cells
-        if all(_says_nothing(cells[place]) for place in places if place < len(cells)):
+        if all(_is_blank(cells[index]) for index in indexes if index < len(cells)):
             continue
-        if awaits_sample and _is_sample(row, columns, layout):
-            awaits_sample = False
+        if is_first and _is_sample(row, columns, layout):
+            is_first = False
             continue
-        awaits_sample = False
+        is_first = False
         yield row
 
 
-def _says_nothing(cell: Cell) -> bool:
+def _is_blank(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
-def _is_sample(row: Row, columns: Sequence[tuple[int, Column]], layout: Layout) -> bool:
-    values = {column.field: row.cells[place] for place, column in columns if place < len(row.cells)}
-    return is_sample(layout, values)
+def _is_sample(row: Row, columns: Sequence[tuple[int, Column]], layout: FileLayout) -> bool:
+    values = {column.field: row.cells[index] for index, column in columns if index < len(row.cells)}
+    return is_sample_row(layout, values)
 
 
-def _row_flaws(
-    rows: Sequence[Row], columns: Sequence[tuple[int, Column]], layout: Layout, most_rows: int
+def _row_errors(
+    rows: Sequence[Row], columns: Sequence[tuple[int, Column]], layout: FileLayout, max_rows: int
 ) -> Iterator[str]:
     if not rows:
-        yield "The file has no rows below its header."
-    if len(rows) > most_rows:
-        yield f"The file has more than {most_rows} rows, the most that the plan allows."
-    other = _OTHER_KIND.get(layout.kind)
-    if other:
-        yield from _mixed_types(rows, columns, *other)
+        yield "The file has no data rows below the header."
+    if len(rows) > max_rows:
+        yield (
+            f"The file has more than {max_rows} data rows, the limit of the plan."
+            " Split it into several files."
+        )
+    if layout.document_kind:
+        yield from _mixed_type_errors(rows, columns, *_OPPOSITE_KIND[layout.document_kind])
 
 
-def _mixed_types(
+def _mixed_type_errors(
     rows: Sequence[Row],
     columns: Sequence[tuple[int, Column]],
-    other_kind: ImportKind,
-    other: Kind,
+    other_kind: Kind,
+    other_import_kind: ImportKind,
 ) -> Iterator[str]:
-    """Find rows whose type is one of the other kind of document."""
-    place = next(place for place, column in columns if column.field == "type")
-    strangers: Counter[str] = Counter()
-    first: dict[str, Row] = {}
+    """Yield an error for each type in the rows that belongs to the other kind of document."""
+    type_index = next(index for index, column in columns if column.field == "type")
+    counts: Counter[str] = Counter()
+    first_rows: dict[str, Row] = {}
     for row in rows:
-        cell = row.cells[place] if place < len(row.cells) else None
-        known = type_of(other, cell) if isinstance(cell, str) and cell else None
-        if known:
-            strangers[known] += 1
-            first.setdefault(known, row)
-    for known, count in strangers.items():
-        number, cells = first[known]
+        cell = row.cells[type_index] if type_index < len(row.cells) else None
+        other_type = type_of(other_kind, cell) if isinstance(cell, str) and cell else None
+        if other_type:
+            counts[other_type] += 1
+            first_rows.setdefault(other_type, row)
+    for other_type, count in counts.items():
+        number, cells = first_rows[other_type]
+        where = f"row {number}" if count == 1 else f"{count} rows, the first is row {number}"
         yield (
-            f"The file mixes kinds: the type {cells[place]} belongs to {other_kind}, and"
-            f" {'a row is' if count == 1 else f'{count} rows are'} of it; see row {number}."
+            f"The type {cells[type_index]} belongs to {other_import_kind} ({where})."
+            f" Upload these rows as {other_import_kind}."
         )
 
 
 def _language(header: _Header) -> Language:
-    spanish = sum(
-        header_key(header.cells[place]) == header_key(column.header.es)
-        for place, column in header.columns
-    )
-    english = sum(
-        header_key(header.cells[place]) == header_key(column.header.en)
-        for place, column in header.columns
-    )
+    titles = [
+        (normalize_header(header.cells[index]), column.header) for index, column in header.columns
+    ]
+    spanish = sum(title == normalize_header(names.es) for title, names in titles)
+    english = sum(title == normalize_header(names.en) for title, names in titles)
     return "es" if spanish > english else "en"

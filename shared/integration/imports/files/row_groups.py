@@ -1,7 +1,7 @@
-"""From rows to units: what is applied as a whole, as the raw body of a single request.
+"""Groups the rows of a file: the rows of one document, or a single row of any other kind.
 
-A product or a pick face is one row; a document or a transfer order all rows that share its
-key. Cells become what JSON would have; whether it is allowed is decided afterwards.
+A row group is applied as a whole. Its cells are converted to the raw body of a single request,
+which is validated afterwards.
 """
 
 import re
@@ -9,232 +9,252 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from shared.integration.imports.files.cells import Convert, converters, text
-from shared.integration.imports.files.columns import ImportKind, Layout
-from shared.integration.imports.files.reader import FileRows
-from shared.integration.imports.kinds.layouts import LAYOUTS
+from shared.integration.imports.files.cells import Converter, cell_text, converters
+from shared.integration.imports.files.reader import ParsedFile
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RowProblem
 from shared.kernel.db.facets import fold
 from shared.kernel.errors import Problem
-from shared.kernel.spreadsheets.table import BadCell, Cell, Row
-from shared.warehouse.documents.vocabulary import Kind, type_of
+from shared.kernel.spreadsheets.table import Cell, InvalidCell, Row
+from shared.warehouse.documents.vocabulary import type_of
 
-type _Key = tuple[str, ...]
-"""What rows of one document share: reference and type. A type that is unknown begins with ?."""
-type _Reader = tuple[int, str, Convert, bool]
-"""Place in the row, field of the body, conversion, whether it is of a line."""
+type _GroupKey = tuple[str, ...]
+"""The values of the fields `group_by`, and for a row without reference also its row number.
+A type that does not exist begins with "?"."""
+type _FieldReader = tuple[int, str, Converter, bool]
+"""Index in the row, field of the body, converter, whether the field belongs to a line."""
 
-_PATH = re.compile(r"\blines\.(\d+)\.[\w.]+")
-"""Of a line of the body, as messages name it; people who read a report know rows."""
-
-_TYPES: Mapping[ImportKind, Kind] = {"entry_documents": "entry", "exit_documents": "exit"}
+_LINE_PATH = re.compile(r"\blines\.(\d+)\.[\w.]+")
+"""The path of a field of a line in a message. The report shows the row instead."""
+_MAX_PROBLEMS = 50
+"""Problems of one row. A cell of 100 serials may have as many, and the report has one cell for
+all of them."""
 
 
 @dataclass(slots=True)
-class Unit:
-    """What is applied as a whole: its rows, its raw body, what is wrong with it, by row."""
+class RowGroup:
+    """Rows that are applied together: the rows, the raw body, and the problems by row number."""
 
     rows: Sequence[Row]
     body: dict[str, object]
     problems: dict[int, list[RowProblem]] = field(default_factory=dict)
 
 
-_MOST_PROBLEMS = 50
-"""Of a row: a cell of a hundred serials may have as many, and the report tells them in one."""
+class RowGrouper:
+    """Groups the rows of one file.
 
+    Args:
+        file: The file, without structure errors.
+        kind: The import kind.
+        timezone: The time zone of date-times without offset.
+    """
 
-class Units:
-    """Makes the units of one file."""
-
-    def __init__(self, file: FileRows, kind: ImportKind, timezone: str) -> None:
-        self._layout: Layout = LAYOUTS[kind]
+    def __init__(self, file: ParsedFile, kind: ImportKind, timezone: str) -> None:
+        self._layout = importer_of(kind).layout
         convert = converters(decimal_comma=file.decimal_comma, timezone=timezone)
-        self._readers: list[_Reader] = [
-            (place, column.field, convert[column.form], column.of_line)
-            for place, column in file.columns
+        self._readers: list[_FieldReader] = [
+            (index, column.field, convert[column.cell_type], column.is_line_field)
+            for index, column in file.columns
         ]
-        self._places = {column.field: place for place, column in file.columns}
+        self._indexes = {column.field: index for index, column in file.columns}
         self._file = file
 
-    def all(self) -> Iterator[Unit]:
-        """Yield the units in the order of their first rows."""
-        if self._layout.key:
+    def groups(self) -> Iterator[RowGroup]:
+        """Yield the groups in the order of their first rows."""
+        if self._layout.group_by:
             yield from self._documents()
         else:
-            yield from self._singles()
+            yield from self._single_rows()
 
     def count(self) -> int:
-        """Count the units."""
-        return len(self._groups) if self._layout.key else len(self._file.rows)
+        """Return the number of groups."""
+        return len(self._rows_by_key) if self._layout.group_by else len(self._file.rows)
 
-    def _singles(self) -> Iterator[Unit]:
-        seen: dict[object, int] = {}
-        unique = self._layout.unique
+    def _single_rows(self) -> Iterator[RowGroup]:
+        first_rows: dict[object, int] = {}
+        unique_fields = self._layout.unique_fields
         for row in self._file.rows:
-            body, problems = self._read(row)
-            unit = Unit([row], body, {row.number: problems} if problems else {})
-            name = tuple(body.get(one) for one in unique)
-            if None not in name:
-                before = seen.setdefault(name, row.number)
-                if before != row.number:
-                    self.reject(unit, [Problem(unique[0], f"is in row {before} already")])
-            yield unit
+            body, problems = self._read_row(row)
+            group = RowGroup([row], body, {row.number: problems} if problems else {})
+            values = tuple(body.get(name) for name in unique_fields)
+            if None not in values:
+                first = first_rows.setdefault(values, row.number)
+                if first != row.number:
+                    self.reject(group, [Problem(unique_fields[0], f"already used in row {first}")])
+            yield group
 
-    def _documents(self) -> Iterator[Unit]:
-        strays = self._strays()
-        for key, rows in self._groups.items():
-            unit = self._document(rows)
-            for stray in strays.get(key, [])[:_MOST_PROBLEMS]:
-                message = f"row {stray} may be of the same document, and does not say so"
-                problem = RowProblem(None, self._layout.key[0], message)
-                unit.problems.setdefault(rows[0].number, []).append(problem)
-            yield unit
+    def _documents(self) -> Iterator[RowGroup]:
+        incomplete = self._incomplete_documents()
+        for key, rows in self._rows_by_key.items():
+            group = self._document(rows)
+            for problem in incomplete.get(key, [])[:_MAX_PROBLEMS]:
+                group.problems.setdefault(rows[0].number, []).append(problem)
+            yield group
 
     @cached_property
-    def _groups(self) -> Mapping[_Key, list[Row]]:
-        groups: dict[_Key, list[Row]] = {}
+    def _rows_by_key(self) -> Mapping[_GroupKey, list[Row]]:
+        groups: dict[_GroupKey, list[Row]] = {}
         for row in self._file.rows:
             key = self._key(row)
-            # A row without a reference belongs to no other row.
+            # A row without reference is a group of its own.
             groups.setdefault(key if key[0] else (*key, str(row.number)), []).append(row)
         return groups
 
-    def _key(self, row: Row) -> _Key:
+    def _key(self, row: Row) -> _GroupKey:
         values = []
-        for name in self._layout.key:
-            cell = _cell(row, self._places[name])
-            # As the body will have it, or two documents would have one reference.
-            value = "" if isinstance(cell, BadCell) else text(cell).strip()
-            kind = _TYPES.get(self._layout.kind)
-            if name == "type" and kind:
-                value = type_of(kind, value) or f"?{fold(value)}"
+        for name in self._layout.group_by:
+            cell = _cell(row, self._indexes[name])
+            # Stripped as in the body: otherwise two documents could have the same reference.
+            value = "" if isinstance(cell, InvalidCell) else cell_text(cell).strip()
+            if name == "type" and self._layout.document_kind:
+                value = type_of(self._layout.document_kind, value) or f"?{fold(value)}"
             values.append(value)
         return tuple(values)
 
-    def _strays(self) -> Mapping[_Key, list[int]]:
-        """Find the documents that rows without a reference, or of no type, may belong to.
+    def _incomplete_documents(self) -> Mapping[_GroupKey, list[RowProblem]]:
+        """Return the problems of documents to which rows without reference or type may belong.
 
-        They must not be made without these rows: that would be half a document.
+        Without these rows, the document might be created with only some of its lines.
         """
-        of_reference: dict[str, list[_Key]] = {}
-        for key in self._groups:
-            if not _is_unknown(key):
-                of_reference.setdefault(key[0], []).append(key)
-        strays: dict[_Key, list[int]] = {}
-        before: _Key | None = None
+        by_reference: dict[str, list[_GroupKey]] = {}
+        for key in self._rows_by_key:
+            if not _has_unknown_type(key):
+                by_reference.setdefault(key[0], []).append(key)
+        problems: dict[_GroupKey, list[RowProblem]] = {}
+        previous: _GroupKey | None = None
         for row in self._file.rows:
             key = self._key(row)
+            fault, candidates = "", []
             if not key[0]:
-                suspects = [before] if before and self._may_be_of(row, before) else []
-            elif _is_unknown(key):
-                suspects = of_reference.get(key[0], [])
+                fault = f"no {self._layout.group_by[0]}"
+                candidates = [previous] if previous and self._may_belong_to(row, previous) else []
+            elif _has_unknown_type(key):
+                fault = "no valid type"
+                candidates = by_reference.get(key[0], [])
             else:
-                suspects, before = [], key
-            for suspect in suspects:
-                strays.setdefault(suspect, []).append(row.number)
-        return strays
+                previous = key
+            for candidate in candidates:
+                message = (
+                    f"row {row.number} has {fault} and may belong to this document;"
+                    " add it or remove the row"
+                )
+                problem = RowProblem(None, self._layout.group_by[0], message)
+                problems.setdefault(candidate, []).append(problem)
+        return problems
 
-    def _may_be_of(self, row: Row, key: _Key) -> bool:
-        """Tell whether nothing that a row says of its document speaks against this one."""
-        said, known = (self._read(one)[0] for one in (row, self._groups[key][0]))
+    def _may_belong_to(self, row: Row, key: _GroupKey) -> bool:
+        """Return whether the head fields of `row` agree with those of the document."""
+        head, document = (self._read_row(one)[0] for one in (row, self._rows_by_key[key][0]))
         return all(
-            _same(said[name], known.get(name))
-            for _, name, _, of_line in self._readers
-            if name in said and not of_line
+            _is_same_value(head[name], document.get(name))
+            for _, name, _, is_line_field in self._readers
+            if name in head and not is_line_field
         )
 
-    def _document(self, rows: Sequence[Row]) -> Unit:
+    def _document(self, rows: Sequence[Row]) -> RowGroup:
         lines: list[object] = []
-        unit = Unit(rows, {})
-        said: dict[str, int] = {}
-        key = self._layout.key
+        group = RowGroup(rows, {})
+        first_rows: dict[str, int] = {}
         for row in rows:
-            body, problems = self._read(row)
+            body, problems = self._read_row(row)
             if problems:
-                unit.problems[row.number] = problems
+                group.problems[row.number] = problems
             line = {}
-            for _, name, _, of_line in self._readers:
+            for _, name, _, is_line_field in self._readers:
                 if name not in body:
                     continue
-                if of_line:
+                if is_line_field:
                     line[name] = body[name]
-                elif name not in unit.body:
-                    unit.body[name] = body[name]
-                    said[name] = row.number
-                elif name not in key and not _same(body[name], unit.body[name]):
-                    message = f"differs from row {said[name]} of the same document"
-                    problem = RowProblem(self._places[name], name, message)
-                    unit.problems.setdefault(row.number, []).append(problem)
+                elif name not in group.body:
+                    group.body[name] = body[name]
+                    first_rows[name] = row.number
+                elif name not in self._layout.group_by and not _is_same_value(
+                    body[name], group.body[name]
+                ):
+                    message = f"differs from row {first_rows[name]} of the same document"
+                    problem = RowProblem(self._indexes[name], name, message)
+                    group.problems.setdefault(row.number, []).append(problem)
             lines.append(line)
-        unit.body["lines"] = lines
-        return unit
+        group.body["lines"] = lines
+        return group
 
-    def _read(self, row: Row) -> tuple[dict[str, object], list[RowProblem]]:
+    def _read_row(self, row: Row) -> tuple[dict[str, object], list[RowProblem]]:
         cells = row.cells
         width = len(cells)
         body: dict[str, object] = {}
         problems: list[RowProblem] = []
-        for place, name, convert, _ in self._readers:
-            cell = cells[place] if place < width else None
+        for index, name, convert, _ in self._readers:
+            cell = cells[index] if index < width else None
             if cell is None or cell == "":
                 continue
             try:
                 value = convert(cell)
             except ValueError as error:
-                problems.append(RowProblem(place, name, str(error)))
+                problems.append(RowProblem(index, name, str(error)))
                 continue
             if not (isinstance(value, str) and (not value or value.isspace())):
                 body[name] = value
         if width > self._file.width:
-            extra = next((place for place in range(self._file.width, width) if cells[place]), None)
+            extra = next((index for index in range(self._file.width, width) if cells[index]), None)
             if extra is not None:
-                problems.append(RowProblem(extra, "", "is beyond the last column"))
+                message = f"is in column {extra + 1}, but the header has {self._file.width} columns"
+                problems.append(RowProblem(extra, "", message))
         return body, problems
 
-    def reject(self, unit: Unit, problems: Iterable[Problem]) -> None:
-        """Note what the rules find wrong with the body of a unit."""
+    def reject(self, group: RowGroup, problems: Iterable[Problem]) -> None:
+        """Add the problems of the body of `group`."""
         for problem in problems:
-            reject(unit, problem, self._places)
+            add_problem(group, problem, self._indexes)
 
 
-def reject(unit: Unit, problem: Problem, places: Mapping[str, int]) -> None:
-    """Note what is wrong with a body, in the row and column that it came from.
+def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -> None:
+    """Add a problem of the body of `group` to the row and the column of its field.
 
-    What a cell could not be converted to is missing from the body; of that enough is said.
+    A cell that cannot be converted has a problem already, and its field is missing from the
+    body; the problem that the field is required is then left out.
+
+    Args:
+        group: The row group.
+        problem: The problem.
+        indexes: The column indexes of the fields.
     """
-    row, name = _origin(unit, problem.field)
-    known = unit.problems.setdefault(row.number, [])
-    if len(known) >= _MOST_PROBLEMS:
-        known[_MOST_PROBLEMS:] = [RowProblem(None, "", "and more")]
+    row, name = _origin(group, problem.field)
+    known = group.problems.setdefault(row.number, [])
+    if len(known) >= _MAX_PROBLEMS:
+        known[_MAX_PROBLEMS:] = [
+            RowProblem(None, "", f"has more problems; only the first {_MAX_PROBLEMS} are listed")
+        ]
     elif problem.message != "is required" or all(one.field != name for one in known):
-        message = _PATH.sub(lambda path: f"row {unit.rows[int(path[1])].number}", problem.message)
-        known.append(RowProblem(places.get(name), name, message))
+        message = _LINE_PATH.sub(
+            lambda path: f"row {group.rows[int(path[1])].number}", problem.message
+        )
+        known.append(RowProblem(indexes.get(name), name, message))
 
 
-def _is_unknown(key: _Key) -> bool:
-    """Tell whether the type is none; there is at most one key a type that is known."""
+def _has_unknown_type(key: _GroupKey) -> bool:
     return any(value.startswith("?") for value in key[1:])
 
 
-def characters(rows: Iterable[Row]) -> int:
-    """Count the characters of all texts in rows."""
+def count_characters(rows: Iterable[Row]) -> int:
+    """Return the number of characters in all texts of `rows`."""
     return sum(len(cell) for row in rows for cell in row.cells if isinstance(cell, str))
 
 
-def _same(one: object, other: object) -> bool:
-    """Tell whether two cells say the same of a document."""
-    if isinstance(one, str) and isinstance(other, str):
-        return fold(one.strip()) == fold(other.strip())
-    return one == other
+def _is_same_value(value: object, other: object) -> bool:
+    """Return whether two cells are equal, without regard to case and accents."""
+    if isinstance(value, str) and isinstance(other, str):
+        return fold(value.strip()) == fold(other.strip())
+    return value == other
 
 
-def _cell(row: Row, place: int) -> Cell:
-    return row.cells[place] if place < len(row.cells) else None
+def _cell(row: Row, index: int) -> Cell:
+    return row.cells[index] if index < len(row.cells) else None
 
 
-def _origin(unit: Unit, path: str) -> tuple[Row, str]:
-    """Return the row and the field that a path of the body came from."""
+def _origin(group: RowGroup, path: str) -> tuple[Row, str]:
+    """Return the row and the field that a path of the body comes from."""
     parts = path.split(".")
     if parts[0] == "lines" and len(parts) > 2 and parts[1].isdigit():  # noqa: PLR2004 - lines.N.field
-        return unit.rows[int(parts[1])], parts[2]
-    return unit.rows[0], parts[0]
+        return group.rows[int(parts[1])], parts[2]
+    return group.rows[0], parts[0]

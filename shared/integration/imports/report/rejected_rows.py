@@ -1,30 +1,36 @@
-"""The error report of an import: every rejected row as it was sent, with what is wrong with it."""
+"""Rejected rows, and the columns that an error report adds to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.integration.imports.files.columns import Words, header_key
+from shared.integration.imports.files.columns import normalize_header
+from shared.integration.imports.languages import BilingualText
 from shared.kernel.spreadsheets.table import Cell
 
+REPORT_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 REPORT_HEADERS = (
-    Words("Error: row", "Error: fila"),
-    Words("Error: field", "Error: campo"),
-    Words("Error: reason", "Error: motivo"),
+    BilingualText("Error: row", "Error: fila"),
+    BilingualText("Error: field", "Error: campo"),
+    BilingualText("Error: reason", "Error: motivo"),
 )
-"""What the report puts before the columns of the file.
+"""The columns that the report adds before the columns of the file.
 
-No layout knows them, so a corrected report can be uploaded as it is: they are ignored.
+No layout has them, so that they are ignored when a corrected report is uploaded.
 """
 
-_OURS = {header_key(name) for words in REPORT_HEADERS for name in (words.en, words.es)}
+_NORMALIZED_HEADERS = {
+    normalize_header(name) for header in REPORT_HEADERS for name in (header.en, header.es)
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """One thing that is wrong with a row.
+    """A problem of a row.
 
-    `column` is the cell, counted from 0, None when it is no cell of the file; `field` is what
-    the report calls it where the column has no header.
+    Attributes:
+        column: The index of the cell, or None if the problem concerns no cell of the file.
+        field: The field that the report names if the column has no header.
+        message: What is wrong.
     """
 
     column: int | None
@@ -34,13 +40,13 @@ class RowProblem:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A row that cannot be applied: its number in the file, its cells, all its problems."""
+    """A row that is not applied: its number in the file, its cells, and its problems."""
 
     number: int
     cells: Sequence[Cell]
     problems: Sequence[RowProblem]
 
 
-def is_of_report(header: str) -> bool:
-    """Tell whether a column was added by an error report."""
-    return header_key(header) in _OURS
+def is_report_header(header: str) -> bool:
+    """Return whether an error report has added the column."""
+    return normalize_header(header) in _NORMALIZED_HEADERS

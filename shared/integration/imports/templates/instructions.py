@@ -1,134 +1,135 @@
-"""What a template tells the person who fills it in."""
+"""The instructions in a template."""
 
 from collections.abc import Iterator, Sequence
 
 from shared.identity.tenancy.tenant import PLANS, PlanName
-from shared.integration.imports.files.columns import Form, Language, Layout, Words
+from shared.integration.imports.files.columns import CellType, FileLayout
+from shared.integration.imports.languages import BilingualText, Language
 
-TITLE = Words("Instructions", "Instrucciones")
-HEADINGS: Sequence[Words] = (
-    Words("Column", "Columna"),
-    Words("Required", "Obligatoria"),
-    Words("What it holds", "Qué contiene"),
-    Words("Example", "Ejemplo"),
-    Words("Choices", "Valores posibles"),
+TITLE = BilingualText("Instructions", "Instrucciones")
+HEADINGS: Sequence[BilingualText] = (
+    BilingualText("Column", "Columna"),
+    BilingualText("Required", "Obligatoria"),
+    BilingualText("Content", "Contenido"),
+    BilingualText("Example", "Ejemplo"),
+    BilingualText("Choices", "Valores posibles"),
 )
-REQUIRED = Words("yes", "sí")
-NOT_A_CHOICE = Words(
-    "This word is not in the list. It is accepted if it says the same in the other language.",
-    "Esta palabra no está en la lista. Se acepta si dice lo mismo en el otro idioma.",
+REQUIRED = BilingualText("yes", "sí")
+UNKNOWN_CHOICE = BilingualText(
+    "This value is not in the list. Values of the list in the other language are accepted.",
+    "Este valor no está en la lista. Se aceptan los valores de la lista en el otro idioma.",
 )
 
-_RULES: Sequence[tuple[Words, set[Form]]] = (
+_RULES: Sequence[tuple[BilingualText, set[CellType]]] = (
     (
-        Words(
-            "Columns marked * are required. The others may be empty or missing. Their order does"
-            " not matter; columns with other headers are ignored.",
+        BilingualText(
+            "Columns marked * are required. Other columns may be empty or missing. The order of"
+            " columns does not matter. Columns with unknown headers are ignored.",
             "Las columnas marcadas con * son obligatorias. Las demás pueden estar vacías o faltar."
-            " El orden no importa; las columnas con otros títulos se ignoran.",
+            " El orden no importa. Las columnas con títulos desconocidos se ignoran.",
         ),
         set(),
     ),
     (
-        Words(
-            "The sample row in grey is ignored as long as it is not changed. It may be deleted.",
-            "La fila de ejemplo en gris se ignora mientras no se modifique. Se puede borrar.",
+        BilingualText(
+            "The grey sample row is ignored unless it is changed. It may be deleted.",
+            "La fila de ejemplo en gris se ignora si no se modifica. Se puede borrar.",
         ),
         set(),
     ),
     (
-        Words(
-            "Dates: as dates of the spreadsheet, or as text such as 2026-01-31 or 31/01/2026.",
-            "Fechas: como fechas de la hoja de cálculo, o como texto: 2026-01-31 o 31/01/2026.",
+        BilingualText(
+            "Dates: date cells, or text such as 2026-01-31 or 31/01/2026.",
+            "Fechas: celdas de fecha, o texto como 2026-01-31 o 31/01/2026.",
         ),
-        {"day", "moment"},
+        {"date", "datetime"},
     ),
     (
-        Words(
-            "Numbers: without units; decimals after a point or a comma.",
-            "Números: sin unidades; los decimales, tras un punto o una coma.",
+        BilingualText(
+            "Numbers: without units, with a decimal point or a decimal comma.",
+            "Números: sin unidades, con punto decimal o coma decimal.",
         ),
-        {"number", "whole"},
+        {"decimal", "integer"},
     ),
     (
-        Words("Yes or no: yes, no.", "Sí o no: sí, no."),
-        {"flag"},
+        BilingualText("Yes or no: yes, no.", "Sí o no: sí, no."),
+        {"boolean"},
     ),
     (
-        Words(
-            "Codes are text: 007 stays 007.",
+        BilingualText(
+            "Codes are text: 007 remains 007.",
             "Los códigos son texto: 007 sigue siendo 007.",
         ),
         set(),
     ),
     (
-        Words(
-            "Formulas and merged cells are not accepted: paste values.",
-            "No se aceptan fórmulas ni celdas combinadas: pegue valores.",
+        BilingualText(
+            "Formulas and merged cells are not accepted. Paste values instead.",
+            "No se aceptan fórmulas ni celdas combinadas. Pegue valores.",
         ),
         set(),
     ),
     (
-        Words(
-            "Save it as .xlsx or as .csv. Only the first visible sheet is read.",
-            "Guárdelo como .xlsx o como .csv. Solo se lee la primera hoja visible.",
+        BilingualText(
+            "Save the file as .xlsx or .csv. Only the first visible sheet is read.",
+            "Guarde el archivo como .xlsx o .csv. Solo se lee la primera hoja visible.",
         ),
         set(),
     ),
 )
-"""Each with the forms of column that it is about; none: it is about all."""
+"""Each rule with the cell types that it concerns. An empty set means every file."""
 
 _PLAN_NAMES: Sequence[PlanName] = ("essentials", "professional", "enterprise")
 
 
-def rules(layout: Layout, language: Language) -> Iterator[str]:
-    """Yield the rules that hold for the whole sheet, one sentence or two each."""
-    yield _rows(layout).in_(language)
-    forms = {column.form for column in layout.columns}
-    for rule, about in _RULES:
-        if not about or about & forms:
+def file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
+    """Yield the rules for the whole sheet, one or two sentences each."""
+    yield _row_rule(layout).in_(language)
+    cell_types = {column.cell_type for column in layout.columns}
+    for rule, concerned in _RULES:
+        if not concerned or concerned & cell_types:
             yield rule.in_(language)
-    yield _limits().in_(language)
+    yield _row_limits().in_(language)
 
 
-def _rows(layout: Layout) -> Words:
-    if layout.key:
-        return Words(
-            f"Each row is one line. Rows with the same {_listed(layout, layout.key, 'en')} belong"
-            f" together: their {_listed(layout, _shared_fields(layout), 'en')} must be the same,"
-            " or be given in the first of them only.",
+def _row_rule(layout: FileLayout) -> BilingualText:
+    if layout.group_by:
+        return BilingualText(
+            "Each row is one line. Rows with the same"
+            f" {_join(layout, layout.group_by, 'en')} belong together. Their {_join(layout, _head_fields(layout), 'en')} must be the same, or be"
+            " given only in the first of these rows.",
             "Cada fila es una línea. Las filas que coinciden en"
-            f" {_listed(layout, layout.key, 'es')} van juntas:"
-            f" {_listed(layout, _shared_fields(layout), 'es')} deben ser iguales en todas, o"
-            " indicarse solo en la primera.",
+            f" {_join(layout, layout.group_by, 'es')} van juntas."
+            f" {_join(layout, _head_fields(layout), 'es')} deben ser iguales en todas, o indicarse"
+            " solo en la primera.",
         )
-    return Words(
-        f"No two rows may have the same {_listed(layout, layout.unique, 'en')}.",
-        f"No puede haber dos filas que coincidan en {_listed(layout, layout.unique, 'es')}.",
+    return BilingualText(
+        f"No two rows may have the same {_join(layout, layout.unique_fields, 'en')}.",
+        f"No puede haber dos filas que coincidan en {_join(layout, layout.unique_fields, 'es')}.",
     )
 
 
-def _shared_fields(layout: Layout) -> Sequence[str]:
+def _head_fields(layout: FileLayout) -> Sequence[str]:
     return [
         column.field
         for column in layout.columns
-        if not column.of_line and column.field not in layout.key
+        if not column.is_line_field and column.field not in layout.group_by
     ]
 
 
-def _listed(layout: Layout, fields: Sequence[str], language: Language) -> str:
+def _join(layout: FileLayout, fields: Sequence[str], language: Language) -> str:
     *names, last = [layout.by_field[field].header.in_(language) for field in fields]
-    conjunction = Words("and", "y").in_(language)
+    conjunction = BilingualText("and", "y").in_(language)
     return f"{', '.join(names)} {conjunction} {last}" if names else last
 
 
-def _limits() -> Words:
+def _row_limits() -> BilingualText:
     amounts = [f"{PLANS[name].limits['rows_per_import']:,}" for name in _PLAN_NAMES]
     plans = [
         f"{amount} ({name.capitalize()})" for name, amount in zip(_PLAN_NAMES, amounts, strict=True)
     ]
     english = ", ".join(plans)
     spanish = english.translate({ord(","): "."}).replace("). ", "), ")
-    return Words(
+    return BilingualText(
         f"Rows per file, by plan: {english}.", f"Filas por archivo, según el plan: {spanish}."
     )
