@@ -1,4 +1,4 @@
-"""Imports as the deployed stack runs them: the queue, its worker, files that arrive."""
+"""Imports in the deployed stack: uploads, the queue and its worker, the import bucket."""
 
 import json
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ WORKER_MS = 120_000
 
 
 @dataclass(frozen=True, slots=True)
-class ImportDesk:
-    """Uploads files for a tenant, and lets the worker work."""
+class ImportScenario:
+    """Uploads files for a tenant, and runs the import worker."""
 
     stack: Stack
     slug: str = "acme"
@@ -30,82 +30,79 @@ class ImportDesk:
         return self.stack.erp(self.slug)
 
     def upload(self, kind: str, name: str, content: bytes, **options: str) -> Response:
-        """Upload a file with a request."""
+        """Upload a file in a request."""
         fields = {"kind": kind} | {f"options[{key}]": text for key, text in options.items()}
         return self.erp.upload("/imports", fields, (name, content))
 
-    def imported(self, kind: str, name: str, content: bytes, **options: str) -> dict[str, Any]:
-        """Upload a file, and wait until its validation has ended."""
-        answer = self.upload(kind, name, content, **options)
-        assert answer.status == 202, answer.text
-        self.drain()
-        return self.show(answer.data["id"])
+    def import_file(self, kind: str, name: str, content: bytes, **options: str) -> dict[str, Any]:
+        """Upload a file, run the worker, and return the validated import."""
+        response = self.upload(kind, name, content, **options)
+        assert response.status == 202, response.text
+        self.drain_queue()
+        return self.get_import(response.data["id"])
 
-    def commit(self, number: int) -> dict[str, Any]:
-        """Commit an import, and wait until that has ended."""
-        answer = self.erp.post(f"/imports/{number}/commit")
-        assert answer.status == 202, answer.text
-        self.drain()
-        return self.show(number)
+    def commit(self, import_id: int) -> dict[str, Any]:
+        """Commit an import, run the worker, and return the import."""
+        response = self.erp.post(f"/imports/{import_id}/commit")
+        assert response.status == 202, response.text
+        self.drain_queue()
+        return self.get_import(import_id)
 
-    def show(self, number: int) -> dict[str, Any]:
-        """Read an import."""
-        answer = self.erp.get(f"/imports/{number}")
-        assert answer.status == 200, answer.text
-        shown: dict[str, Any] = answer.data
-        return shown
+    def get_import(self, import_id: int) -> dict[str, Any]:
+        """Return an import as the interface shows it."""
+        response = self.erp.get(f"/imports/{import_id}")
+        assert response.status == 200, response.text
+        data: dict[str, Any] = response.data
+        return data
 
-    # The bucket
-
-    def put(self, name: str, content: bytes) -> None:
-        """Leave a file in the tenant's part of the import bucket; its notice is in the queue."""
+    def put_file(self, name: str, content: bytes) -> None:
+        """Write a file of the tenant to the import bucket, and queue its notification."""
         key = f"{self.slug}/{name}"
-        made = aws.client("s3").put_object(Bucket=config().import_bucket, Key=key, Body=content)
-        stored = {
+        s3 = aws.client("s3")
+        response = s3.put_object(Bucket=config().import_bucket, Key=key, Body=content)
+        created = {
             "key": quote_plus(key, safe="/"),
             "size": len(content),
-            "eTag": made["ETag"].strip('"'),
+            "eTag": response["ETag"].strip('"'),
             "sequencer": f"{len(self.messages()):016X}",
         }
-        self.send({"Records": [{"eventName": "ObjectCreated:Put", "s3": {"object": stored}}]})
+        self.send({"Records": [{"eventName": "ObjectCreated:Put", "s3": {"object": created}}]})
 
     def files(self) -> dict[str, bytes]:
-        """Read all files of the tenant in the import bucket, by their names."""
+        """Return the tenant's files in the import bucket by name."""
         s3, bucket = aws.client("s3"), config().import_bucket
-        found = s3.list_objects_v2(Bucket=bucket, Prefix=f"{self.slug}/").get("Contents", [])
+        listed = s3.list_objects_v2(Bucket=bucket, Prefix=f"{self.slug}/").get("Contents", [])
         return {
             each["Key"].removeprefix(f"{self.slug}/"): s3.get_object(
                 Bucket=bucket, Key=each["Key"]
             )["Body"].read()
-            for each in found
+            for each in listed
         }
 
-    # The queue
-
     def send(self, message: Mapping[str, Any]) -> None:
-        """Put a message into the queue."""
+        """Send a message to the import queue."""
         aws.client("sqs").send_message(
             QueueUrl=config().import_queue, MessageBody=json.dumps(message)
         )
 
     def messages(self) -> list[Message]:
-        """Every message that waits, delayed ones included."""
+        """Return every message in the queue, including delayed ones."""
         return self._queue()._messages
 
-    def take(self) -> list[str]:
-        """Take every message out of the queue, whether its delay is over or not."""
+    def take_messages(self) -> list[str]:
+        """Remove every message from the queue, including delayed ones, and return the bodies."""
         bodies = [message.body for message in self.messages()]
         self.messages().clear()
         return bodies
 
-    def drain(self) -> None:
-        """Let the worker work until nothing is left to do."""
-        while bodies := self.take():
+    def drain_queue(self) -> None:
+        """Deliver messages to the worker until the queue is empty."""
+        while bodies := self.take_messages():
             for body in bodies:
-                assert not self.work(body)
+                assert not self.deliver(body)
 
-    def work(self, *bodies: str, receives: int = 1) -> list[str]:
-        """Give the worker one batch; the messages that failed."""
+    def deliver(self, *bodies: str, receives: int = 1) -> list[str]:
+        """Deliver one batch of messages to the worker, and return those that failed."""
         records = [
             {
                 "messageId": f"m{number}",
@@ -116,8 +113,8 @@ class ImportDesk:
             }
             for number, body in enumerate(bodies)
         ]
-        answer = lambda_handler({"Records": records}, LambdaContext(WORKER_MS))  # type: ignore[arg-type]
-        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
+        response = lambda_handler({"Records": records}, LambdaContext(WORKER_MS))  # type: ignore[arg-type]
+        failed = {each["itemIdentifier"] for each in response["batchItemFailures"]}
         return [body for number, body in enumerate(bodies) if f"m{number}" in failed]
 
     def _queue(self) -> Queue:

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from shared.kernel.observability import logger
 
 _MISSING_CODES = frozenset({"NoSuchKey", "404", "NotFound", "AccessDenied", "403"})
-"""S3 answers AccessDenied for a missing object if the caller may not list the bucket, as is the case
-for the session of a tenant."""
+"""S3 answers AccessDenied for a missing object if the caller may not list the bucket. The session
+of a tenant may not."""
 _REPLACED_CODES = frozenset({"PreconditionFailed", "412"})
 _CHUNK_BYTES = 1 << 20
 

@@ -78,8 +78,8 @@ def detect_file_type(name: str, head: bytes) -> FileType:
     if suffix == "xlsx":
         description = "not a workbook" if b"\0" in head and not detect_utf16(head) else "plain text"
         raise UnreadableFile(
-            f"The name ends in .xlsx, but the content is {description}. Save it as .xlsx in Excel. If"
-            " it is text with separators, rename it to .csv."
+            f"The name ends in .xlsx, but the content is {description}. Save it as .xlsx in Excel."
+            " If it is text with separators, rename it to .csv."
         )
     if b"\0" in head and not detect_utf16(head):
         raise UnreadableFile(

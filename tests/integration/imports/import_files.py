@@ -1,4 +1,4 @@
-"""Import files as people make them, and their error reports as people read them."""
+"""Writes import files, and reads error reports."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,80 +9,88 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.worksheet.worksheet import Worksheet
 
-from shared.integration.imports.files.columns import ImportKind, Language
-from shared.integration.imports.kinds.layouts import LAYOUTS
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.languages import Language
+from shared.integration.imports.models import ImportKind
 
-type Record = Mapping[str, object]
-"""A row: field of the layout → what its cell holds."""
+type RowValues = Mapping[str, object]
+"""The cells of a row by field."""
 
 
 def table(
     kind: ImportKind,
-    records: Sequence[Record],
+    rows: Sequence[RowValues],
     *,
     language: Language = "en",
-    backwards: bool = False,
-    strange: str | None = None,
+    reverse_columns: bool = False,
+    extra_header: str | None = None,
 ) -> list[list[object]]:
-    """Write rows below their header: the columns that any row fills.
+    """Return a header and rows, with the columns that any row fills.
 
-    `strange` is the header of a further column that no layout knows.
+    Args:
+        kind: The import kind.
+        rows: The cells of each row by field.
+        language: The language of the header.
+        reverse_columns: Whether the columns are in reverse order.
+        extra_header: The header of an additional column that no layout has.
     """
-    used = [column for column in LAYOUTS[kind].columns if any(column.field in r for r in records)]
-    columns = used[::-1] if backwards else used
+    columns = [
+        column
+        for column in importer_of(kind).layout.columns
+        if any(column.field in row for row in rows)
+    ]
+    if reverse_columns:
+        columns.reverse()
     header: list[object] = [column.header.in_(language) for column in columns]
-    rows = [[record.get(column.field) for column in columns] for record in records]
-    if strange:
-        header.insert(1, strange)
-        for number, row in enumerate(rows):
-            row.insert(1, f"note {number}")
-    return [header, *rows]
+    cells = [[row.get(column.field) for column in columns] for row in rows]
+    if extra_header:
+        header.insert(1, extra_header)
+        for number, row_cells in enumerate(cells):
+            row_cells.insert(1, f"note {number}")
+    return [header, *cells]
 
 
 def as_csv(rows: Iterable[Sequence[object]], *, separator: str = ",") -> bytes:
-    """Write a .csv in UTF-8."""
+    """Return rows as .csv in UTF-8."""
     out = StringIO()
     csv.writer(out, delimiter=separator).writerows(rows)
     return out.getvalue().encode()
 
 
 def as_xlsx(rows: Iterable[Sequence[object]]) -> bytes:
-    """Write a workbook of one sheet."""
+    """Return rows as a workbook with one sheet."""
     book = Workbook()
     sheet = book.worksheets[0]
     for row in rows:
-        sheet.append([as_text(sheet, value) for value in row])
-    return saved(book)
+        sheet.append([_text_or_value(sheet, value) for value in row])
+    return workbook_bytes(book)
 
 
-def as_text(sheet: Worksheet, value: object) -> object:
-    """Have a text that looks like a formula written as the text that it is."""
+def _text_or_value(sheet: Worksheet, value: object) -> object:
+    """Return a text cell for text that openpyxl would write as a formula."""
     if not (isinstance(value, str) and value.startswith("=")):
         return value
-    made = WriteOnlyCell(sheet, value)
-    made.data_type = "s"
-    return made
+    cell = WriteOnlyCell(sheet, value)
+    cell.data_type = "s"
+    return cell
 
 
-def saved(book: Workbook) -> bytes:
-    """Save a workbook."""
+def workbook_bytes(book: Workbook) -> bytes:
+    """Return a workbook as .xlsx."""
     out = BytesIO()
     book.save(out)
     return out.getvalue()
 
 
-def document_records(
-    body: Mapping[str, Any], *, line_fields: Mapping[str, str] | None = None
-) -> Iterator[dict[str, object]]:
-    """Write a document or transfer order as rows, one for each of its lines."""
+def document_rows(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Yield a row for each line of a document or transfer order."""
     head = {name: value for name, value in body.items() if name != "lines"}
     for line in body["lines"]:
-        cells = {name: cell(value) for name, value in line.items()}
-        yield {**head, **{(line_fields or {}).get(name, name): v for name, v in cells.items()}}
+        yield {**head, **{name: cell_value(value) for name, value in line.items()}}
 
 
-def cell(value: object) -> object:
-    """Write what a body has as one cell: lists separated by commas, flags as words."""
+def cell_value(value: object) -> object:
+    """Return a value of a body as one cell: lists separated by commas, booleans as words."""
     if isinstance(value, list):
         return ", ".join(value)
     if isinstance(value, bool):
@@ -90,22 +98,22 @@ def cell(value: object) -> object:
     return value
 
 
-type Complaint = tuple[int, str, str]
+type ReportedProblem = tuple[int, str, str]
 """Row, header of the column, reason."""
 
 
 def report_rows(report: bytes) -> list[list[Any]]:
-    """Read an error report, its header first."""
+    """Return the rows of an error report, the header first."""
     [sheet] = load_workbook(BytesIO(report)).worksheets
     return [list(row) for row in sheet.iter_rows(values_only=True)]
 
 
-def complaints(report: bytes) -> set[Complaint]:
-    """Read what an error report says of which cell."""
-    found: set[Complaint] = set()
+def reported_problems(report: bytes) -> set[ReportedProblem]:
+    """Return all problems in an error report."""
+    problems: set[ReportedProblem] = set()
     for row, fields, reasons, *_ in report_rows(report)[1:]:
-        named = (fields or "").split("\n")
-        told = reasons.split("\n")
-        assert len(named) == len(told)
-        found |= {(row, field, reason) for field, reason in zip(named, told, strict=True)}
-    return found
+        names = (fields or "").split("\n")
+        messages = reasons.split("\n")
+        assert len(names) == len(messages)
+        problems |= {(row, name, message) for name, message in zip(names, messages, strict=True)}
+    return problems

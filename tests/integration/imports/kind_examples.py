@@ -1,34 +1,34 @@
-"""What is imported in most tests: for each kind, bodies of single requests and their rows."""
+"""An example of each import kind: bodies of single requests, and the same data as rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.integration.imports.files.columns import ImportKind
-from tests.integration.imports.import_files import Record, cell, document_records
+from shared.integration.imports.models import ImportKind
+from tests.integration.imports.import_files import RowValues, cell_value, document_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Cargo:
-    """Things of one kind as single requests create them: the path and the bodies."""
+class KindExample:
+    """Entities of one kind: the path and the bodies of the requests that create them."""
 
     kind: ImportKind
     path: str
     bodies: Sequence[Mapping[str, Any]]
 
-    def records(self) -> list[Record]:
-        """Write them as rows of a file."""
-        return list(self._records())
+    def rows(self) -> list[RowValues]:
+        """Return the entities as rows of an import file."""
+        return list(self._rows())
 
-    def _records(self) -> Iterator[Record]:
+    def _rows(self) -> Iterator[RowValues]:
         for body in self.bodies:
             if "lines" in body:
-                yield from document_records(body)
+                yield from document_rows(body)
             else:
-                yield {name: cell(value) for name, value in body.items()}
+                yield {name: cell_value(value) for name, value in body.items()}
 
 
-PRODUCTS = Cargo(
+PRODUCTS = KindExample(
     "products",
     "/products",
     [
@@ -42,7 +42,7 @@ PRODUCTS = Cargo(
     ],
 )  # fmt: skip
 
-ENTRIES = Cargo(
+ENTRIES = KindExample(
     "entry_documents",
     "/entry-documents",
     [
@@ -64,7 +64,7 @@ ENTRIES = Cargo(
     ],
 )  # fmt: skip
 
-EXITS = Cargo(
+EXITS = KindExample(
     "exit_documents",
     "/exit-documents",
     [
@@ -86,7 +86,7 @@ EXITS = Cargo(
     ],
 )  # fmt: skip
 
-TRANSFERS = Cargo(
+TRANSFERS = KindExample(
     "transfer_orders",
     "/transfer-orders",
     [
@@ -107,7 +107,7 @@ TRANSFERS = Cargo(
     ],
 )  # fmt: skip
 
-PICK_FACES = Cargo(
+PICK_FACES = KindExample(
     "pick_faces",
     "/pick-faces",
     [
@@ -120,4 +120,4 @@ PICK_FACES = Cargo(
     ],
 )  # fmt: skip
 
-CARGOES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, PICK_FACES)
+KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, PICK_FACES)

@@ -1,4 +1,4 @@
-"""Files that are dropped into the bucket: taken or turned away, with the answer beside them."""
+"""Files that are dropped into the bucket are imported or rejected, and results are written."""
 
 import json
 from typing import Any
@@ -9,56 +9,58 @@ import pytest
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
-from shared.integration.imports.models import MAX_FILE
-from tests.import_scenario import ImportDesk
-from tests.integration.imports.import_files import as_csv, as_xlsx, complaints, table
-from tests.integration.imports.kind_examples import CARGOES
-from tests.integration.imports.outcome import complained, imports
+from shared.integration.imports.models import MAX_FILE_BYTES
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv, as_xlsx, reported_problems, table
+from tests.integration.imports.kind_examples import KIND_EXAMPLES
+from tests.integration.imports.outcome import all_imports, report_problems
 from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"], ["B", ""]])
-COMPLAINTS = {(3, "name", "is required")}
+PROBLEMS = {(3, "name", "is required")}
 
 
-def drop(desk: ImportDesk, name: str, content: bytes = GOODS) -> dict[str, bytes]:
-    """Drop a file, let the worker work, and look at what is in the bucket then."""
-    desk.put(f"drop/{name}", content)
-    desk.drain()
-    return desk.files()
+def drop(scenario: ImportScenario, name: str, content: bytes = GOODS) -> dict[str, bytes]:
+    """Drop a file, run the worker, and return the files in the bucket."""
+    scenario.put_file(f"drop/{name}", content)
+    scenario.drain_queue()
+    return scenario.files()
 
 
 def result(files: dict[str, bytes], name: str) -> dict[str, Any]:
-    """Read what was left beside a dropped file."""
-    shown: dict[str, Any] = json.loads(files[f"drop/{name}.result.json"])
-    return shown
+    """Return the result of a dropped file."""
+    data: dict[str, Any] = json.loads(files[f"drop/{name}.result.json"])
+    return data
 
 
-def test_every_kind_is_taken(desk: ImportDesk, yard: WarehouseScenario) -> None:
-    for cargo in CARGOES:
-        name = f"{cargo.kind}/file.xlsx"
-        files = drop(desk, name, as_xlsx(table(cargo.kind, cargo.records())))
-        one = imports(desk)[-1]
-        assert (one["kind"], one["status"], one["file"]) == (cargo.kind, "validated", "file.xlsx")
+def test_a_file_of_every_kind_is_imported(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    for example in KIND_EXAMPLES:
+        name = f"{example.kind}/file.xlsx"
+        files = drop(scenario, name, as_xlsx(table(example.kind, example.rows())))
+        one = all_imports(scenario)[-1]
+        assert (one["kind"], one["status"], one["file"]) == (example.kind, "validated", "file.xlsx")
         assert result(files, name) == one
-        before = yard.erp.get(cargo.path).json()["meta"]["total"]
-        done = desk.commit(one["id"])
+        before = yard.erp.get(example.path).json()["meta"]["total"]
+        done = scenario.commit(one["id"])
         assert done["status"] == "committed"
-        assert result(desk.files(), name) == done
-        after = yard.erp.get(cargo.path).json()["meta"]["total"]
-        assert after == before + len(cargo.bodies)
+        assert result(scenario.files(), name) == done
+        after = yard.erp.get(example.path).json()["meta"]["total"]
+        assert after == before + len(example.bodies)
 
 
-def test_rejected_rows_lie_beside_the_file(desk: ImportDesk) -> None:
-    files = drop(desk, "products/goods.csv")
+def test_the_error_report_is_written_next_to_the_file(scenario: ImportScenario) -> None:
+    files = drop(scenario, "products/goods.csv")
     assert set(files) == {
         "drop/products/goods.csv",
         "drop/products/goods.csv.result.json",
         "drop/products/goods.csv.errors.xlsx",
     }
     assert files["drop/products/goods.csv"] == GOODS
-    assert complaints(files["drop/products/goods.csv.errors.xlsx"]) == COMPLAINTS
-    [one] = imports(desk)
-    assert complained(desk, one) == COMPLAINTS
+    assert reported_problems(files["drop/products/goods.csv.errors.xlsx"]) == PROBLEMS
+    [one] = all_imports(scenario)
+    assert report_problems(scenario, one) == PROBLEMS
 
 
 @pytest.mark.parametrize(
@@ -74,9 +76,9 @@ def test_rejected_rows_lie_beside_the_file(desk: ImportDesk) -> None:
         f"{'long' * 50}.csv",
     ],
 )
-def test_names_of_all_sorts(name: str, desk: ImportDesk) -> None:
-    files = drop(desk, f"products/{name}")
-    [one] = imports(desk)
+def test_file_names_may_have_any_characters(name: str, scenario: ImportScenario) -> None:
+    files = drop(scenario, f"products/{name}")
+    [one] = all_imports(scenario)
     assert (one["status"], one["rows"]["valid"]) == ("validated", 1)
     assert result(files, f"products/{name}") == one
 
@@ -84,145 +86,154 @@ def test_names_of_all_sorts(name: str, desk: ImportDesk) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("product/a.csv", GOODS, "There is no kind of import 'product'."),
-        ("Products/a.csv", GOODS, "There is no kind of import 'Products'."),
-        ("a.csv", GOODS, "There is no kind of import 'a.csv'."),
-        ("products/today/a.csv", GOODS, "There is no kind of import"),
-        ("products/a.txt", GOODS, "The file must be a workbook (.xlsx) or a text file (.csv)."),
-        ("products/a.csv.exe", GOODS, "The file must be a workbook"),
-        ("products/a", GOODS, "The file must be a workbook"),
+        ("product/a.csv", GOODS, "'drop/product/a.csv' is not a valid name. Use drop/KIND/FILE"),
+        ("Products/a.csv", GOODS, "'drop/Products/a.csv' is not a valid name."),
+        ("a.csv", GOODS, "'drop/a.csv' is not a valid name."),
+        ("products/today/a.csv", GOODS, "is not a valid name"),
+        (
+            "products/a.txt",
+            GOODS,
+            "The name of the file must end in .xlsx (workbook) or .csv (text file).",
+        ),
+        ("products/a.csv.exe", GOODS, "The name of the file must end in .xlsx"),
+        ("products/a", GOODS, "The name of the file must end in .xlsx"),
         ("products/a.csv", b"", "The file is empty."),
     ],
 )
-def test_what_cannot_be_taken_is_moved(
-    name: str, content: bytes, reason: str, desk: ImportDesk
+def test_a_refused_file_is_moved_with_the_reason(
+    name: str, content: bytes, reason: str, scenario: ImportScenario
 ) -> None:
-    files = drop(desk, name, content)
-    told = files.pop(f"rejected/{name}.reason.txt").decode()
+    files = drop(scenario, name, content)
+    written_reason = files.pop(f"rejected/{name}.reason.txt").decode()
     assert files == {f"rejected/{name}": content}
-    assert reason in told
-    assert told.endswith("\n")
-    assert imports(desk) == []
+    assert reason in written_reason
+    assert written_reason.endswith("\n")
+    assert all_imports(scenario) == []
 
 
-def test_a_file_that_is_too_large_is_moved(desk: ImportDesk) -> None:
-    desk.put("drop/products/a.csv", GOODS)
-    [body] = desk.take()
-    larger = body.replace(f'"size": {len(GOODS)}', f'"size": {MAX_FILE + 1}')
+def test_a_file_that_is_too_large_is_refused(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/a.csv", GOODS)
+    [body] = scenario.take_messages()
+    larger = body.replace(f'"size": {len(GOODS)}', f'"size": {MAX_FILE_BYTES + 1}')
     assert larger != body
-    assert not desk.work(larger)
-    told = desk.files()["rejected/products/a.csv.reason.txt"].decode()
-    assert told == f"The file has {MAX_FILE + 1} bytes; at most {MAX_FILE} are accepted.\n"
+    assert not scenario.deliver(larger)
+    written_reason = scenario.files()["rejected/products/a.csv.reason.txt"].decode()
+    assert (
+        written_reason
+        == f"The file has {MAX_FILE_BYTES + 1} bytes; at most {MAX_FILE_BYTES} are allowed.\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("state", "reason"), [("suspended", "suspended"), ("cancelled", "cancelled"), ("moved", "own")]
 )
-def test_files_of_who_is_not_served_are_moved(state: Any, reason: str, desk: ImportDesk) -> None:
+def test_files_of_an_inactive_tenant_are_refused(
+    state: Any, reason: str, scenario: ImportScenario
+) -> None:
     moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
-    provisioning.set_state(desk.slug, state, moved_to=moved_to)
+    provisioning.set_state(scenario.slug, state, moved_to=moved_to)
     directory.forget()
-    files = drop(desk, "products/goods.csv")
-    told = files.pop("rejected/products/goods.csv.reason.txt").decode()
+    files = drop(scenario, "products/goods.csv")
+    written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
-    assert reason in told
+    assert reason in written_reason
 
 
-def test_files_are_moved_while_the_module_is_off(desk: ImportDesk) -> None:
-    provisioning.set_modules(desk.slug, MODULES - {"bulk_import"})
+def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
+    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
     directory.forget()
-    files = drop(desk, "products/goods.csv")
-    told = files.pop("rejected/products/goods.csv.reason.txt").decode()
+    files = drop(scenario, "products/goods.csv")
+    written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
-    assert told == "Bulk import is inactive.\n"
+    assert written_reason == "Bulk import is inactive. Enable it in the settings.\n"
 
 
-def test_an_announced_file_of_who_is_not_served_fails(desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
-    provisioning.set_state(desk.slug, "suspended")
+def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+    provisioning.set_state(scenario.slug, "suspended")
     directory.forget()
-    desk.put(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
-    desk.drain()
-    provisioning.set_state(desk.slug, "active")
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    scenario.drain_queue()
+    provisioning.set_state(scenario.slug, "active")
     directory.forget()
-    [one] = imports(desk)
+    [one] = all_imports(scenario)
     assert one["status"] == "failed"
     assert "suspended" in one["structure_errors"][0]
 
 
-def test_drops_commit_themselves_where_that_is_set(desk: ImportDesk) -> None:
-    WarehouseScenario(desk.erp).settle(commit_drops=True)
-    files = drop(desk, "products/goods.csv")
-    [one] = imports(desk)
+def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    files = drop(scenario, "products/goods.csv")
+    [one] = all_imports(scenario)
     assert (one["status"], one["documents"]["committed"]) == ("committed", 1)
     assert result(files, "products/goods.csv") == one
-    assert complaints(files["drop/products/goods.csv.errors.xlsx"]) == COMPLAINTS
-    assert [product["item_code"] for product in desk.erp.walk("/products")] == ["A"]
+    assert reported_problems(files["drop/products/goods.csv.errors.xlsx"]) == PROBLEMS
+    assert [product["item_code"] for product in scenario.erp.walk("/products")] == ["A"]
 
 
-def test_only_drops_commit_themselves(desk: ImportDesk) -> None:
-    WarehouseScenario(desk.erp).settle(commit_drops=True)
-    assert desk.imported("products", "goods.csv", GOODS)["status"] == "validated"
+def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    assert scenario.import_file("products", "goods.csv", GOODS)["status"] == "validated"
 
 
-def test_an_invalid_drop_says_so(desk: ImportDesk) -> None:
-    WarehouseScenario(desk.erp).settle(commit_drops=True)
-    files = drop(desk, "products/goods.csv", b"nothing,here\n1,2\n")
-    [one] = imports(desk)
+def test_an_invalid_drop_has_a_result(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    files = drop(scenario, "products/goods.csv", b"nothing,here\n1,2\n")
+    [one] = all_imports(scenario)
     assert one["status"] == "invalid"
     assert result(files, "products/goods.csv") == one
 
 
-def test_a_cancelled_drop_says_so(desk: ImportDesk) -> None:
-    drop(desk, "products/goods.csv")
-    assert desk.erp.post("/imports/1/cancel").status == 200
-    desk.drain()
-    one = desk.show(1)
+def test_a_cancelled_drop_has_a_result(scenario: ImportScenario) -> None:
+    drop(scenario, "products/goods.csv")
+    assert scenario.erp.post("/imports/1/cancel").status == 200
+    scenario.drain_queue()
+    one = scenario.get_import(1)
     assert one["status"] == "cancelled"
-    assert result(desk.files(), "products/goods.csv") == one
+    assert result(scenario.files(), "products/goods.csv") == one
 
 
-def test_results_are_no_arrivals(desk: ImportDesk) -> None:
-    files = drop(desk, "products/goods.csv")
+def test_results_are_not_imported(scenario: ImportScenario) -> None:
+    files = drop(scenario, "products/goods.csv")
     for name in files:
         if name != "drop/products/goods.csv":
-            desk.put(name, files[name])
-    desk.put("rejected/products/x.csv", GOODS)
-    desk.put("rejected/products/x.csv.reason.txt", b"no")
-    desk.put("drop/products/", b"")
-    desk.drain()
-    assert len(imports(desk)) == 1
-    assert set(desk.files()) == {
+            scenario.put_file(name, files[name])
+    scenario.put_file("rejected/products/x.csv", GOODS)
+    scenario.put_file("rejected/products/x.csv.reason.txt", b"no")
+    scenario.put_file("drop/products/", b"")
+    scenario.drain_queue()
+    assert len(all_imports(scenario)) == 1
+    assert set(scenario.files()) == {
         *files, "rejected/products/x.csv", "rejected/products/x.csv.reason.txt", "drop/products/",
     }  # fmt: skip
 
 
-def test_one_arrival_makes_one_import_and_a_new_file_a_second(desk: ImportDesk) -> None:
-    desk.put("drop/products/goods.csv", GOODS)
-    [notice] = desk.take()
+def test_each_created_file_is_imported_once(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    [notification] = scenario.take_messages()
     for _ in range(3):
-        assert not desk.work(notice, notice)
-    desk.drain()
-    assert len(imports(desk)) == 1
+        assert not scenario.deliver(notification, notification)
+    scenario.drain_queue()
+    assert len(all_imports(scenario)) == 1
 
     new = as_csv([["item_code", "name"], ["C", "New"]])
-    drop(desk, "products/goods.csv", new)
-    assert not desk.work(notice)
-    desk.drain()
-    first, second = imports(desk)
+    drop(scenario, "products/goods.csv", new)
+    assert not scenario.deliver(notification)
+    scenario.drain_queue()
+    first, second = all_imports(scenario)
     assert (first["rows"]["total"], second["rows"]["total"]) == (2, 1)
-    # The same bytes once more are a new arrival, too.
-    desk.put("drop/products/goods.csv", new)
-    [again] = desk.take()
-    assert not desk.work(again.replace('"sequencer": "', '"sequencer": "1'))
-    assert len(imports(desk)) == 3
+    # The same content with another sequencer is a new file.
+    scenario.put_file("drop/products/goods.csv", new)
+    [repeated] = scenario.take_messages()
+    assert not scenario.deliver(repeated.replace('"sequencer": "', '"sequencer": "1'))
+    assert len(all_imports(scenario)) == 3
 
 
-def test_notices_are_read_as_s3_writes_them(desk: ImportDesk) -> None:
-    desk.put("drop/products/a b+c.csv", GOODS)
-    [notice] = desk.take()
-    [record] = json.loads(notice)["Records"]
+def test_keys_in_notifications_are_url_decoded(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/a b+c.csv", GOODS)
+    [notification] = scenario.take_messages()
+    [record] = json.loads(notification)["Records"]
     assert record["s3"]["object"]["key"] == f"acme/drop/products/{quote_plus('a b+c.csv')}"
-    assert not desk.work(notice)
-    [one] = imports(desk)
+    assert not scenario.deliver(notification)
+    [one] = all_imports(scenario)
     assert one["file"] == "a b+c.csv"

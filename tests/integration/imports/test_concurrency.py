@@ -1,6 +1,6 @@
-"""Two at the same import at the same instant: workers, requests, a worker and a request.
+"""Concurrent workers and requests on the same import.
 
-Of the many ways in which their calls can come after one another, each seed draws one.
+Each seed determines one interleaving of their AWS calls.
 """
 
 import json
@@ -14,25 +14,25 @@ import pytest
 
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
-from tests.import_scenario import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
-from tests.integration.imports.outcome import complained, ensure_settled, imports, made
+from tests.integration.imports.outcome import all_imports, ensure_settled, report_problems, snapshot
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
-_ROUNDS = 30
-_WAYS = 3
+_MAX_ROUNDS = 30
+_INTERLEAVINGS = 3
 
 GOOD = [f"P-{n}" for n in range(1, 6)]
 GOODS = as_csv([["item_code", "name"], *([code, f"Good {code}"] for code in GOOD), ["P-6", ""]])
 
-type Act = Callable[[], Any]
+type Action = Callable[[], Any]
 
 
 @pytest.fixture
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    """Several chunks and transactions for a few rows; nobody waits for another to be done."""
+    """Use several chunks and transactions for a few rows, and no leases."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
@@ -43,283 +43,288 @@ def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Schedul
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
-    """acme's imports, and how their time passes."""
+class ConcurrentImports:
+    """Imports of acme, whose actions run concurrently."""
 
-    desk: ImportDesk
+    imports: ImportScenario
     scheduler: Scheduler
 
-    def at_once(self, *acts: Act, seed: int) -> list[Any]:
-        """Act at the same time, then let the worker do what is left."""
-        results = self.scheduler.run(acts, seed)
-        for _ in range(_ROUNDS):
-            bodies = self.desk.take()
+    def run_concurrently(self, *actions: Action, seed: int) -> list[Any]:
+        """Run actions concurrently, then deliver the remaining messages to the worker."""
+        results = self.scheduler.run(actions, seed)
+        for _ in range(_MAX_ROUNDS):
+            bodies = self.imports.take_messages()
             if not bodies:
                 break
             self.scheduler._clock.advance(31)
-            assert not self.desk.work(*bodies)
-        ensure_settled(self.desk)
+            assert not self.imports.deliver(*bodies)
+        ensure_settled(self.imports)
         return results
 
-    def worker(self, number: int) -> Act:
-        """Have the worker sent to an import."""
-        body = json.dumps({"tenant": self.desk.slug, "import": number})
+    def delivery(self, import_id: int) -> Action:
+        """Return the action of delivering a message for an import."""
+        body = json.dumps({"tenant": self.imports.slug, "import": import_id})
 
-        def work() -> None:
-            assert not self.desk.work(body)
+        def deliver() -> None:
+            assert not self.imports.deliver(body)
 
-        return work
+        return deliver
 
-    def post(self, path: str, key: str | None = None) -> Act:
-        """Have a request made."""
-        erp = self.desk.erp
+    def post(self, path: str, key: str | None = None) -> Action:
+        """Return the action of making a request."""
+        erp = self.imports.erp
         return lambda: erp.post(path, key=key)
 
 
-def each_way(stack: Stack, scheduler: Scheduler, *, large: bool = False) -> Iterator[Any]:
-    """Play from the same start, in the ways that the seeds draw: the play, the import, the seed."""
-    play = Play(ImportDesk(stack), scheduler)
+def each_interleaving(stack: Stack, scheduler: Scheduler, *, large: bool = False) -> Iterator[Any]:
+    """Yield the run, an uploaded import and the seed, each time from the same start."""
+    run = ConcurrentImports(ImportScenario(stack), scheduler)
     if large:
-        number = play.desk.upload("products", "goods.csv", GOODS).data["id"]
-        play.desk.take()
+        number = run.imports.upload("products", "goods.csv", GOODS).data["id"]
+        run.imports.take_messages()
     else:
-        number = play.desk.imported("products", "goods.csv", GOODS)["id"]
+        number = run.imports.import_file("products", "goods.csv", GOODS)["id"]
     as_prepared = stack.keep()
-    for seed in seeds(_WAYS):
+    for seed in seeds(_INTERLEAVINGS):
         with replayable(seed):
-            yield play, number, seed
+            yield run, number, seed
         as_prepared()
-        play.desk.take()
+        run.imports.take_messages()
 
 
-def assert_validated(desk: ImportDesk) -> None:
-    [one] = imports(desk)
+def assert_validated(scenario: ImportScenario) -> None:
+    [one] = all_imports(scenario)
     assert one["status"] == "validated"
     assert one["rows"] == {"total": 6, "valid": 5, "error": 1}
     assert one["documents"] == {"total": 6, "valid": 5, "committed": 0}
-    assert complained(desk, one) == {(7, "name", "is required")}
+    assert report_problems(scenario, one) == {(7, "name", "is required")}
 
 
-def assert_committed(desk: ImportDesk) -> None:
-    [one] = imports(desk)
+def assert_committed(scenario: ImportScenario) -> None:
+    [one] = all_imports(scenario)
     assert one["status"] == "committed"
     assert one["documents"] == {"total": 6, "valid": 5, "committed": 5}
-    assert complained(desk, one) == {(7, "name", "is required")}
+    assert report_problems(scenario, one) == {(7, "name", "is required")}
     expected = Counter[tuple[object, ...]](("product", (name,)) for name in GOOD)
     expected.update(("event", "product.created", (name,)) for name in GOOD)
-    found = made(desk)
+    found = snapshot(scenario)
     assert {name: count for name, count in found.items() if name[0] != "import"} == expected
 
 
-def test_two_workers_validate(
+def test_two_workers_validate_one_import(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    for play, number, seed in each_way(stack, scheduler, large=True):
-        play.at_once(play.worker(number), play.worker(number), seed=seed)
-        assert_validated(play.desk)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    for run, number, seed in each_interleaving(stack, scheduler, large=True):
+        run.run_concurrently(run.delivery(number), run.delivery(number), seed=seed)
+        assert_validated(run.imports)
 
 
-def test_two_workers_commit(
+def test_two_workers_commit_one_import(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
-    for play, number, seed in each_way(stack, scheduler):
-        assert play.post(f"/imports/{number}/commit")().status == 202
-        play.at_once(play.worker(number), play.worker(number), seed=seed)
-        assert_committed(play.desk)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    for run, number, seed in each_interleaving(stack, scheduler):
+        assert run.post(f"/imports/{number}/commit")().status == 202
+        run.run_concurrently(run.delivery(number), run.delivery(number), seed=seed)
+        assert_committed(run.imports)
 
 
-def test_of_two_commits_one_is_refused(stack: Stack, scheduler: Scheduler) -> None:
-    for play, number, seed in each_way(stack, scheduler):
+def test_one_of_two_commits_is_refused(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
         commit = f"/imports/{number}/commit"
-        answers = play.at_once(play.post(commit, "a"), play.post(commit, "b"), seed=seed)
+        answers = run.run_concurrently(run.post(commit, "a"), run.post(commit, "b"), seed=seed)
         assert sorted(answer.status for answer in answers) == [202, 409]
         assert {answer.code for answer in answers if answer.status == 409} == {"import_refused"}
-        assert_committed(play.desk)
+        assert_committed(run.imports)
 
 
-def test_one_commit_that_is_sent_twice_is_one(stack: Stack, scheduler: Scheduler) -> None:
-    for play, number, seed in each_way(stack, scheduler):
+def test_a_repeated_commit_applies_the_rows_once(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
         commit = f"/imports/{number}/commit"
-        answers = play.at_once(play.post(commit, "a"), play.post(commit, "a"), seed=seed)
+        answers = run.run_concurrently(run.post(commit, "a"), run.post(commit, "a"), seed=seed)
         assert {answer.status for answer in answers} <= {202, 409}
         refused = {answer.code for answer in answers if answer.status == 409}
         assert refused <= {"duplicate_in_flight"}
-        assert_committed(play.desk)
+        assert_committed(run.imports)
 
 
-def test_a_commit_while_a_worker_comes(stack: Stack, scheduler: Scheduler) -> None:
-    for play, number, seed in each_way(stack, scheduler):
-        commit = play.post(f"/imports/{number}/commit")
-        answer, *_ = play.at_once(commit, play.worker(number), play.worker(number), seed=seed)
+def test_a_commit_concurrent_with_workers_applies_the_rows_once(
+    stack: Stack, scheduler: Scheduler
+) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        commit = run.post(f"/imports/{number}/commit")
+        answer, *_ = run.run_concurrently(
+            commit, run.delivery(number), run.delivery(number), seed=seed
+        )
         assert answer.status == 202
-        assert_committed(play.desk)
+        assert_committed(run.imports)
 
 
-def test_cancelled_while_it_is_validated(
+def test_a_cancellation_during_the_validation_succeeds(
     stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    for play, number, seed in each_way(stack, scheduler, large=True):
-        cancel = play.post(f"/imports/{number}/cancel")
-        answer, _ = play.at_once(cancel, play.worker(number), seed=seed)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    for run, number, seed in each_interleaving(stack, scheduler, large=True):
+        cancel = run.post(f"/imports/{number}/cancel")
+        answer, _ = run.run_concurrently(cancel, run.delivery(number), seed=seed)
         assert answer.status == 200
-        [one] = imports(play.desk)
+        [one] = all_imports(run.imports)
         assert one["status"] == "cancelled"
-        assert set(made(play.desk)) == {("import", ("products", "cancelled"))}
+        assert set(snapshot(run.imports)) == {("import", ("products", "cancelled"))}
 
 
-def test_cancelled_while_it_is_committed(stack: Stack, scheduler: Scheduler) -> None:
-    for play, number, seed in each_way(stack, scheduler):
-        acts = (play.post(f"/imports/{number}/cancel"), play.post(f"/imports/{number}/commit"))
-        cancel, commit = play.at_once(*acts, seed=seed)
+def test_either_a_cancellation_or_a_commit_succeeds(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        actions = (run.post(f"/imports/{number}/cancel"), run.post(f"/imports/{number}/commit"))
+        cancel, commit = run.run_concurrently(*actions, seed=seed)
         assert sorted((cancel.status, commit.status)) in ([200, 409], [202, 409])
         assert {cancel.status, commit.status} & {409}
         if commit.status == 202:
             assert cancel.code == "import_refused"
-            assert_committed(play.desk)
+            assert_committed(run.imports)
         else:
             assert commit.code == "import_refused"
-            assert set(made(play.desk)) == {("import", ("products", "cancelled"))}
+            assert set(snapshot(run.imports)) == {("import", ("products", "cancelled"))}
 
 
-def test_a_drop_that_commits_itself_is_committed_by_hand(
+def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
     stack: Stack, scheduler: Scheduler
 ) -> None:
-    desk = ImportDesk(stack)
-    desk.put("drop/products/goods.csv", GOODS)
-    desk.drain()
-    WarehouseScenario(desk.erp).settle(commit_drops=True)
+    scenario = ImportScenario(stack)
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    scenario.drain_queue()
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
     as_dropped = stack.keep()
-    for seed in seeds(_WAYS):
+    for seed in seeds(_INTERLEAVINGS):
         with replayable(seed):
-            play = Play(desk, scheduler)
-            [one] = imports(desk)
+            run = ConcurrentImports(scenario, scheduler)
+            [one] = all_imports(scenario)
             assert one["status"] == "validated"
-            answer, _ = play.at_once(
-                play.post(f"/imports/{one['id']}/commit"), play.worker(one["id"]), seed=seed
+            answer, _ = run.run_concurrently(
+                run.post(f"/imports/{one['id']}/commit"), run.delivery(one["id"]), seed=seed
             )
             assert answer.status in {202, 409}
-            assert_committed(desk)
+            assert_committed(scenario)
         as_dropped()
-        desk.take()
+        scenario.take_messages()
 
 
-# Between any two calls
-
-
-def between(
-    aws_faults: AwsFaults, at: int, act: Act, told: list[Any]
+def run_before_call(
+    aws_faults: AwsFaults, index: int, action: Action, results: list[Any]
 ) -> AbstractContextManager[None]:
-    """Have something done just before the `at`-th call from now on, counted from 0."""
+    """Run an action before the call `index`, counted from 0, and append its result to `results`."""
     calls = iter(range(1_000))
 
     def fault(_call: Call, forward: Forward) -> Answer:
-        if not told and next(calls) == at:
-            told.append(None)  # its own calls are not counted
-            told[0] = act()
+        if not results and next(calls) == index:
+            results.append(None)  # the calls of the action are not counted
+            results[0] = action()
         return forward()
 
     return aws_faults.faulty(fault)
 
 
 @pytest.fixture
-def desk_of_small_steps(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch) -> ImportDesk:
+def scenario_with_small_steps(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+) -> ImportScenario:
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
     monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
-    return desk
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    return scenario
 
 
-def test_cancelled_between_any_two_calls_of_a_validation(
-    desk_of_small_steps: ImportDesk, aws_faults: AwsFaults
+def test_an_import_can_be_cancelled_between_any_two_calls_of_its_validation(
+    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
 ) -> None:
-    desk = desk_of_small_steps
-    number = desk.upload("products", "goods.csv", GOODS).data["id"]
-    body = desk.take()[-1]
-    as_uploaded = desk.stack.keep()
-    erp = desk.erp
+    scenario = scenario_with_small_steps
+    number = scenario.upload("products", "goods.csv", GOODS).data["id"]
+    body = scenario.take_messages()[-1]
+    as_uploaded = scenario.stack.keep()
+    erp = scenario.erp
     with aws_faults.recorded() as seen:
-        assert not desk.work(body)
+        assert not scenario.deliver(body)
     assert len(seen.calls) > 10
-    for at in range(len(seen.calls)):
+    for index in range(len(seen.calls)):
         as_uploaded()
-        desk.take()
-        told: list[Any] = []
-        with between(aws_faults, at, lambda: erp.post(f"/imports/{number}/cancel"), told):
-            assert not desk.work(body)
-        assert told[0].status == 200, at
-        desk.drain()
-        [one] = imports(desk)
-        assert one["status"] == "cancelled", (at, seen.operations)
+        scenario.take_messages()
+        results: list[Any] = []
+        with run_before_call(
+            aws_faults, index, lambda: erp.post(f"/imports/{number}/cancel"), results
+        ):
+            assert not scenario.deliver(body)
+        assert results[0].status == 200, index
+        scenario.drain_queue()
+        [one] = all_imports(scenario)
+        assert one["status"] == "cancelled", (index, seen.operations)
 
 
-def test_committed_again_between_any_two_calls_of_a_commit(
-    desk_of_small_steps: ImportDesk, aws_faults: AwsFaults
+def test_a_second_commit_is_refused_between_any_two_calls_of_the_first(
+    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
 ) -> None:
-    desk = desk_of_small_steps
-    number = desk.imported("products", "goods.csv", GOODS)["id"]
-    as_validated = desk.stack.keep()
-    erp = desk.erp
+    scenario = scenario_with_small_steps
+    number = scenario.import_file("products", "goods.csv", GOODS)["id"]
+    as_validated = scenario.stack.keep()
+    erp = scenario.erp
     commit = f"/imports/{number}/commit"
     with aws_faults.recorded() as seen:
         assert erp.post(commit, key="a").status == 202
-    for at in range(1, len(seen.calls)):
+    for index in range(1, len(seen.calls)):
         as_validated()
-        desk.take()
-        told: list[Any] = []
-        with between(aws_faults, at, lambda: erp.post(commit, key="b"), told):
+        scenario.take_messages()
+        results: list[Any] = []
+        with run_before_call(aws_faults, index, lambda: erp.post(commit, key="b"), results):
             answer = erp.post(commit, key="a")
-        assert sorted((answer.status, told[0].status)) == [202, 409], at
-        desk.drain()
-        assert_committed(desk)
+        assert sorted((answer.status, results[0].status)) == [202, 409], index
+        scenario.drain_queue()
+        assert_committed(scenario)
 
 
-def test_whoever_comes_while_another_is_at_it_comes_again(
-    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock
+def test_a_message_is_postponed_while_another_worker_has_the_lease(
+    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    erp = desk.erp
+    erp = scenario.erp
     fields = {"kind": "products"}
-    erp.upload("/imports", fields, ("goods.csv", GOODS))  # what an environment reads once
+    erp.upload("/imports", fields, ("goods.csv", GOODS))  # fills the caches of the environment
     with aws_faults.recorded() as seen:
         erp.upload("/imports", fields, ("goods.csv", GOODS))
-    desk.stack.empty()
-    desk.take()
+    scenario.stack.empty()
+    scenario.take_messages()
     with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
         erp.upload("/imports", fields, ("goods.csv", GOODS))
-    [message] = desk.take()
+    [message] = scenario.take_messages()
 
-    assert not desk.work(message)  # nobody knows so far that the other is dead
-    [one] = imports(desk)
+    assert not scenario.deliver(message)  # the lease of the dead request has not expired
+    [one] = all_imports(scenario)
     assert one["status"] == "validating"
-    assert len(desk.messages()) == 1
+    assert len(scenario.messages()) == 1
 
     clock.advance(31)
-    desk.drain()
-    assert_validated(desk)
+    scenario.drain_queue()
+    assert_validated(scenario)
 
 
-def test_two_workers_at_one_dropped_file_between_any_two_calls(
-    desk: ImportDesk, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
+    scenario: ImportScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("validation", "commit", "worker", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
-    desk.put("drop/products/goods.csv", GOODS)
-    [notice] = desk.take()
-    assert not desk.work(notice)
-    [body] = desk.take()
-    as_arrived = desk.stack.keep()
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    [notification] = scenario.take_messages()
+    assert not scenario.deliver(notification)
+    [body] = scenario.take_messages()
+    as_received = scenario.stack.keep()
     with aws_faults.recorded() as seen:
-        assert not desk.work(body)
+        assert not scenario.deliver(body)
     assert len(seen.calls) > 10
-    for at in range(len(seen.calls)):
-        as_arrived()
-        told: list[Any] = []
-        with between(aws_faults, at, lambda: desk.work(body), told):
-            assert not desk.work(body)
-        assert told == [[]]
-        desk.drain()
-        assert_validated(desk)
-        assert "warning" not in desk.erp.get("/imports/1").json(), at
+    for index in range(len(seen.calls)):
+        as_received()
+        results: list[Any] = []
+        with run_before_call(aws_faults, index, lambda: scenario.deliver(body), results):
+            assert not scenario.deliver(body)
+        assert results == [[]]
+        scenario.drain_queue()
+        assert_validated(scenario)
+        assert "warning" not in scenario.erp.get("/imports/1").json(), index

@@ -1,7 +1,7 @@
-"""Whatever dies or breaks in the middle of an import: every row applied once, nothing forgotten.
+"""Faults at the AWS calls of an import: every row is applied exactly once.
 
-Each scene runs with faults at its AWS calls. Then the queue does what it does: it delivers
-again what was not done, and what was sent in time. Whoever asked may ask again, or never.
+Each case runs with a fault. Afterwards the queue delivers failed and delayed messages, and the
+client repeats its request, or does not.
 """
 
 import os
@@ -26,265 +26,274 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.import_scenario import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import EXITS
-from tests.integration.imports.outcome import ensure_settled, imports, outcome
+from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
 from tests.stock_proof import check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
-_AFTER_A_DEATH = 61
-"""Seconds; whatever a dead process had claimed or marked has run out by then."""
-_DRAWN = 3
-"""Calls at which the process dies in each scene."""
-_PATIENCE = 12
-"""Rounds of messages after which an import must have come to an end."""
+_AFTER_CRASH = 61
+"""Seconds after which the leases and claims of a crashed process have expired."""
+_SAMPLED_CALLS = 3
+"""Calls of each case at which the process crashes."""
+_MAX_ROUNDS = 12
+"""Rounds of messages after which an import must have ended."""
 
 GOODS = as_csv(
     [["item_code", "name", "barcode"], *([f"P-{n}", f"Good {n}", n] for n in range(1, 6))]
 ) + b"P-6,,6\nBRICK,Better brick,7\n"  # fmt: skip
-"""Products: five new ones, one without a name, one that is changed."""
-ORDERS = as_csv(table("exit_documents", EXITS.records()))
+"""Five new products, one without a name, and one existing product that is changed."""
+ORDERS = as_csv(table("exit_documents", EXITS.rows()))
 
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several chunks and several transactions even for a few rows."""
+    """Use several chunks and transactions for a few rows."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
     monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
-    monkeypatch.setattr("shared.integration.imports.kinds.products.Products.prepares", 4)
+    monkeypatch.setattr(
+        "shared.integration.imports.kinds.products.ProductImporter.prefetch_groups", 4
+    )
 
 
-def settle(desk: ImportDesk, clock: Clock, *again: str) -> None:
-    """Let the worker work until nothing is left to do, `again` what it died of first."""
-    bodies = [*again, *desk.take()]
-    for _ in range(_PATIENCE):
+def settle(scenario: ImportScenario, clock: Clock) -> None:
+    """Deliver messages to the worker until the queue is empty."""
+    bodies = scenario.take_messages()
+    for _ in range(_MAX_ROUNDS):
         if not bodies:
             return
-        clock.advance(_AFTER_A_DEATH)
+        clock.advance(_AFTER_CRASH)
         for body in bodies:
-            assert not desk.work(body)
-        bodies = desk.take()
-    pytest.fail(f"still under way: {imports(desk)}")
+            assert not scenario.deliver(body)
+        bodies = scenario.take_messages()
+    pytest.fail(f"still in progress: {all_imports(scenario)}")
 
 
-# The scenes
-
-type Act = Callable[[], object]
+type Action = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What is prepared, then the act that is disturbed; it can be repeated.
+class FaultCase:
+    """An action during which a fault occurs.
 
-    `prepare` returns what makes the act: it must not call AWS by itself.
+    `prepare` sets up the data and returns the action, which can be repeated.
     """
 
     name: str
-    prepare: Callable[[ImportDesk], Act]
+    prepare: Callable[[ImportScenario], Action]
     is_request: bool = True
     large: bool = False
-    """Everything is left to the worker."""
+    """Whether the worker does everything."""
     commits_drops: bool = False
 
 
-def _request(erp: Erp, path: str, body: object = None) -> Act:
-    def act() -> Response:
+def _request(erp: Erp, path: str, body: object = None) -> Action:
+    def action() -> Response:
         answer = erp.post(path, body, key="key-1")
         assert answer.status in {200, 201, 202, 409, 503}, answer.text
         return answer
 
-    return act
+    return action
 
 
-def _upload(desk: ImportDesk) -> Act:
-    return _request(desk.erp, "/imports", Form({"kind": "products"}, ("goods.csv", GOODS)))
+def _upload(scenario: ImportScenario) -> Action:
+    return _request(scenario.erp, "/imports", Form({"kind": "products"}, ("goods.csv", GOODS)))
 
 
-def _announce(desk: ImportDesk) -> Act:
-    return _request(desk.erp, "/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+def _request_upload(scenario: ImportScenario) -> Action:
+    return _request(scenario.erp, "/imports/uploads", {"kind": "products", "filename": "goods.csv"})
 
 
-def _messages(desk: ImportDesk, *, at_most: int = 1) -> Act:
-    bodies = desk.take()[-at_most:]
-    assert len(bodies) == at_most
+def _messages(scenario: ImportScenario, *, count: int = 1) -> Action:
+    bodies = scenario.take_messages()[-count:]
+    assert len(bodies) == count
 
-    def act() -> None:
+    def action() -> None:
         todo = list(bodies)
-        for _ in range(_PATIENCE):
-            assert not desk.work(*todo)
-            todo = desk.take()  # what an arrival leads to belongs to it
+        for _ in range(_MAX_ROUNDS):
+            assert not scenario.deliver(*todo)
+            todo = scenario.take_messages()  # the messages that a received file causes
             if not todo:
                 break
 
-    return act
+    return action
 
 
-def _validation(desk: ImportDesk) -> Act:
-    _upload(desk)()
-    return _messages(desk)
+def _validation(scenario: ImportScenario) -> Action:
+    _upload(scenario)()
+    return _messages(scenario)
 
 
-def _validated(desk: ImportDesk) -> int:
-    return int(desk.imported("products", "goods.csv", GOODS)["id"])
+def _validated(scenario: ImportScenario) -> int:
+    return int(scenario.import_file("products", "goods.csv", GOODS)["id"])
 
 
-def _commit(desk: ImportDesk) -> Act:
-    return _request(desk.erp, f"/imports/{_validated(desk)}/commit")
+def _commit(scenario: ImportScenario) -> Action:
+    return _request(scenario.erp, f"/imports/{_validated(scenario)}/commit")
 
 
-def _cancel(desk: ImportDesk) -> Act:
-    return _request(desk.erp, f"/imports/{_validated(desk)}/cancel")
+def _cancel(scenario: ImportScenario) -> Action:
+    return _request(scenario.erp, f"/imports/{_validated(scenario)}/cancel")
 
 
-def _commit_by_worker(desk: ImportDesk) -> Act:
-    _commit(desk)()
-    return _messages(desk)
+def _commit_by_worker(scenario: ImportScenario) -> Action:
+    _commit(scenario)()
+    return _messages(scenario)
 
 
-def _commit_orders(desk: ImportDesk) -> Act:
-    yard = WarehouseScenario(desk.erp)
+def _commit_orders(scenario: ImportScenario) -> Action:
+    yard = WarehouseScenario(scenario.erp)
     yard.stock("BRICK", 6)
     yard.stock("CEMENT", 2, batch="L-1")
-    one = desk.imported("exit_documents", "orders.csv", ORDERS, auto_allocate="true")
-    _request(desk.erp, f"/imports/{one['id']}/commit")()
-    return _messages(desk)
+    one = scenario.import_file("exit_documents", "orders.csv", ORDERS, auto_allocate="true")
+    _request(scenario.erp, f"/imports/{one['id']}/commit")()
+    return _messages(scenario)
 
 
-def _drop(desk: ImportDesk) -> Act:
-    desk.put("drop/products/goods.csv", GOODS)
-    return _messages(desk)
+def _drop(scenario: ImportScenario) -> Action:
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    return _messages(scenario)
 
 
-def _bad_drop(desk: ImportDesk) -> Act:
-    desk.put("drop/product/goods.csv", GOODS)
-    return _messages(desk)
+def _refused_drop(scenario: ImportScenario) -> Action:
+    scenario.put_file("drop/product/goods.csv", GOODS)
+    return _messages(scenario)
 
 
-def _arrival(desk: ImportDesk) -> Act:
-    answer: Any = _announce(desk)()
-    desk.put(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
-    return _messages(desk)
+def _received_upload(scenario: ImportScenario) -> Action:
+    answer: Any = _request_upload(scenario)()
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    return _messages(scenario)
 
 
-SCENES = (
-    Scene("a small upload", _upload),
-    Scene("a large upload", _upload, large=True),
-    Scene("an announcement", _announce),
-    Scene("validation by the worker", _validation, is_request=False, large=True),
-    Scene("a small commit", _commit),
-    Scene("a large commit", _commit, large=True),
-    Scene("commit by the worker", _commit_by_worker, is_request=False, large=True),
-    Scene("commit with allocation", _commit_orders, is_request=False, large=True),
-    Scene("a cancellation", _cancel),
-    Scene("a drop", _drop, is_request=False),
-    Scene("a drop that commits itself", _drop, is_request=False, commits_drops=True),
-    Scene("a drop that cannot be taken", _bad_drop, is_request=False),
-    Scene("the arrival of an announced file", _arrival, is_request=False),
+CASES = (
+    FaultCase("a small upload", _upload),
+    FaultCase("a large upload", _upload, large=True),
+    FaultCase("an upload request", _request_upload),
+    FaultCase("validation by the worker", _validation, is_request=False, large=True),
+    FaultCase("a small commit", _commit),
+    FaultCase("a large commit", _commit, large=True),
+    FaultCase("commit by the worker", _commit_by_worker, is_request=False, large=True),
+    FaultCase("commit with allocation", _commit_orders, is_request=False, large=True),
+    FaultCase("a cancellation", _cancel),
+    FaultCase("a drop", _drop, is_request=False),
+    FaultCase(
+        "a drop that is committed automatically", _drop, is_request=False, commits_drops=True
+    ),
+    FaultCase("a refused drop", _refused_drop, is_request=False),
+    FaultCase("a received upload", _received_upload, is_request=False),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A scene, time and again, each time with everything as it was when it was prepared."""
+class FaultRun:
+    """A case that can be run repeatedly, each time with the data as prepared."""
 
-    desk: ImportDesk
+    scenario: ImportScenario
     clock: Clock
-    act: Act
+    action: Action
     is_request: bool
-    """Nobody but who made it can repeat it; a message is delivered again in any case."""
+    """Whether only the client can repeat the action; the queue repeats messages by itself."""
     reset: Callable[[], None]
 
     def finish(self) -> tuple[object, ...]:
-        """Repeat the act until it is done, as whoever began it would; let the worker work."""
+        """Repeat the action until it succeeds, run the worker, and return the outcome."""
         for _ in range(5):
-            answer = self.act()
+            answer = self.action()
             if not isinstance(answer, Response) or answer.status < 300:
                 break
-            self.clock.advance(_AFTER_A_DEATH)
+            self.clock.advance(_AFTER_CRASH)
         else:
             pytest.fail(f"still refused: {answer}")
-        settle(self.desk, self.clock)
-        check(read_books(self.desk.stack.stored()))
-        return outcome(self.desk)
+        settle(self.scenario, self.clock)
+        check(read_books(self.scenario.stack.stored()))
+        return outcome(self.scenario)
 
 
-def _set(desk: ImportDesk, scene: Scene, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Stage:
-    if scene.large:
-        monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-        monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
-    yard = WarehouseScenario.furnished(desk.erp, "YARD")
-    yard.settle(commit_drops=scene.commits_drops)
-    act = scene.prepare(desk)
-    desk.take()
-    tables, files = desk.stack.keep(), desk.files()
+def _prepare(
+    scenario: ImportScenario, case: FaultCase, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> FaultRun:
+    if case.large:
+        monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+        monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    yard = WarehouseScenario.furnished(scenario.erp, "YARD")
+    yard.settle(commit_drops=case.commits_drops)
+    action = case.prepare(scenario)
+    scenario.take_messages()
+    tables, files = scenario.stack.keep(), scenario.files()
 
     def reset() -> None:
         tables()
-        desk.take()
-        for name in desk.files().keys() - files.keys():
-            _delete(desk, name)
+        scenario.take_messages()
+        for name in scenario.files().keys() - files.keys():
+            _delete(scenario, name)
         for name, content in files.items():
-            desk.put(name, content)
-        desk.take()
+            scenario.put_file(name, content)
+        scenario.take_messages()
 
-    return Stage(desk, clock, act, scene.is_request, reset)
+    return FaultRun(scenario, clock, action, case.is_request, reset)
 
 
-def _delete(desk: ImportDesk, name: str) -> None:
-    key = f"{desk.slug}/{name}"
+def _delete(scenario: ImportScenario, name: str) -> None:
+    key = f"{scenario.slug}/{name}"
     aws.client("s3").delete_object(Bucket=config().import_bucket, Key=key)
 
 
-def _faults(scene: str, calls: int) -> Iterator[tuple[str, Fault]]:
-    """Every fault at every call when SWEEP=all (`make sweep`).
+def _faults(case_name: str, calls: int) -> Iterator[tuple[str, Fault]]:
+    """Yield every fault at every call if SWEEP is `all` (`make sweep`).
 
-    Otherwise the last call and some others that SWEEP_SEED draws (1 unless given).
+    Otherwise yield faults after the last call and at calls drawn with SWEEP_SEED (default: 1).
     """
     chosen: Sequence[int] = range(calls)
     if os.environ.get("SWEEP") != "all":
-        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {scene}")  # noqa: S311
-        chosen = draw.sample(chosen, min(calls, _DRAWN))
-    for number, at in enumerate(chosen):
-        yield f"killed before call {at}", kill_before(at)
+        rng = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {case_name}")  # noqa: S311
+        chosen = rng.sample(chosen, min(calls, _SAMPLED_CALLS))
+    for number, index in enumerate(chosen):
+        yield f"killed before call {index}", kill_before(index)
         if len(chosen) == calls or number == 0:
-            yield f"answer {at} lost", lose_answer(at)
-            yield f"call {at} throttled", throttle(at)
+            yield f"response {index} lost", lose_answer(index)
+            yield f"call {index} throttled", throttle(index)
     yield "killed after the last call", kill_after(calls - 1)
     yield "in conflict", conflict(times=4)
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_an_import_is_done_once_whatever_happens(
-    scene: Scene,
-    desk: ImportDesk,
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_import_has_the_same_outcome_with_any_fault(
+    case: FaultCase,
+    scenario: ImportScenario,
     aws_faults: AwsFaults,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stage = _set(desk, scene, monkeypatch, clock)
+    run = _prepare(scenario, case, monkeypatch, clock)
     with aws_faults.recorded() as seen:
-        stage.act()
-    settle(desk, clock)
-    wanted = outcome(desk)
-    for number, (name, fault) in enumerate(_faults(scene.name, len(seen.calls))):
-        stage.reset()
+        run.action()
+    settle(scenario, clock)
+    expected = outcome(scenario)
+    for number, (name, fault) in enumerate(_faults(case.name, len(seen.calls))):
+        run.reset()
         try:
-            _suffer(stage, fault, aws_faults, heals_first=number % 2 == 0)
-            assert stage.finish() == wanted
+            _run_with_fault(run, fault, aws_faults, queue_first=number % 2 == 0)
+            assert run.finish() == expected
         except BaseException as error:
-            error.add_note(f"{scene.name}: {name} of {len(seen.calls)}: {seen.operations}")
+            error.add_note(f"{case.name}: {name} of {len(seen.calls)}: {seen.operations}")
             raise
 
 
-def _suffer(stage: Stage, fault: Fault, aws_faults: AwsFaults, *, heals_first: bool) -> None:
-    """Let a fault strike; `heals_first`: the queue comes before whoever repeats the act."""
+def _run_with_fault(
+    run: FaultRun, fault: Fault, aws_faults: AwsFaults, *, queue_first: bool
+) -> None:
+    """Run the action with a fault.
+
+    With `queue_first`, the queue delivers its messages before the client repeats the action.
+    """
     with aws_faults.faulty(fault):
         try:
-            stage.act()
+            run.action()
         except Killed:
-            stage.clock.advance(_AFTER_A_DEATH)
-    if heals_first:
-        settle(stage.desk, stage.clock)
-        if stage.is_request:
-            ensure_settled(stage.desk)
+            run.clock.advance(_AFTER_CRASH)
+    if queue_first:
+        settle(run.scenario, run.clock)
+        if run.is_request:
+            ensure_settled(run.scenario)

@@ -1,4 +1,4 @@
-"""Uploads that are no good as forms: each refused in words that help, and nothing is kept."""
+"""Invalid uploads are refused, and nothing is stored."""
 
 import pytest
 
@@ -6,9 +6,9 @@ from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES
 from shared.integration.imports.upload_checks import ensure_acceptable
 from shared.kernel.errors import ImportRefused
 from tests.gateway import Form, Response
-from tests.import_scenario import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
-from tests.integration.imports.outcome import imports
+from tests.integration.imports.outcome import all_imports
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
 GOOD = Form({"kind": "products"}, ("goods.csv", GOODS))
@@ -53,37 +53,37 @@ REPEATED = {
 }
 
 
-def post(desk: ImportDesk, media: str, body: bytes) -> Response:
-    return desk.erp.send("POST", "/imports", raw=body, headers={"Content-Type": media})
+def post(scenario: ImportScenario, media: str, body: bytes) -> Response:
+    return scenario.erp.send("POST", "/imports", raw=body, headers={"Content-Type": media})
 
 
-def test_what_is_no_form_is_a_bad_request(desk: ImportDesk) -> None:
-    before = len(desk.stack.items())
+def test_an_invalid_form_is_a_bad_request(scenario: ImportScenario) -> None:
+    before = len(scenario.stack.items())
     for name, (media, body) in CASES.items():
-        answer = post(desk, media, body)
+        answer = post(scenario, media, body)
         assert (answer.status, answer.code) == (400, "bad_request"), (name, answer.text)
-    assert len(desk.stack.items()) == before
-    assert desk.take() == []
+    assert len(scenario.stack.items()) == before
+    assert scenario.take_messages() == []
 
 
-def test_what_is_sent_twice_is_not_valid(desk: ImportDesk) -> None:
+def test_a_repeated_field_is_refused(scenario: ImportScenario) -> None:
     for (name, (media, body)), field in zip(
         REPEATED.items(), ("kind", "file", "options"), strict=True
     ):
-        answer = post(desk, media, body)
+        answer = post(scenario, media, body)
         assert (answer.status, answer.code) == (422, "validation_failed"), (name, answer.text)
         assert field in [error["field"] for error in answer.json()["errors"]]
-    assert imports(desk) == []
+    assert all_imports(scenario) == []
 
 
-def test_json_is_no_form(desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports", {"kind": "products"})
+def test_json_is_refused_where_a_form_is_required(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports", {"kind": "products"})
     assert (answer.status, answer.code) == (400, "bad_request")
     assert "multipart/form-data" in answer.json()["message"]
 
 
-def test_a_form_is_no_json(desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports/uploads", GOOD)
+def test_a_form_is_refused_where_json_is_required(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports/uploads", GOOD)
     assert (answer.status, answer.code) == (400, "bad_request")
 
 
@@ -110,32 +110,34 @@ def test_a_form_is_no_json(desk: ImportDesk) -> None:
     ],
     ids=str,
 )
-def test_all_fields_are_told_at_once(form: Form, fields: list[str], desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports", form)
+def test_all_invalid_fields_are_reported_together(
+    form: Form, fields: list[str], scenario: ImportScenario
+) -> None:
+    answer = scenario.erp.post("/imports", form)
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     assert [error["field"] for error in answer.json()["errors"]] == fields
-    assert imports(desk) == []
+    assert all_imports(scenario) == []
 
 
-def test_flags_are_texts_in_a_form(desk: ImportDesk) -> None:
-    for flag in ("true", "TRUE", "1", "false", "0", "", " true "):
-        fields = {"kind": "products", "options[auto_allocate]": flag, "unknown": "x"}
-        assert desk.erp.post("/imports", Form(fields, GOOD.file)).status == 202, flag
+def test_booleans_in_forms_are_texts(scenario: ImportScenario) -> None:
+    for text in ("true", "TRUE", "1", "false", "0", "", " true "):
+        fields = {"kind": "products", "options[auto_allocate]": text, "unknown": "x"}
+        assert scenario.erp.post("/imports", Form(fields, GOOD.file)).status == 202, text
 
 
-def test_other_files_are_refused(desk: ImportDesk) -> None:
+def test_other_types_of_files_are_refused(scenario: ImportScenario) -> None:
     for name in ("goods.exe", "goods.csv.exe", "goods", "goods.xlsm", ".", "csv", "a.csv/b"):
         body = {"kind": "products", "filename": name}
         for answer in (
-            desk.upload("products", name, GOODS),
-            desk.erp.post("/imports/uploads", body),
+            scenario.upload("products", name, GOODS),
+            scenario.erp.post("/imports/uploads", body),
         ):
             assert (answer.status, answer.code) == (422, "import_refused"), answer.text
-    assert desk.upload("products", "", GOODS).status == 422
-    assert imports(desk) == []
+    assert scenario.upload("products", "", GOODS).status == 422
+    assert all_imports(scenario) == []
 
 
-def test_names_are_kept_without_folders(desk: ImportDesk) -> None:
+def test_file_names_are_stored_without_folders(scenario: ImportScenario) -> None:
     for sent, kept in {
         "../../etc/goods.csv": "goods.csv",
         "C:\\files\\goods.csv": "goods.csv",
@@ -145,34 +147,36 @@ def test_names_are_kept_without_folders(desk: ImportDesk) -> None:
         "a;b=c.CSV": "a;b=c.CSV",
         "a|b.csv": "a_b.csv",
     }.items():
-        answer = desk.upload("products", sent, GOODS)
+        answer = scenario.upload("products", sent, GOODS)
         assert (answer.status, answer.data["file"]) == (202, kept)
         body = {"kind": "products", "filename": sent}
-        announced = desk.erp.post("/imports/uploads", body)
-        assert (announced.status, announced.data["file"]) == (201, kept)
-        number = announced.data["id"]
-        assert announced.data["upload"]["fields"]["key"] == f"acme/uploads/{number}/{kept}"
+        requested = scenario.erp.post("/imports/uploads", body)
+        assert (requested.status, requested.data["file"]) == (201, kept)
+        number = requested.data["id"]
+        assert requested.data["upload"]["fields"]["key"] == f"acme/uploads/{number}/{kept}"
 
 
-def test_what_is_too_large_is_told_the_other_ways(desk: ImportDesk) -> None:
+def test_a_file_that_the_gateway_refuses_is_answered_with_the_other_channels(
+    scenario: ImportScenario,
+) -> None:
     filler = b"item_code,name\n" + b"A,Good\n" * 900_000
     for size in (MAX_REQUEST_FILE_BYTES + 1, 4_900_000):
-        answer = desk.upload("products", "goods.csv", filler[:size])
-        # The gateway itself answers: the function never sees as many bytes.
+        answer = scenario.upload("products", "goods.csv", filler[:size])
+        # The gateway answers; the function is not called.
         assert (answer.status, answer.code) == (413, "payload_too_large"), size
-        assert_other_ways_are_told(answer.json()["message"])
-    assert imports(desk) == []
+        assert_names_other_channels(answer.json()["message"])
+    assert all_imports(scenario) == []
 
 
-def test_a_file_of_five_megabytes_and_a_byte_is_refused() -> None:
+def test_a_file_above_the_limit_of_requests_is_refused() -> None:
     content = b"item_code,name\n" + b"A,Good\n" * 900_000
     ensure_acceptable(content[:MAX_REQUEST_FILE_BYTES], "goods.csv")
     with pytest.raises(ImportRefused) as refused:
         ensure_acceptable(content[: MAX_REQUEST_FILE_BYTES + 1], "goods.csv")
     assert (refused.value.status, refused.value.code) == (413, "import_refused")
-    assert_other_ways_are_told(refused.value.message)
+    assert_names_other_channels(refused.value.message)
 
 
-def assert_other_ways_are_told(message: str) -> None:
+def assert_names_other_channels(message: str) -> None:
     assert "POST /imports/uploads" in message
     assert "import bucket" in message

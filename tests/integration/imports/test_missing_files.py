@@ -1,7 +1,4 @@
-"""Files that are gone, messages about nothing, imports that fail again and again.
-
-Whatever comes, the worker survives it, and the import ends in words for people.
-"""
+"""Missing files, irrelevant messages and repeated failures end an import with a clear error."""
 
 import json
 from collections.abc import Iterator
@@ -11,14 +8,14 @@ from typing import Any
 import pytest
 
 from shared.integration.imports.validation import FILE_GONE
-from shared.integration.imports.worker import MOST_STALLS
+from shared.integration.imports.worker import MAX_ATTEMPTS
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, refusal
-from tests.import_scenario import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
-from tests.integration.imports.outcome import complained, imports, made
+from tests.integration.imports.outcome import all_imports, report_problems, snapshot
 
 GOOD = [f"P-{number}" for number in range(1, 7)]
 GOODS = as_csv([["item_code", "name"], *([code, "Good"] for code in GOOD), ["BAD", ""]])
@@ -26,118 +23,115 @@ GOODS = as_csv([["item_code", "name"], *([code, "Good"] for code in GOOD), ["BAD
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave everything to the worker, in several steps."""
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
+    """Leave everything to the worker, in several chunks and transactions."""
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
     monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
 
 
-def lose(desk: ImportDesk, part: str) -> None:
-    """Delete the tenant's working files whose names have this in them."""
+def delete_files(scenario: ImportScenario, part: str) -> None:
+    """Delete the tenant's work files whose names contain `part`."""
     s3, bucket = aws.client("s3"), config().import_work_bucket
-    found = s3.list_objects_v2(Bucket=bucket, Prefix=f"{desk.slug}/").get("Contents", [])
+    found = s3.list_objects_v2(Bucket=bucket, Prefix=f"{scenario.slug}/").get("Contents", [])
     names = [each["Key"] for each in found if part in each["Key"]]
     assert names
     for name in names:
         s3.delete_object(Bucket=bucket, Key=name)
 
 
-def message(desk: ImportDesk, number: object, **more: object) -> str:
-    return json.dumps({"tenant": desk.slug, "import": number} | more)
+def message(scenario: ImportScenario, number: object, **more: object) -> str:
+    return json.dumps({"tenant": scenario.slug, "import": number} | more)
 
 
-def uploaded(desk: ImportDesk) -> int:
-    answer = desk.upload("products", "goods.csv", GOODS)
+def uploaded(scenario: ImportScenario) -> int:
+    answer = scenario.upload("products", "goods.csv", GOODS)
     assert answer.data["status"] == "validating"
     return int(answer.data["id"])
 
 
-def committing(desk: ImportDesk) -> int:
-    number = int(desk.imported("products", "goods.csv", GOODS)["id"])
-    assert desk.erp.post(f"/imports/{number}/commit").data["status"] == "committing"
+def committing(scenario: ImportScenario) -> int:
+    number = int(scenario.import_file("products", "goods.csv", GOODS)["id"])
+    assert scenario.erp.post(f"/imports/{number}/commit").data["status"] == "committing"
     return number
 
 
-def refused(desk: ImportDesk, number: int) -> str:
-    answer = desk.erp.post(f"/imports/{number}/commit")
+def refusal_message(scenario: ImportScenario, number: int) -> str:
+    answer = scenario.erp.post(f"/imports/{number}/commit")
     assert (answer.status, answer.code) == (409, "import_refused")
-    told: str = answer.json()["message"]
-    return told
+    text: str = answer.json()["message"]
+    return text
 
 
-# Files
-
-
-def test_a_source_that_is_gone(desk: ImportDesk) -> None:
-    number = uploaded(desk)
-    lose(desk, "/sources/")
-    desk.drain()
-    one = desk.show(number)
+def test_a_missing_upload_fails_the_import(scenario: ImportScenario) -> None:
+    number = uploaded(scenario)
+    delete_files(scenario, "/sources/")
+    scenario.drain_queue()
+    one = scenario.get_import(number)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
-    assert "not validated to the end" in refused(desk, number)
+    assert "its validation failed" in refusal_message(scenario, number)
 
 
-def test_a_rejected_part_that_is_gone_before_the_report(
-    desk: ImportDesk, aws_faults: AwsFaults
+def test_a_missing_part_file_fails_the_validation(
+    scenario: ImportScenario, aws_faults: AwsFaults
 ) -> None:
-    number = uploaded(desk)
-    for body in desk.take():
-        with aws_faults.faulty(after_the_last_chunk(desk)):
-            assert not desk.work(body)
-    one = desk.show(number)
+    number = uploaded(scenario)
+    for body in scenario.take_messages():
+        with aws_faults.faulty(delete_after_last_chunk(scenario)):
+            assert not scenario.deliver(body)
+    one = scenario.get_import(number)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
-    assert "not validated to the end" in refused(desk, number)
+    assert "its validation failed" in refusal_message(scenario, number)
 
 
-def after_the_last_chunk(desk: ImportDesk) -> Any:
-    """Lose the parts once three chunks have been written down."""
+def delete_after_last_chunk(scenario: ImportScenario) -> Any:
+    """Return a fault that deletes the part files after three chunks have been saved."""
     changes = 0
 
     def fault(call: Call, forward: Forward) -> Answer:
         nonlocal changes
         answer = forward()
         changes += call.operation == "TransactWriteItems"
-        if changes == 4 and call.operation == "TransactWriteItems":  # the claim, three chunks
-            lose(desk, "/parts/")
+        if changes == 4 and call.operation == "TransactWriteItems":  # the lease and three chunks
+            delete_files(scenario, "/parts/")
         return answer
 
     return fault
 
 
-def test_a_part_that_is_gone_before_the_commit(desk: ImportDesk) -> None:
-    number = committing(desk)
-    lose(desk, "/parts/")
-    desk.drain()
-    one = desk.show(number)
+def test_a_missing_part_file_fails_the_commit(scenario: ImportScenario) -> None:
+    number = committing(scenario)
+    delete_files(scenario, "/parts/")
+    scenario.drain_queue()
+    one = scenario.get_import(number)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
-    again = desk.erp.post(f"/imports/{number}/commit")
-    assert (again.status, again.data["structure_errors"]) == (202, [])
-    desk.drain()
-    assert desk.show(number)["status"] == "failed"
-    assert desk.erp.walk("/products") == []
+    repeated = scenario.erp.post(f"/imports/{number}/commit")
+    assert (repeated.status, repeated.data["structure_errors"]) == (202, [])
+    scenario.drain_queue()
+    assert scenario.get_import(number)["status"] == "failed"
+    assert scenario.erp.walk("/products") == []
 
 
-def test_rejected_rows_that_are_gone_do_not_undo_a_commit(
-    desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
+def test_missing_rejected_rows_do_not_fail_the_commit(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 6)
-    number = committing(desk)
-    report = complained(desk, desk.show(number))
+    number = committing(scenario)
+    report = report_problems(scenario, scenario.get_import(number))
     assert report == {(8, "name", "is required")}
-    lose_rejected(desk)
-    desk.drain()
-    one = desk.show(number)
+    delete_rejected_rows(scenario)
+    scenario.drain_queue()
+    one = scenario.get_import(number)
     assert (one["status"], one["documents"]["committed"]) == ("committed", 6)
-    assert complained(desk, one) == report
+    assert report_problems(scenario, one) == report
 
 
-def lose_rejected(desk: ImportDesk) -> None:
-    """Delete the smallest part: the one row that is rejected."""
+def delete_rejected_rows(scenario: ImportScenario) -> None:
+    """Delete the part file with the rejected row."""
     s3, bucket = aws.client("s3"), config().import_work_bucket
     parts = [
         each
-        for each in s3.list_objects_v2(Bucket=bucket, Prefix=f"{desk.slug}/")["Contents"]
+        for each in s3.list_objects_v2(Bucket=bucket, Prefix=f"{scenario.slug}/")["Contents"]
         if "/parts/" in each["Key"]
     ]
     rejected = [
@@ -149,48 +143,45 @@ def lose_rejected(desk: ImportDesk) -> None:
     s3.delete_object(Bucket=bucket, Key=rejected[0])
 
 
-def test_a_report_that_is_gone(desk: ImportDesk) -> None:
-    number = desk.imported("products", "goods.csv", GOODS)["id"]
-    lose(desk, "/report-")
-    answer = desk.erp.get(f"/imports/{number}/error-report")
+def test_a_missing_report_is_not_found(scenario: ImportScenario) -> None:
+    number = scenario.import_file("products", "goods.csv", GOODS)["id"]
+    delete_files(scenario, "/report-")
+    answer = scenario.erp.get(f"/imports/{number}/error-report")
     assert (answer.status, answer.code) == (404, "not_found")
-    assert desk.commit(number)["status"] == "committed"
+    assert scenario.commit(number)["status"] == "committed"
 
 
-def test_an_arrival_that_was_replaced_is_not_taken_for_the_first(desk: ImportDesk) -> None:
-    desk.put("drop/products/goods.csv", GOODS)
-    [first] = desk.take()
-    desk.put("drop/products/goods.csv", as_csv([["item_code", "name"], ["NEW", "New"]]))
-    [second] = desk.take()
+def test_a_dropped_file_that_was_replaced_fails_its_first_import(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    [first] = scenario.take_messages()
+    scenario.put_file("drop/products/goods.csv", as_csv([["item_code", "name"], ["NEW", "New"]]))
+    [second] = scenario.take_messages()
     for body in (first, second, first):
-        assert not desk.work(body)
-    desk.drain()
-    one, two = imports(desk)
+        assert not scenario.deliver(body)
+    scenario.drain_queue()
+    one, two = all_imports(scenario)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
     assert (two["status"], two["rows"]["total"]) == ("validated", 1)
 
 
-def test_an_announced_file_that_was_replaced(desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+def test_an_upload_that_was_replaced_fails_the_import(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
     name = answer.data["upload"]["fields"]["key"].partition("/")[2]
-    desk.put(name, GOODS)
-    bodies = desk.take()
-    desk.put(name, as_csv([["item_code", "name"], ["NEW", "New"]]))
+    scenario.put_file(name, GOODS)
+    bodies = scenario.take_messages()
+    scenario.put_file(name, as_csv([["item_code", "name"], ["NEW", "New"]]))
     for body in bodies:
-        assert not desk.work(body)
-    desk.drain()
-    [one] = imports(desk)
+        assert not scenario.deliver(body)
+    scenario.drain_queue()
+    [one] = all_imports(scenario)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
 
 
-# Messages
-
-
-def arrived(key: str) -> str:
+def notification(key: str) -> str:
     return json.dumps({"Records": [{"s3": {"object": {"key": key, "size": 1}}}]})
 
 
-ABOUT_NOTHING = (
+IRRELEVANT_MESSAGES = (
     '{"tenant": "acme", "import": 77}',
     '{"tenant": "acme", "import": -1}',
     '{"tenant": "acme", "import": 1000000000000000000000}',
@@ -198,47 +189,44 @@ ABOUT_NOTHING = (
     "{}",
     '{"Service": "Amazon S3", "Event": "s3:TestEvent", "Bucket": "b"}',
     '{"Records": []}',
-    arrived("nobody/drop/products/a.csv"),
-    arrived("acme/elsewhere/a.csv"),
-    arrived("acme/uploads/77/a.csv"),
-    arrived("acme/uploads/x/a.csv"),
-    arrived("acme/uploads/%C2%B2/a.csv"),
-    arrived("acme"),
-    arrived("/"),
+    notification("nobody/drop/products/a.csv"),
+    notification("acme/elsewhere/a.csv"),
+    notification("acme/uploads/77/a.csv"),
+    notification("acme/uploads/x/a.csv"),
+    notification("acme/uploads/%C2%B2/a.csv"),
+    notification("acme"),
+    notification("/"),
 )
 
 
-def test_a_message_about_nothing_does_nothing(desk: ImportDesk) -> None:
-    before = desk.stack.items()
-    for receives in (1, MOST_STALLS):
-        assert desk.work(*ABOUT_NOTHING, receives=receives) == []
-    assert desk.stack.items() == before
-    assert desk.take() == []
-    assert desk.files() == {}
+def test_an_irrelevant_message_has_no_effect(scenario: ImportScenario) -> None:
+    before = scenario.stack.items()
+    for receives in (1, MAX_ATTEMPTS):
+        assert scenario.deliver(*IRRELEVANT_MESSAGES, receives=receives) == []
+    assert scenario.stack.items() == before
+    assert scenario.take_messages() == []
+    assert scenario.files() == {}
 
 
-def test_of_a_batch_only_what_failed_is_told(desk: ImportDesk) -> None:
+def test_only_the_failed_messages_of_a_batch_are_returned(scenario: ImportScenario) -> None:
     for poison in ("", "nonsense", "[]", "5", '{"import": 1}', '{"Records": [1]}'):
-        numbers = [uploaded(desk) for _ in range(2)]
-        desk.take()
-        first, second = (message(desk, number) for number in numbers)
-        assert desk.work(first, poison, second, first, second) == [poison]
-        assert {desk.show(number)["status"] for number in numbers} == {"validated"}
+        numbers = [uploaded(scenario) for _ in range(2)]
+        scenario.take_messages()
+        first, second = (message(scenario, number) for number in numbers)
+        assert scenario.deliver(first, poison, second, first, second) == [poison]
+        assert {scenario.get_import(number)["status"] for number in numbers} == {"validated"}
 
 
-def test_a_neighbours_import_is_not_found(desk: ImportDesk) -> None:
-    number = uploaded(desk)
-    desk.take()
-    neighbour = ImportDesk(desk.stack, "beta")
-    assert desk.work(message(neighbour, number)) == []
-    assert desk.show(number)["status"] == "validating"
-
-
-# Failing again and again
+def test_a_message_for_an_import_of_another_tenant_has_no_effect(scenario: ImportScenario) -> None:
+    number = uploaded(scenario)
+    scenario.take_messages()
+    other_tenant = ImportScenario(scenario.stack, "beta")
+    assert scenario.deliver(message(other_tenant, number)) == []
+    assert scenario.get_import(number)["status"] == "validating"
 
 
 def broken(operation: str) -> Any:
-    """AWS refuses every call of an operation."""
+    """Return a fault that makes every call of an operation fail."""
 
     def fault(call: Call, forward: Forward) -> Answer:
         return refusal("InvalidRequest") if call.operation == operation else forward()
@@ -247,71 +235,71 @@ def broken(operation: str) -> Any:
 
 
 def deliveries(
-    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults, operation: str
+    scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults, operation: str
 ) -> Iterator[bool]:
-    """Deliver the newest message as often as the queue does; whether it failed."""
-    body = desk.take()[-1]
-    for receives in range(1, MOST_STALLS + 1):
+    """Deliver the newest message as often as the queue does, and yield whether each failed."""
+    body = scenario.take_messages()[-1]
+    for receives in range(1, MAX_ATTEMPTS + 1):
         clock.advance(720)
         with aws_faults.faulty(broken(operation)):
-            yield bool(desk.work(body, receives=receives))
+            yield bool(scenario.deliver(body, receives=receives))
 
 
-def test_a_validation_that_fails_each_time_is_given_up(
-    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
+def test_a_validation_that_always_fails_is_given_up(
+    scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults
 ) -> None:
-    number = uploaded(desk)
-    outcomes = list(deliveries(desk, clock, aws_faults, "GetObject"))
+    number = uploaded(scenario)
+    outcomes = list(deliveries(scenario, clock, aws_faults, "GetObject"))
     assert outcomes == [True, True, True, True, False]
-    one = desk.show(number)
+    one = scenario.get_import(number)
     assert one["status"] == "failed"
     assert one["structure_errors"] == [
-        "The import failed several times in the same place; upload the file again."
+        "Processing failed 5 times at the same point. Upload the file again."
     ]
-    assert "not validated to the end" in refused(desk, number)
+    assert "its validation failed" in refusal_message(scenario, number)
     clock.advance(720)
-    desk.drain()
-    assert desk.show(number) == one
+    scenario.drain_queue()
+    assert scenario.get_import(number) == one
 
 
-def test_a_commit_that_was_given_up_goes_on_where_it_stopped(
-    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
+def test_a_commit_that_was_given_up_can_be_resumed(
+    scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults
 ) -> None:
-    number = committing(desk)
-    outcomes = list(deliveries(desk, clock, aws_faults, "GetObject"))
+    number = committing(scenario)
+    outcomes = list(deliveries(scenario, clock, aws_faults, "GetObject"))
     assert outcomes == [True, True, True, True, False]
-    one = desk.show(number)
+    one = scenario.get_import(number)
     assert (one["status"], one["structure_errors"]) == (
         "failed",
-        ["The import failed several times in the same place; it can be committed again."],
+        ["Processing failed 5 times at the same point. Commit the import again."],
     )
-    desk.take()
-    assert desk.commit(number)["documents"] == {"total": 7, "valid": 6, "committed": 6}
-    products = [product["item_code"] for product in desk.erp.walk("/products")]
+    scenario.take_messages()
+    assert scenario.commit(number)["documents"] == {"total": 7, "valid": 6, "committed": 6}
+    products = [product["item_code"] for product in scenario.erp.walk("/products")]
     assert products == GOOD
 
 
-def test_who_gets_ahead_is_not_given_up(
-    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
+def test_a_commit_that_makes_progress_is_not_given_up(
+    scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults
 ) -> None:
-    number = committing(desk)
-    body = desk.take()[-1]
-    for receives in range(1, MOST_STALLS + 1):
+    number = committing(scenario)
+    body = scenario.take_messages()[-1]
+    for receives in range(1, MAX_ATTEMPTS + 1):
         clock.advance(720)
-        with aws_faults.faulty(stops_after_a_step()):
-            failed = desk.work(body, receives=receives)
-        assert bool(failed) == (desk.show(number)["status"] == "committing")
+        with aws_faults.faulty(fail_after_one_step()):
+            failed = scenario.deliver(body, receives=receives)
+        assert bool(failed) == (scenario.get_import(number)["status"] == "committing")
         if not failed:
             break
     clock.advance(720)
-    desk.drain()
-    one = desk.show(number)
+    scenario.drain_queue()
+    one = scenario.get_import(number)
     assert (one["status"], one["documents"]["committed"]) == ("committed", 6)
-    assert set(made(desk).values()) == {1}
+    assert set(snapshot(scenario).values()) == {1}
 
 
-def stops_after_a_step() -> Any:
-    """Let one transaction after the claim pass."""
+def fail_after_one_step() -> Any:
+    """Return a fault that lets only one transaction succeed after the lease is taken."""
     passed = 0
 
     def fault(call: Call, forward: Forward) -> Answer:
@@ -323,14 +311,14 @@ def stops_after_a_step() -> Any:
     return fault
 
 
-def test_the_last_delivery_leaves_a_message_behind(
-    desk: ImportDesk, clock: Clock, aws_faults: AwsFaults
+def test_the_last_delivery_sends_another_message(
+    scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults
 ) -> None:
-    number = committing(desk)
-    body = desk.take()[-1]
+    number = committing(scenario)
+    body = scenario.take_messages()[-1]
     clock.advance(720)
-    with aws_faults.faulty(stops_after_a_step()):
-        assert desk.work(body, receives=MOST_STALLS) == [body]
+    with aws_faults.faulty(fail_after_one_step()):
+        assert scenario.deliver(body, receives=MAX_ATTEMPTS) == [body]
     clock.advance(720)
-    desk.drain()
-    assert desk.show(number)["status"] == "committed"
+    scenario.drain_queue()
+    assert scenario.get_import(number)["status"] == "committed"

@@ -1,7 +1,7 @@
-"""A worker that dies again and again, and is sent to the same import twice at once.
+"""A worker that crashes many times, while messages are duplicated and reordered.
 
-Messages come twice, in any order, and again when their worker died. SOAK_SEED draws what
-happens, SOAK_DOCUMENTS says how much there is to do; `make soak` has the large figures.
+SOAK_SEED is the random seed, SOAK_DOCUMENTS the number of documents; `make soak` uses large
+numbers.
 """
 
 import os
@@ -11,96 +11,99 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.integration.imports.kinds.documents import EntryDocuments
+from shared.integration.imports.kinds.entry_documents import EntryDocumentImporter
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
-from tests.import_scenario import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
-from tests.integration.imports.outcome import complained, entities, made
+from tests.integration.imports.outcome import report_problems, snapshot, stored_entities
 from tests.stock_proof import check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "60"))
 _STEPS = 60
-"""Transactions of a commit: enough to die between them."""
-_KILLS = 50
-_AFTER_A_DEATH = 121
+"""Transactions of a commit, so that crashes between them are likely."""
+_CRASHES = 50
+_AFTER_CRASH = 121
+"""Seconds after which the lease of a crashed worker has expired."""
 _LINES = 5
-"""Of each document."""
-_BAD = 10
-"""Every tenth document has a line for a product that nobody knows."""
+"""Lines of each document."""
+_INVALID_EVERY = 10
+"""Every tenth document has a line with an unknown product."""
 
 type Message = tuple[str, int]
-"""Body, how often it was delivered."""
+"""Body, and number of deliveries."""
 
 
-class Queue:
-    """Delivers messages at least once, in any order, and again when the worker died."""
+class UnreliableQueue:
+    """Delivers messages in random order, some of them twice, and again after a crash."""
 
-    def __init__(self, desk: ImportDesk, chance: random.Random) -> None:
-        self._desk = desk
-        self._chance = chance
+    def __init__(self, scenario: ImportScenario, rng: random.Random) -> None:
+        self._scenario = scenario
+        self._rng = rng
         self._waiting: list[Message] = []
-        self.deaths = 0
+        self.crashes = 0
 
     def messages(self) -> Iterator[Message]:
-        """Deliver until there is nothing left."""
-        while self._take_over() or self._waiting:
-            yield self._waiting.pop(self._chance.randrange(len(self._waiting)))
+        """Yield messages until there are none left."""
+        while self._receive() or self._waiting:
+            yield self._waiting.pop(self._rng.randrange(len(self._waiting)))
 
-    def died(self, message: Message) -> None:
-        """Deliver again what the worker died of."""
-        self.deaths += 1
+    def redeliver(self, message: Message) -> None:
+        """Deliver a message again after a crash."""
+        self.crashes += 1
         self._waiting.append((message[0], message[1] + 1))
 
-    def _take_over(self) -> bool:
-        for body in self._desk.take():
-            self._waiting += [(body, 1)] * self._chance.choice((1, 1, 1, 2))
+    def _receive(self) -> bool:
+        for body in self._scenario.take_messages():
+            self._waiting += [(body, 1)] * self._rng.choice((1, 1, 1, 2))
         return bool(self._waiting)
 
 
-def dies_sometimes(chance: random.Random, stalled: int) -> Fault:
-    """Kill at one of the next calls, before or after it was carried out.
+def crash_soon(rng: random.Random, stalled: int) -> Fault:
+    """Return a fault that kills the worker at one of the next calls, before or after the call.
 
-    The later, the more often it died without getting ahead: that too often is another story.
+    The more attempts without progress, the later the crash, so that the import is not given up.
     """
-    left = chance.randrange(1, 12) + 6 * stalled
+    remaining = rng.randrange(1, 12) + 6 * stalled
 
     def fault(_call: Call, forward: Forward) -> Answer:
-        nonlocal left
-        left -= 1
-        if left > 0:
+        nonlocal remaining
+        remaining -= 1
+        if remaining > 0:
             return forward()
-        if chance.random() < 0.5:
+        if rng.random() < 0.5:
             forward()
         raise Killed
 
     return fault
 
 
-def work_off(
-    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock, chance: random.Random, kills: int
+def process_messages(
+    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock, rng: random.Random, crashes: int
 ) -> int:
-    """Let the worker die so many times, then work off what is left; how often it died."""
-    queue = Queue(desk, chance)
+    """Crash the worker `crashes` times, process the remaining messages, and return the crashes."""
+    queue = UnreliableQueue(scenario, rng)
     for message in queue.messages():
         body, receives = message
-        clock.advance(_AFTER_A_DEATH)
+        clock.advance(_AFTER_CRASH)
         try:
-            if queue.deaths < kills:
-                [stalled] = [one.stalled for kind, one in entities(desk) if kind == "import"]
-                with aws_faults.faulty(dies_sometimes(chance, stalled)):
-                    assert not desk.work(body, receives=receives)
+            if queue.crashes < crashes:
+                [stalled] = [
+                    one.stalled for kind, one in stored_entities(scenario) if kind == "import"
+                ]
+                with aws_faults.faulty(crash_soon(rng, stalled)):
+                    assert not scenario.deliver(body, receives=receives)
             else:
-                assert not desk.work(body, receives=receives)
+                assert not scenario.deliver(body, receives=receives)
         except Killed:
-            queue.died(message)
-    return queue.deaths
+            queue.redeliver(message)
+    return queue.crashes
 
 
 def orders(documents: int) -> bytes:
-    """Write documents whose lines are spread over the whole file."""
+    """Return a file of documents whose lines are spread over the whole file."""
     header = [
         "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
     ]  # fmt: skip
@@ -111,7 +114,7 @@ def orders(documents: int) -> bytes:
             "2026-03-01",
             "V-1",
             "YARD",
-            "GHOST" if line == 1 and number % _BAD == 0 else "BRICK",
+            "GHOST" if line == 1 and number % _INVALID_EVERY == 0 else "BRICK",
             number * _LINES + line,
         ]
         for line in range(_LINES)
@@ -120,69 +123,79 @@ def orders(documents: int) -> bytes:
     return as_csv([header, *rows])
 
 
-def assert_every_document_is_there_once(desk: ImportDesk, documents: int) -> None:
-    good = [number for number in range(documents) if number % _BAD]
-    found = {one.external_ref: one for kind, one in entities(desk) if kind == "entry"}
-    assert sorted(found) == sorted(f"PO-{number}" for number in good)
-    for number in good:
+def assert_every_valid_document_exists_once(scenario: ImportScenario, documents: int) -> None:
+    valid = [number for number in range(documents) if number % _INVALID_EVERY]
+    found = {one.external_ref: one for kind, one in stored_entities(scenario) if kind == "entry"}
+    assert sorted(found) == sorted(f"PO-{number}" for number in valid)
+    for number in valid:
         lines = [(line.item_code, int(line.qty)) for line in found[f"PO-{number}"].lines]
         assert lines == [("BRICK", number * _LINES + line) for line in range(_LINES)]
-    assert set(made(desk).values()) == {1}
-    totals = desk.erp.get("/entry-documents").json()["meta"]["total"]
-    assert totals == len(good)
-    check(read_books(desk.stack.stored()))
+    assert set(snapshot(scenario).values()) == {1}
+    totals = scenario.erp.get("/entry-documents").json()["meta"]["total"]
+    assert totals == len(valid)
+    check(read_books(scenario.stack.stored()))
 
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
-    at_once = max(1, DOCUMENTS // _STEPS)
-    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2 * at_once * _LINES)
-    actions = 2 + at_once * EntryDocuments.actions
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    groups_per_step = max(1, DOCUMENTS // _STEPS)
+    monkeypatch.setattr(
+        "shared.integration.imports.validation._CHUNK_ROWS", 2 * groups_per_step * _LINES
+    )
+    actions = 2 + groups_per_step * EntryDocumentImporter.max_actions
     monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", actions)
 
 
-def run_through(
-    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock, *, documents: int, kills: int, seed: int
+def import_with_crashes(
+    scenario: ImportScenario,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    *,
+    documents: int,
+    crashes: int,
+    seed: int,
 ) -> None:
-    """Validate and commit orders while the worker dies, as often as told, in each."""
-    chance = random.Random(seed)  # noqa: S311 - order, no secret
-    WarehouseScenario.furnished(desk.erp, "YARD")
-    number = desk.upload("entry_documents", "orders.csv", orders(documents)).data["id"]
-    deaths = work_off(desk, aws_faults, clock, chance, kills // 2)
-    one = desk.show(number)
-    bad = len(range(0, documents, _BAD))
+    """Validate and commit orders; half of the crashes happen in each phase."""
+    rng = random.Random(seed)  # noqa: S311 - not a secret
+    WarehouseScenario.furnished(scenario.erp, "YARD")
+    number = scenario.upload("entry_documents", "orders.csv", orders(documents)).data["id"]
+    actual = process_messages(scenario, aws_faults, clock, rng, crashes // 2)
+    one = scenario.get_import(number)
+    invalid = len(range(0, documents, _INVALID_EVERY))
     assert one["status"] == "validated", one
     assert one["rows"] == {
         "total": documents * _LINES,
-        "valid": (documents - bad) * _LINES,
-        "error": bad * _LINES,
+        "valid": (documents - invalid) * _LINES,
+        "error": invalid * _LINES,
     }
-    assert one["documents"] == {"total": documents, "valid": documents - bad, "committed": 0}
-    assert Counter(reason for _, _, reason in complained(desk, one)).most_common(1) == [
-        ("no product has the code GHOST", bad)
+    assert one["documents"] == {"total": documents, "valid": documents - invalid, "committed": 0}
+    assert Counter(reason for _, _, reason in report_problems(scenario, one)).most_common(1) == [
+        ("no product has the code GHOST", invalid)
     ]
 
-    assert desk.erp.post(f"/imports/{number}/commit").status == 202
-    deaths += work_off(desk, aws_faults, clock, chance, kills - kills // 2)
+    assert scenario.erp.post(f"/imports/{number}/commit").status == 202
+    actual += process_messages(scenario, aws_faults, clock, rng, crashes - crashes // 2)
 
-    one = desk.show(number)
+    one = scenario.get_import(number)
     assert one["status"] == "committed", one
     assert one["documents"] == {
         "total": documents,
-        "valid": documents - bad,
-        "committed": documents - bad,
+        "valid": documents - invalid,
+        "committed": documents - invalid,
     }
-    assert deaths == kills
-    assert_every_document_is_there_once(desk, documents)
+    assert actual == crashes
+    assert_every_valid_document_exists_once(scenario, documents)
 
 
-def test_every_document_is_made_once_by_workers_that_die(
-    desk: ImportDesk, aws_faults: AwsFaults, clock: Clock
+def test_every_document_is_created_once_although_workers_crash(
+    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     try:
-        run_through(desk, aws_faults, clock, documents=DOCUMENTS, kills=_KILLS, seed=SEED)
+        import_with_crashes(
+            scenario, aws_faults, clock, documents=DOCUMENTS, crashes=_CRASHES, seed=SEED
+        )
     except BaseException as error:
-        error.add_note(f"again: make soak SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k die'")
+        error.add_note(f"repeat with: make soak SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k crash'")
         raise

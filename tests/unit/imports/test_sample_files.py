@@ -1,4 +1,4 @@
-"""The sample import files: still what the script makes, valid but for what is planted."""
+"""The sample import files are up to date, and valid except for the expected errors."""
 
 import csv
 import json
@@ -12,9 +12,9 @@ import openpyxl
 import pytest
 from pydantic import BaseModel
 
-from shared.integration.imports.files.columns import ImportKind
-from shared.integration.imports.files.reader import FileRows, read_file
-from shared.integration.imports.files.row_groups import Units
+from shared.integration.imports.files.reader import ParsedFile, read_file
+from shared.integration.imports.files.row_groups import RowGrouper
+from shared.integration.imports.models import ImportKind
 from shared.kernel.validation import check, what_is_valid
 from shared.warehouse.catalog.models import KnownProduct, ProductCreate
 from shared.warehouse.documents.models import DocumentDraft, EntryDraft, ExitDraft
@@ -36,10 +36,10 @@ KINDS: Mapping[str, ImportKind] = {
     "purchases-windows-1252.csv": "entry_documents",
     "orders-with-errors.csv": "exit_documents",
 }
-FLAWED = "orders-with-errors.csv"
-PLANTED = json.loads((FOLDER / "planted-errors.json").read_bytes())
+WITH_ERRORS = "orders-with-errors.csv"
+EXPECTED = json.loads((FOLDER / "expected-errors.json").read_bytes())
 
-made = cache(files)
+generated_files = cache(files)
 
 
 def acme(name: str) -> list[dict[str, str]]:
@@ -48,14 +48,14 @@ def acme(name: str) -> list[dict[str, str]]:
 
 
 @cache
-def read(name: str) -> FileRows:
-    file = read_file(FOLDER / name, name, KINDS[name], most_rows=2000)
-    assert list(file.flaws) == []
+def read(name: str) -> ParsedFile:
+    file = read_file(FOLDER / name, name, KINDS[name], max_rows=2000)
+    assert list(file.structure_errors) == []
     return file
 
 
 def bodies(name: str) -> list[dict[str, Any]]:
-    return [unit.body for unit in Units(read(name), KINDS[name], "UTC").all()]
+    return [group.body for group in RowGrouper(read(name), KINDS[name], "UTC").groups()]
 
 
 @cache
@@ -97,34 +97,33 @@ def master_data(draft: DocumentDraft) -> MasterData:
 
 @cache
 def problems(name: str) -> list[tuple[int, str]]:
-    """Row and field of everything that the rules of single requests find in a file."""
+    """Return row and field of every problem that the rules of single requests find in a file."""
     kind = KINDS[name]
-    units = Units(read(name), kind, "UTC")
+    grouper = RowGrouper(read(name), kind, "UTC")
     found: list[tuple[int, str]] = []
-    for unit in units.all():
-        draft, wrong = check(MODELS[kind], unit.body)
-        draft = draft or what_is_valid(MODELS[kind], unit.body)
+    for group in grouper.groups():
+        draft, wrong = check(MODELS[kind], group.body)
+        draft = draft or what_is_valid(MODELS[kind], group.body)
         if isinstance(draft, DocumentDraft):
             findings = examine(draft, master_data(draft))
             wrong = [*wrong, *findings.invalid, *findings.blocked]
-        units.reject(unit, wrong)
+        grouper.reject(group, wrong)
         found += [
-            (row, problem.field) for row, several in unit.problems.items() for problem in several
+            (row, problem.field)
+            for row, row_problems in group.problems.items()
+            for problem in row_problems
         ]
     return found
 
 
-# The files and the script
-
-
-@pytest.mark.parametrize("name", sorted([*KINDS, "planted-errors.json"]))
-def test_the_script_still_makes_the_same_files(name: str) -> None:
+@pytest.mark.parametrize("name", sorted([*KINDS, "expected-errors.json"]))
+def test_the_files_are_those_that_the_script_generates(name: str) -> None:
     committed = (FOLDER / name).read_bytes()
     if name.endswith(".xlsx"):
-        # not the bytes: another zlib may pack the same cells otherwise
-        assert cells(committed) == cells(made()[name])
+        # Not the bytes, because another version of zlib may compress the same cells differently.
+        assert cells(committed) == cells(generated_files()[name])
     else:
-        assert committed == made()[name]
+        assert committed == generated_files()[name]
 
 
 def cells(book: bytes) -> list[tuple[object, ...]]:
@@ -132,39 +131,36 @@ def cells(book: bytes) -> list[tuple[object, ...]]:
     return list(sheet.iter_rows(values_only=True))
 
 
-def test_nothing_else_is_there_and_all_of_it_is_small() -> None:
+def test_the_folder_has_no_other_files_and_is_small() -> None:
     sizes = {path.name: path.stat().st_size for path in FOLDER.iterdir()}
-    assert sizes.keys() == made().keys()
+    assert sizes.keys() == generated_files().keys()
     assert sum(sizes.values()) < 700_000
 
 
 @pytest.mark.parametrize("name", ["products", "orders"])
-def test_both_formats_say_the_same(name: str) -> None:
+def test_both_formats_have_the_same_contents(name: str) -> None:
     assert bodies(f"{name}.xlsx") == bodies(f"{name}.csv")
 
 
-# What is in them
-
-
-def test_sizes() -> None:
+def test_the_files_have_the_documented_sizes() -> None:
     assert len(bodies("products.csv")) == 2000
     assert len(bodies("orders.csv")) == 300
     assert 1150 <= len(read("orders.csv").rows) <= 1250
     assert len(bodies("purchases-windows-1252.csv")) == 60
 
 
-@pytest.mark.parametrize("name", sorted(KINDS.keys() - {FLAWED}))
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - {WITH_ERRORS}))
 def test_every_row_is_valid(name: str) -> None:
     assert problems(name) == []
 
 
-def test_the_catalogue_is_new_to_acme_and_in_its_categories() -> None:
+def test_the_products_are_new_to_acme_and_use_its_categories() -> None:
     catalogue = bodies("products.csv")
-    there = acme("products.csv")
+    existing = acme("products.csv")
     for field in ("item_code", "name", "barcode"):
         new = [body[field] for body in catalogue if field in body]
         assert len(set(new)) == len(new)
-        assert not set(new) & {row[field] for row in there}
+        assert not set(new) & {row[field] for row in existing}
     categories = {row["name"] for row in acme("product_categories.csv")}
     assert {body["type"] for body in catalogue} <= categories
     kinds = Counter(
@@ -192,7 +188,7 @@ def test_orders_are_of_every_type_and_priority() -> None:
     assert any(line["qty"] % 1 for line in lines)
 
 
-def test_purchases_are_written_as_windows_writes_them_in_spain() -> None:
+def test_purchases_are_formatted_as_by_windows_in_spain() -> None:
     raw = (FOLDER / "purchases-windows-1252.csv").read_bytes()
     text = raw.decode("cp1252")
     assert text.startswith("Referencia;Tipo;Fecha de documento;")
@@ -206,32 +202,29 @@ def test_purchases_are_written_as_windows_writes_them_in_spain() -> None:
     assert sum("destination_bin" in line for line in lines) > 20
 
 
-# What is planted
+def test_there_are_forty_errors_of_twenty_categories() -> None:
+    categories = Counter(error["category"] for error in EXPECTED["errors"])
+    assert categories == dict.fromkeys(EXPECTED["categories"], 2)
+    assert len(categories) == 20
+    assert len({error["row"] for error in EXPECTED["errors"]}) == 40
 
 
-def test_there_are_forty_errors_of_twenty_sorts() -> None:
-    sorts = Counter(error["sort"] for error in PLANTED["errors"])
-    assert sorts == dict.fromkeys(PLANTED["sorts"], 2)
-    assert len(sorts) == 20
-    assert len({error["row"] for error in PLANTED["errors"]}) == 40
+def test_the_problems_are_the_expected_errors() -> None:
+    expected = [(error["row"], error["field"]) for error in EXPECTED["errors"]]
+    assert sorted(problems(WITH_ERRORS)) == sorted(expected)
 
 
-def test_what_is_planted_is_wrong_and_nothing_else() -> None:
-    planted = [(error["row"], error["field"]) for error in PLANTED["errors"]]
-    assert sorted(problems(FLAWED)) == sorted(planted)
+def test_the_file_has_the_described_size() -> None:
+    assert len(read(WITH_ERRORS).rows) == EXPECTED["rows"]
+    assert len(bodies(WITH_ERRORS)) == EXPECTED["documents"]
 
 
-def test_the_file_holds_what_is_told_of_it() -> None:
-    assert len(read(FLAWED).rows) == PLANTED["rows"]
-    assert len(bodies(FLAWED)) == PLANTED["documents"]
-
-
-def test_what_looks_odd_is_in_rows_without_errors() -> None:
-    odd = {one["row"]: one for one in PLANTED["harmless"]}
-    assert not odd.keys() & {error["row"] for error in PLANTED["errors"]}
-    rows = {row.number: row.cells for row in read(FLAWED).rows}
-    places = {column.field: place for place, column in read(FLAWED).columns}
-    like_formulas = [one for one in odd.values() if one["sort"] == "like_a_formula"]
-    assert len(like_formulas) == 4
-    for one in like_formulas:
-        assert str(rows[one["row"]][places[one["field"]]])[0] in "=+-@"
+def test_unusual_values_are_in_rows_without_errors() -> None:
+    unusual = {one["row"]: one for one in EXPECTED["unusual"]}
+    assert not unusual.keys() & {error["row"] for error in EXPECTED["errors"]}
+    rows = {row.number: row.cells for row in read(WITH_ERRORS).rows}
+    indexes = {column.field: index for index, column in read(WITH_ERRORS).columns}
+    formula_like = [one for one in unusual.values() if one["category"] == "formula_like"]
+    assert len(formula_like) == 4
+    for one in formula_like:
+        assert str(rows[one["row"]][indexes[one["field"]]])[0] in "=+-@"

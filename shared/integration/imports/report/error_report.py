@@ -35,8 +35,9 @@ def write_error_report(context: ImportContext, stored: StoredImport) -> str | No
 
 
 def _rejected_rows(context: ImportContext, stored: StoredImport) -> Iterator[RejectedRow]:
-    """Yield all rejected rows. The part files of a commit are many and small, so several are read
-    at a time.
+    """Yield all rejected rows.
+
+    Several part files are read concurrently, because those of a commit are many and small.
     """
 
     def read(name: str) -> list[RejectedRow]:

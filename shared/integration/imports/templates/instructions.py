@@ -96,8 +96,9 @@ def _row_rule(layout: FileLayout) -> BilingualText:
     if layout.group_by:
         return BilingualText(
             "Each row is one line. Rows with the same"
-            f" {_join(layout, layout.group_by, 'en')} belong together. Their {_join(layout, _head_fields(layout), 'en')} must be the same, or be"
-            " given only in the first of these rows.",
+            f" {_join(layout, layout.group_by, 'en')} belong together. Their"
+            f" {_join(layout, _head_fields(layout), 'en')} must be the same, or be given only in"
+            " the first of these rows.",
             "Cada fila es una línea. Las filas que coinciden en"
             f" {_join(layout, layout.group_by, 'es')} van juntas."
             f" {_join(layout, _head_fields(layout), 'es')} deben ser iguales en todas, o indicarse"
