@@ -1,8 +1,8 @@
-"""How numbers that are text are written."""
+"""The decimal separator of numbers in text is detected."""
 
 import pytest
 
-from shared.kernel.spreadsheets.decimal_separator import decimal_comma
+from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from shared.kernel.spreadsheets.decimal_separator import decimal_comma
         ([], None),
     ],
 )
-def test_a_decimal_mark_is_found_where_the_numbers_tell(
+def test_the_decimal_separator_is_detected_if_unambiguous(
     cells: list[str],
     comma: bool | None,  # noqa: FBT001
 ) -> None:
-    assert decimal_comma(cells) is comma
+    assert uses_decimal_comma(cells) is comma
