@@ -1,4 +1,4 @@
-"""Runs in a process of its own: validates a file of products and tells what memory it took."""
+"""Validates files of products and reports the memory use, in a process of its own."""
 
 import json
 import sys

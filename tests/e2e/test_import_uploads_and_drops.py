@@ -1,4 +1,4 @@
-"""Files that come to the import bucket by themselves: with a presigned form, or dropped."""
+"""Files in the import bucket of the deployed stack: uploads with a form, and drops."""
 
 import base64
 import json
@@ -14,25 +14,25 @@ from tests.e2e.conftest import IMPORTER, TIMEOUT, Deployed
 from tests.e2e.import_calls import (
     XLSX,
     Bucket,
-    announced,
     catalogue,
-    committed,
+    commit_import,
     counts,
     eventually,
-    settled,
+    upload_request,
+    wait_until_processed,
 )
-from tests.integration.imports.import_files import complaints, report_rows
+from tests.integration.imports.import_files import report_rows, reported_problems
 
 
 def send(form: Mapping[str, Any], content: bytes) -> httpx.Response:
-    """Send a file with a form, as a browser does."""
+    """Send a file with a presigned form as a browser does."""
     return httpx.post(form["url"], data=form["fields"], files={"file": content}, timeout=TIMEOUT)
 
 
-def test_a_file_is_announced_and_sent_to_storage(
+def test_a_file_is_uploaded_with_a_presigned_form(
     stack: Deployed, importer: httpx.Client, run: str
 ) -> None:
-    answer = importer.post("/imports/uploads", json=announced("new.csv"), headers=key())
+    answer = importer.post("/imports/uploads", json=upload_request("new.csv"), headers=key())
     pending = data(answer, 201)
     assert (pending["status"], pending["rows"]["total"]) == ("uploaded", None)
     assert pending["upload"]["url"].startswith(stack.endpoint_url)
@@ -41,21 +41,21 @@ def test_a_file_is_announced_and_sent_to_storage(
     sent = send(pending["upload"], catalogue(run, "Drum", ""))
 
     assert sent.is_success, sent.text
-    one = settled(importer, pending["id"])
+    one = wait_until_processed(importer, pending["id"])
     assert (one["status"], one["file"], one["rows"]) == ("validated", "new.csv", counts(2, 1, 1))
-    assert [row for row, *_ in complaints(importer.get(one["error_report_url"]).content)] == [3]
-    assert committed(importer, one["id"])["status"] == "committed"
+    assert [
+        row for row, *_ in reported_problems(importer.get(one["error_report_url"]).content)
+    ] == [3]
+    assert commit_import(importer, one["id"])["status"] == "committed"
     assert [row["name"] for row in walk(importer, "/products", item_code=f"{run}-0")] == ["Drum"]
 
 
-def test_a_report_too_large_for_an_answer_is_fetched_from_storage(
-    importer: httpx.Client, run: str
-) -> None:
-    pending = data(importer.post("/imports/uploads", json=announced("long.csv")), 201)
+def test_a_large_report_is_downloaded_from_storage(importer: httpx.Client, run: str) -> None:
+    pending = data(importer.post("/imports/uploads", json=upload_request("long.csv")), 201)
     names = [base64.b64encode(os.urandom(24_000)).decode() for _ in range(220)]
     sent = send(pending["upload"], catalogue(run, *names))
     assert sent.is_success, sent.text
-    one = settled(importer, pending["id"])
+    one = wait_until_processed(importer, pending["id"])
     assert (one["status"], one["rows"]) == ("invalid", counts(220, 0, 220))
 
     answer = importer.get(one["error_report_url"])
@@ -67,13 +67,13 @@ def test_a_report_too_large_for_an_answer_is_fetched_from_storage(
     assert [row[4] for row in report_rows(report.content)[1:]] == names
 
 
-def test_a_form_takes_no_more_than_it_allows(importer: httpx.Client) -> None:
-    form = data(importer.post("/imports/uploads", json=announced("large.csv")), 201)["upload"]
+def test_a_form_limits_the_size_of_the_file(importer: httpx.Client) -> None:
+    form = data(importer.post("/imports/uploads", json=upload_request("large.csv")), 201)["upload"]
     sent = send(form, b"x" * 25_000_001)
     assert (sent.status_code, "EntityTooLarge" in sent.text) == (400, True)
 
 
-def test_a_dropped_file_is_validated_and_its_results_lie_beside_it(
+def test_a_dropped_file_is_validated_and_has_results(
     importer: httpx.Client, bucket: Bucket, run: str
 ) -> None:
     name = f"{IMPORTER}/drop/products/cátalogo nº {run}.csv"
@@ -86,15 +86,15 @@ def test_a_dropped_file_is_validated_and_its_results_lie_beside_it(
     assert result == data(importer.get(f"/imports/{result['id']}"))
     report = bucket.read(f"{name}.errors.xlsx")
     assert report is not None
-    assert {(row, field) for row, field, _ in complaints(report)} == {(3, "Name")}
+    assert {(row, field) for row, field, _ in reported_problems(report)} == {(3, "Name")}
     assert report == importer.get(result["error_report_url"]).content
     assert not walk(importer, "/products", item_code=f"{run}-2")
-    assert committed(importer, result["id"])["documents"] == counts(3, 2, 2, "committed")
+    assert commit_import(importer, result["id"])["documents"] == counts(3, 2, 2, "committed")
     assert [row["name"] for row in walk(importer, "/products", item_code=f"{run}-2")] == ["Reel"]
 
 
 def rejected(bucket: Bucket, name: str, content: bytes) -> str:
-    """Wait until a dropped file has been moved out of the way; the reason beside it."""
+    """Wait until a dropped file is moved to the rejected files, and return the reason."""
     moved = name.replace("/drop/", "/rejected/", 1)
     eventually(lambda: None if bucket.read(name) else True, f"{name} moved")
     assert bucket.read(moved) == content
@@ -107,14 +107,14 @@ def rejected(bucket: Bucket, name: str, content: bytes) -> str:
 @pytest.mark.parametrize(
     ("slug", "name", "reason"),
     [
-        (IMPORTER, "people/{}.csv", "no kind of import 'people'"),
+        (IMPORTER, "people/{}.csv", "is not a valid name"),
         (IMPORTER, "products/{}.pdf", ".xlsx"),
         ("mini", "products/{}.csv", "inactive"),
         ("suspended", "products/{}.csv", "suspended"),
     ],
 )
 @pytest.mark.usefixtures("importer")
-def test_what_cannot_be_taken_is_moved_with_the_reason(
+def test_a_refused_file_is_moved_with_the_reason(
     bucket: Bucket, run: str, slug: str, name: str, reason: str
 ) -> None:
     file, content = f"{slug}/drop/{name.format(run)}", catalogue(run, "Drum")
