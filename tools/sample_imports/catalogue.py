@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tools.sample_imports.sheets import Record
+from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "item_code", "name", "barcode", "type", "man_btch_num", "man_ser_num",
@@ -19,17 +19,17 @@ _FIRST_BARCODE = 952_000_200_000
 _BARCODE_STEP = 7
 
 
-def products() -> list[Record]:
+def products() -> list[RowValues]:
     """Return the products as rows of an import file."""
     families = tomllib.loads(_FAMILIES.read_text(encoding="utf-8"))["family"]
-    found = [record for family in families for record in _products_of(family)]
-    for number, record in enumerate(found):
-        if record["inventory_item"] == "yes":
-            record["barcode"] = _barcode(_FIRST_BARCODE + number * _BARCODE_STEP)
+    found = [row_values for family in families for row_values in _products_of(family)]
+    for number, row_values in enumerate(found):
+        if row_values["inventory_item"] == "yes":
+            row_values["barcode"] = _barcode(_FIRST_BARCODE + number * _BARCODE_STEP)
     return found
 
 
-def _products_of(family: Mapping[str, Any]) -> Iterator[Record]:
+def _products_of(family: Mapping[str, Any]) -> Iterator[RowValues]:
     traits = [[_trait(trait) for trait in traits.split()] for traits in family["traits"]]
     for combination in product(*traits):
         codes, words = zip(*combination, strict=True)

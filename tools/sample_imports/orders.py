@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 
 from tools.sample_imports.master_data import Partner, clients, providers
-from tools.sample_imports.sheets import Record
+from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "external_ref", "type", "doc_date", "due_date", "partner_code", "partner_name",
@@ -38,7 +38,7 @@ class OrderSeries:
     first_day: date
 
 
-def orders(series: OrderSeries, products: Sequence[Record]) -> list[list[Record]]:
+def orders(series: OrderSeries, products: Sequence[RowValues]) -> list[list[RowValues]]:
     """Return orders; each is a list of rows."""
     random = Random(series.seed)  # noqa: S311  the same orders every time
     stocked = [product for product in products if product["inventory_item"] == "yes"]
@@ -52,14 +52,14 @@ def working_day(first: date, number: int) -> date:
 
 
 def _order(
-    index: int, series: OrderSeries, stocked: Sequence[Record], random: Random
-) -> Iterator[Record]:
+    index: int, series: OrderSeries, stocked: Sequence[RowValues], random: Random
+) -> Iterator[RowValues]:
     head = _head(index, series, random)
     for product in random.sample(stocked, random.choice(_LINE_COUNTS)):
         yield head | _line(product, series.first_number + index, random)
 
 
-def _head(index: int, series: OrderSeries, random: Random) -> Record:
+def _head(index: int, series: OrderSeries, random: Random) -> RowValues:
     name, prefix, partners = random.choices(
         [
             ("Sales order", "SO", clients()),
@@ -85,9 +85,9 @@ def _head(index: int, series: OrderSeries, random: Random) -> Record:
     }
 
 
-def _line(product: Record, order: int, random: Random) -> Record:
+def _line(product: RowValues, order: int, random: Random) -> RowValues:
     qty = quantity(product, random)
-    line: Record = {"item_code": product["item_code"], "qty": qty}
+    line: RowValues = {"item_code": product["item_code"], "qty": qty}
     if random.randrange(_ONE_OF):
         return line
     if product["man_btch_num"] == "yes":
@@ -97,7 +97,7 @@ def _line(product: Record, order: int, random: Random) -> Record:
     return line
 
 
-def quantity(product: Record, random: Random) -> int | Decimal:
+def quantity(product: RowValues, random: Random) -> int | Decimal:
     """Return a plausible quantity of a product."""
     if product["man_ser_num"] == "yes":
         return random.randint(1, 3)

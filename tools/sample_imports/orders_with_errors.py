@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from tools.sample_imports.orders import FIELDS, OrderSeries, orders
-from tools.sample_imports.sheets import Record, Sheet, sheet
+from tools.sample_imports.sheets import ImportSheet, RowValues, sheet
 
 SERIES = OrderSeries(count=100, first_number=9001, seed=20, first_day=date(2026, 11, 30))
 
-type _Marker = tuple[Record, str, str]
+type _Marker = tuple[RowValues, str, str]
 """A row, a field of it, and the category of its value."""
 
 _EXTRA = ""
@@ -35,7 +35,7 @@ class _Category:
 
     field: str
     description: str
-    examples: Sequence[Sequence[Record]]
+    examples: Sequence[Sequence[RowValues]]
     product: Mapping[str, str] = dataclass_field(default_factory=lambda: {"inventory_item": "yes"})
 
 
@@ -133,7 +133,7 @@ _CATEGORIES: Mapping[str, _Category] = {
     ),
 }
 
-_UNUSUAL: Sequence[tuple[str, str, Sequence[Record]]] = (
+_UNUSUAL: Sequence[tuple[str, str, Sequence[RowValues]]] = (
     ("formula_like", "partner_name", [{"partner_name": "=Equals= Lighting Ltd"}]),
     ("formula_like", "ship_to", [{"ship_to": "@ the gate, 14 Kestrel Way"}]),
     ("formula_like", "comments", [{"comments": "-> call +44 121 496 0111 first"}]),
@@ -149,7 +149,7 @@ _UNUSUAL: Sequence[tuple[str, str, Sequence[Record]]] = (
 """Category, field and rows of unusual values that are valid."""
 
 
-def orders_with_errors(products: Sequence[Record]) -> tuple[Sheet, dict[str, Any]]:
+def orders_with_errors(products: Sequence[RowValues]) -> tuple[ImportSheet, dict[str, Any]]:
     """Return the file, and its expected errors: row, field and category of each."""
     documents = orders(SERIES, products)
     errors: list[_Marker] = []
@@ -162,38 +162,39 @@ def orders_with_errors(products: Sequence[Record]) -> tuple[Sheet, dict[str, Any
         document = documents[2 * number]
         candidates = [one for one in products if category.product.items() <= one.items()]
         code = candidates[number * _PRODUCT_STEP % len(candidates)]["item_code"]
-        line: Record = {"item_code": code, "qty": 2, "batch": None, "serials": None}
+        line: RowValues = {"item_code": code, "qty": 2, "batch": None, "serials": None}
         document[:] = [document[0] | line | change for change in example]
         errors.append((document[-1], category.field, name))
     unusual: list[_Marker] = []
-    for number, (name, field, rows) in enumerate(_UNUSUAL):
+    for number, (name, field, changes) in enumerate(_UNUSUAL):
         document = documents[2 * number + 1]
-        document[:] = [document[0] | change for change in rows]
+        document[:] = [document[0] | change for change in changes]
         unusual.append((document[-1], field, name))
-    records = [record for document in documents for record in document]
+    rows = [row_values for document in documents for row_values in document]
     description = {
         "kind": "exit_documents",
         "documents": len(documents),
-        "rows": len(records),
+        "rows": len(rows),
         "categories": {name: one.description for name, one in _CATEGORIES.items()},
-        "errors": _located(errors, records),
-        "unusual": _located(unusual, records),
+        "errors": _located(errors, rows),
+        "unusual": _located(unusual, rows),
     }
-    return _sheet(records), description
+    return _sheet(rows), description
 
 
-def _located(markers: Sequence[_Marker], records: Sequence[Record]) -> list[dict[str, object]]:
-    rows = {id(record): row for row, record in enumerate(records, 2)}
+def _located(markers: Sequence[_Marker], rows: Sequence[RowValues]) -> list[dict[str, object]]:
+    numbers = {id(row_values): number for number, row_values in enumerate(rows, 2)}
     return [
-        {"row": rows[id(record)], "field": field, "category": name}
-        for record, field, name in markers
+        {"row": numbers[id(row_values)], "field": field, "category": name}
+        for row_values, field, name in markers
     ]
 
 
-def _sheet(records: Sequence[Record]) -> Sheet:
-    plain = sheet("exit_documents", "en", FIELDS, records)
-    header, *rows = plain.rows
-    extra = [[record[_EXTRA]] if _EXTRA in record else [] for record in records]
-    return Sheet(
-        plain.kind, [header, *([*row, *more] for row, more in zip(rows, extra, strict=True))]
+def _sheet(rows: Sequence[RowValues]) -> ImportSheet:
+    plain = sheet("exit_documents", "en", FIELDS, rows)
+    header, *cells = plain.rows
+    extra = [[row_values[_EXTRA]] if _EXTRA in row_values else [] for row_values in rows]
+    return ImportSheet(
+        plain.kind,
+        [header, *([*row_cells, *more] for row_cells, more in zip(cells, extra, strict=True))],
     )

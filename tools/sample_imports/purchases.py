@@ -6,7 +6,7 @@ from random import Random
 
 from tools.sample_imports.master_data import Partner, storage_positions
 from tools.sample_imports.orders import HALF, quantity, working_day
-from tools.sample_imports.sheets import Record
+from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "external_ref", "type", "doc_date", "due_date", "partner_code", "partner_name",
@@ -37,7 +37,7 @@ _DESTINATION_ONE_OF = 4
 """One of so many lines has a destination position."""
 
 
-def purchases(products: Sequence[Record]) -> list[Record]:
+def purchases(products: Sequence[RowValues]) -> list[RowValues]:
     """Return purchase orders as rows of an import file."""
     random = Random(4711)  # noqa: S311  the same orders every time
     stocked = [product for product in products if product["inventory_item"] == "yes"]
@@ -46,12 +46,12 @@ def purchases(products: Sequence[Record]) -> list[Record]:
 
 
 def _purchase(
-    index: int, stocked: Sequence[Record], positions: Mapping[str, Sequence[str]], random: Random
-) -> Iterator[Record]:
+    index: int, stocked: Sequence[RowValues], positions: Mapping[str, Sequence[str]], random: Random
+) -> Iterator[RowValues]:
     partner = random.choice(_PROVIDERS)
     day = working_day(_FIRST_DAY, index // _ORDERS_PER_DAY)
     warehouse = random.choice(("CEN", "CEN", "DUB"))
-    head: Record = {
+    head: RowValues = {
         "external_ref": f"PC-{day.year}-{_FIRST_NUMBER + index:05}",
         "type": random.choices(list(_TYPES), list(_TYPES.values()))[0],
         "doc_date": day,
@@ -68,9 +68,9 @@ def _purchase(
         yield head | line
 
 
-def _line(product: Record, order: int, day: date, random: Random) -> Record:
+def _line(product: RowValues, order: int, day: date, random: Random) -> RowValues:
     qty = quantity(product, random)
-    line: Record = {"item_code": product["item_code"], "qty": qty}
+    line: RowValues = {"item_code": product["item_code"], "qty": qty}
     if product["sales_unit"] == "m":
         line["qty"] = random.choice(_LARGE_QUANTITIES) + qty * HALF
     if product["man_btch_num"] == "yes":

@@ -16,31 +16,33 @@ from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.templates.reproducible_workbook import workbook_bytes
 
-type Value = str | int | Decimal | date | None
-type Record = dict[str, Value]
+type CellValue = str | int | Decimal | date | None
+type RowValues = dict[str, CellValue]
 """The values of one row by field."""
 
 _WIDTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ImportSheet:
     """The rows of a file, its header first."""
 
     kind: ImportKind
-    rows: Sequence[Sequence[Value]]
+    rows: Sequence[Sequence[CellValue]]
 
 
 def sheet(
-    kind: ImportKind, language: Language, fields: Sequence[str], records: Sequence[Record]
-) -> Sheet:
+    kind: ImportKind, language: Language, fields: Sequence[str], rows: Sequence[RowValues]
+) -> ImportSheet:
     """Return a sheet with the columns of `fields`."""
     columns = importer_of(kind).layout.by_field
     header = [columns[field].header.in_(language) for field in fields]
-    return Sheet(kind, [header, *([record.get(field) for field in fields] for record in records)])
+    return ImportSheet(
+        kind, [header, *([row_values.get(field) for field in fields] for row_values in rows)]
+    )
 
 
-def xlsx(sheet: Sheet) -> bytes:
+def xlsx(sheet: ImportSheet) -> bytes:
     """Return a sheet as .xlsx, with date and number cells, and codes as text."""
     book = Workbook()
     worksheet = book.worksheets[0]
@@ -57,18 +59,18 @@ def xlsx(sheet: Sheet) -> bytes:
     return workbook_bytes(book)
 
 
-def plain_csv(sheet: Sheet) -> bytes:
+def plain_csv(sheet: ImportSheet) -> bytes:
     """Return a sheet as .csv in UTF-8, with commas, decimal points and ISO dates."""
     return _csv(sheet, _plain_text, separator=",", line_end="\n").encode()
 
 
-def windows_csv(sheet: Sheet) -> bytes:
+def windows_csv(sheet: ImportSheet) -> bytes:
     """Return a sheet as a Spanish Excel saves it: Windows-1252, semicolons, decimal commas."""
     return _csv(sheet, _spanish_text, separator=";", line_end="\r\n").encode("cp1252")
 
 
 def _csv(
-    sheet: Sheet, format_value: Callable[[Value], str], *, separator: str, line_end: str
+    sheet: ImportSheet, format_value: Callable[[CellValue], str], *, separator: str, line_end: str
 ) -> str:
     lines = StringIO(newline="")
     writer = csv.writer(lines, delimiter=separator, lineterminator=line_end)
@@ -77,11 +79,11 @@ def _csv(
     return lines.getvalue()
 
 
-def _plain_text(value: Value) -> str:
+def _plain_text(value: CellValue) -> str:
     return "" if value is None else str(value)
 
 
-def _spanish_text(value: Value) -> str:
+def _spanish_text(value: CellValue) -> str:
     match value:
         case date():
             return f"{value:%d/%m/%Y}"

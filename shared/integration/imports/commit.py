@@ -111,7 +111,7 @@ def _apply_part(
             return record
         if importer.prefetch_groups and (prefetch is None or start >= prefetch.end):
             prefetch = _Prefetch.read(context.store, importer, groups, start)
-        step = _Step(context, importer, record, groups[start:], prefetch)
+        step = _CommitStep(context, importer, record, groups[start:], prefetch)
         after = run_transaction(
             context.store,
             step,
@@ -169,7 +169,7 @@ def _draft(importer: Importer, group: ValidGroup) -> tuple[Any, list[Problem]]:
 
 
 @dataclass(slots=True)
-class _Step:
+class _CommitStep:
     """One transaction with as many of the next row groups as it has room for."""
 
     context: ImportContext

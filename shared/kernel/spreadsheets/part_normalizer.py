@@ -29,8 +29,8 @@ _MAX_DEPTH = 100
 _TOO_COMPLEX = "The workbook is too complex. Save the table as .csv and upload that file."
 
 
-type Attributes = dict[str, str]
-type Starts = Mapping[str, Callable[[Attributes], None]]
+type XmlAttributes = dict[str, str]
+type Starts = Mapping[str, Callable[[XmlAttributes], None]]
 type Ends = Mapping[str, Callable[[], None]]
 """Handlers of elements that the parser reads. The keys are the paths of names from below the root
 to the element, without prefixes: sheetData/row/c."""
@@ -131,7 +131,7 @@ class PartNormalizer(ABC):
         if self._parsed - self._parser.CurrentByteIndex > _MAX_BUFFER_BYTES:
             raise UnreadableFile(_TOO_COMPLEX)
 
-    def _started(self, name: str, attributes: Attributes) -> None:
+    def _started(self, name: str, attributes: XmlAttributes) -> None:
         self._elements += 1
         if self._elements > _MAX_PARSED_ELEMENTS or len(self._open) > _MAX_DEPTH:
             raise UnreadableFile(_TOO_COMPLEX)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 from shared.kernel.spreadsheets.part_normalizer import (
     INVALID_MARKER,
-    Attributes,
     Ends,
     PartNormalizer,
     Starts,
+    XmlAttributes,
     escape_text,
     text_pattern,
 )
@@ -76,10 +76,10 @@ class SharedStringsNormalizer(PartNormalizer):
             if self._length <= MAX_CELL_CHARACTERS:
                 self._value.append(text)
 
-    def _start_string(self, _attributes: Attributes) -> None:
+    def _start_string(self, _attributes: XmlAttributes) -> None:
         self._value, self._length = [], 0
 
-    def _start_text(self, _attributes: Attributes) -> None:
+    def _start_text(self, _attributes: XmlAttributes) -> None:
         self._takes_text = True
 
     def _end_text(self) -> None:

@@ -6,10 +6,10 @@ from functools import cache
 
 from shared.kernel.spreadsheets.part_normalizer import (
     INVALID_MARKER,
-    Attributes,
     Ends,
     PartNormalizer,
     Starts,
+    XmlAttributes,
     escape_text,
     text_pattern,
 )
@@ -136,13 +136,13 @@ class SheetNormalizer(PartNormalizer):
             if self._length <= MAX_CELL_CHARACTERS:
                 self._value.append(text)
 
-    def _start_row(self, attributes: Attributes) -> None:
+    def _start_row(self, attributes: XmlAttributes) -> None:
         number = attributes.get("r") or str(self._last + 1)
         if not _IS_INDEX(number):
             raise UnreadableFile(_DAMAGED.format(f"{number[:40]!r} is not a row number"))
         self._row, self._column, self._cells = int(number), 0, {}
 
-    def _start_cell(self, attributes: Attributes) -> None:
+    def _start_cell(self, attributes: XmlAttributes) -> None:
         reference = attributes.get("r")
         if reference is None:
             self._column += 1
@@ -155,14 +155,14 @@ class SheetNormalizer(PartNormalizer):
             self._column = _column_number(match[1])
         self._cell, self._value, self._length = attributes, [], 0
 
-    def _add_formula(self, _attributes: Attributes) -> None:
+    def _add_formula(self, _attributes: XmlAttributes) -> None:
         if len(self.formulas) < MAX_STRUCTURE_ERRORS:
             self.formulas.append(f"{column_name(self._column)}{self._row}")
 
-    def _start_value(self, _attributes: Attributes) -> None:
+    def _start_value(self, _attributes: XmlAttributes) -> None:
         self._takes_text = self._cell.get("t") != "inlineStr"
 
-    def _start_text(self, _attributes: Attributes) -> None:
+    def _start_text(self, _attributes: XmlAttributes) -> None:
         self._takes_text = True
 
     def _end_value(self) -> None:
@@ -222,7 +222,7 @@ class SheetNormalizer(PartNormalizer):
             self._write(b"".join(self._sheet))
         self._sheet, self._size = [], 0
 
-    def _add_merged_range(self, attributes: Attributes) -> None:
+    def _add_merged_range(self, attributes: XmlAttributes) -> None:
         name = attributes.get("ref", "")
         match = _RANGE(name)
         if match is None or match.group(1, 2) == match.group(3, 4):
