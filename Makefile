@@ -74,7 +74,7 @@ soak: $(READY) ## Work, import and deliver at random, for long (SEED=, STEPS=100
 		echo "seed $$SOAK_SEED; again: make soak SEED=$$SOAK_SEED" && \
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
 		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
-		pytest --show-capture=no tests/integration/stock/test_floor_machine.py \
+		pytest --show-capture=no tests/integration/stock/test_stateful.py \
 		tests/integration/stock/test_interleavings.py tests/integration/imports/test_concurrency.py \
 		tests/integration/imports/test_worker_crashes.py \
 		tests/integration/webhooks/test_at_once.py \

@@ -12,8 +12,8 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import read_all_of
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.errors import Gone, NotFound
+from shared.kernel.validation import check, ensure_valid
 
 
 class Credentials(NamedTuple):
@@ -41,11 +41,8 @@ def _create(
     raw: dict[str, object] = {"name": name, "kind": kind}
     if kind == "integration":
         raw["scopes"] = list(scopes)
-    draft, problems = check(ApiClientDraft, raw)
-    wanted = draft or what_is_valid(ApiClientDraft, raw)
-    return run_transaction(
-        store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
-    )
+    draft = check(ApiClientDraft, raw)
+    return run_transaction(store_for(tenant), lambda tx: client_changes.create_client(tx, draft))
 
 
 def list_clients(tenant: str) -> list[Client]:
@@ -65,9 +62,7 @@ def change_client(
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
-    change, problems = check(ApiClientChange, raw)
-    if change is None:
-        raise ValidationFailed(problems)
+    change = ensure_valid(check(ApiClientChange, raw))
     return _perform(client_id, lambda tx: client_changes.change_client(tx, client_id, change))
 
 

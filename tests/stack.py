@@ -29,8 +29,8 @@ from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
 from tests import quick_moto
+from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
-from tests.names import only_known_names
 from tests.quick_moto import Snapshot
 from tests.template import Template
 

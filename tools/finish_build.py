@@ -10,6 +10,7 @@ which would otherwise make Python compile everything again at each cold start.
 
 import argparse
 import compileall
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -43,6 +44,11 @@ UNUSED = (
     "aws_lambda_powertools/utilities/streaming",
     "aws_lambda_powertools/utilities/validation",
     "bin",
+    "boto3/crt.py",  # the AWS common runtime is not bundled
+    "boto3/data",  # only clients are used, no resources
+    "boto3/dynamodb",
+    "boto3/ec2",
+    "boto3/examples",
     "botocore/stub.py",
     "cffi",  # cryptography needs the compiled _cffi_backend alone
     "cryptography/fernet.py",
@@ -50,11 +56,14 @@ UNUSED = (
     "dateutil/rrule.py",
     "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
+    "jmespath-*.data",
     "pycparser",
     "pydantic/color.py",
     "pydantic/experimental",
     "pydantic/mypy.py",
     "pydantic/v1",
+    "s3transfer/crt.py",
+    "s3transfer/processpool.py",
     "urllib3/contrib/emscripten",
     "*.dist-info",  # nothing here asks importlib.metadata
 )
@@ -74,6 +83,16 @@ def leftovers(packages: Path) -> Iterator[Path]:
         yield from (path for path in packages.rglob(pattern) if path.is_dir())
     for pattern in UNUSED_FILES:
         yield from packages.rglob(pattern)
+
+
+def trim_endpoints(packages: Path) -> None:
+    """Drop the endpoints of services that no function calls; every first client reads the file."""
+    path = packages / "botocore" / "data" / "endpoints.json"
+    document = json.loads(path.read_text())
+    for partition in document["partitions"]:
+        services = partition["services"]
+        partition["services"] = {name: services[name] for name in services.keys() & SERVICES}
+    path.write_text(json.dumps(document, sort_keys=True))
 
 
 def remove(paths: Iterator[Path]) -> None:
@@ -112,6 +131,7 @@ def main() -> None:
     if sys.version_info[:2] != PYTHON:
         sys.exit(f"compile with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}")
 
+    trim_endpoints(build / "DependenciesLayer" / "python")
     for layer in ("DependenciesLayer", *OWN_LAYERS):
         remove(leftovers(build / layer / "python"))
     parts = sorted(path for path in build.iterdir() if path.is_dir())

@@ -1,10 +1,13 @@
 """Routes of bulk imports."""
 
+from typing import Any
+
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import (
     FileResponse,
     ListResponse,
+    OperationOptions,
     RedirectResponse,
     ResourceResponse,
     Routes,
@@ -29,34 +32,43 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
-routes = Routes("imports")
+routes = Routes()
 
-_READ = {"scope": "products:read", "permission": "imports.run", "module": "bulk_import"}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "products:read",
+    "permission": "imports.run",
+    "module": "bulk_import",
+}
+_WRITE: OperationOptions = {
     "scope": "products:write",
     "permission": "imports.run",
     "module": "bulk_import",
     "errors": ("import_refused",),
     "may_warn": True,
 }
-_TOO_LATE = {"import_refused": (409,)}
+_STATE_CONFLICT = {"import_refused": (409,)}
 
 
-def _context(tx: Transaction | Store, request: Request) -> ImportContext:
+def _context(tx: Transaction | Store, request: Request[Any, Any]) -> ImportContext:
     return import_context(request.tenant, tx if isinstance(tx, Store) else tx.store)
 
 
 def _response(
-    record: Record[StoredImport], request: Request, status: int, location: str | None = None
+    record: Record[StoredImport],
+    request: Request[Any, Any],
+    status: int,
+    location: str | None = None,
 ) -> ResourceResponse:
     view = import_view(record.entity, request.tenant.base_url)
     return ResourceResponse(view, status, location, record.entity.warning)
 
 
 @routes.declare(
-    "GET", "/imports", "List imports", response=Import, parameters=ImportParameters, **_READ
+    "GET", "/imports", "List imports", _READ, response=Import, parameters=ImportParameters
 )
-def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
+def list_imports(
+    store: Store, request: Request[None, ImportParameters]
+) -> ListResponse[StoredImport]:
     """List the imports."""
     page = service.list_imports(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, lambda record: import_view(record.entity, request.tenant.base_url))
@@ -66,6 +78,7 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     "POST",
     "/imports",
     "Upload a file",
+    _WRITE,
     response=Import,
     body=ImportUpload,
     is_form=True,
@@ -76,9 +89,8 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     " `validating` in the response: poll the import until its status changes. Use"
     " `POST /imports/uploads` for files that are too large for the gateway. `warning` says that the"
     " same file was uploaded before.",
-    **_WRITE,
 )
-def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
+def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceResponse:
     """Create an import from a file in the request."""
     record = service.start_import(tx, _context(tx, request), request.body)
     return _response(record, request, 202, f"/imports/{record.id}")
@@ -88,15 +100,16 @@ def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/uploads",
     "Request a file upload",
+    _WRITE,
     response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
     description="Creates an import without a file, and a form for uploading a file of at most 25 MB"
     " directly to storage. Within 15 minutes, POST multipart/form-data to `upload.url` with all"
     " `upload.fields`, followed by `file`. The validation starts when the file has been uploaded.",
-    **{**_WRITE, "may_warn": False},
+    may_warn=False,
 )
-def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
+def request_upload(tx: Transaction, request: Request[UploadRequest]) -> ResourceResponse:
     """Create an import whose file is uploaded directly to storage."""
     record, form = service.request_upload(tx, _context(tx, request), request.body)
     view = import_view(record.entity, request.tenant.base_url)
@@ -108,13 +121,13 @@ def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/imports/templates/{kind}",
     "Get a template",
+    _READ,
     response=REPORT_MEDIA,
     parameters=TemplateParameters,
     description="Returns a workbook to fill in, with drop-down lists, a sample row that is ignored"
     " on upload, and a sheet of instructions.",
-    **_READ,
 )
-def get_template(_store: Store, request: Request) -> FileResponse:
+def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
     """Return the template of an import kind."""
     # Imported here because openpyxl takes 100 ms.
     from shared.integration.imports.templates.template import template  # noqa: PLC0415
@@ -127,7 +140,7 @@ def get_template(_store: Store, request: Request) -> FileResponse:
     raise NotFound(f"The import kind {name}")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", response=Import, may_warn=True, **_READ)
+@routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Return one import: its status, counts and structure errors."""
     return _response(service.get_import(store, request.id), request, 200)
@@ -137,12 +150,12 @@ def get_import(store: Store, request: Request) -> ResourceResponse:
     "GET",
     "/imports/{id}/error-report",
     "Get the rejected rows",
+    _READ,
     response=REPORT_MEDIA,
     statuses=(200, 302),
     description="Returns a workbook with every rejected row as it was sent, and all of its errors."
     " The report can be corrected and uploaded. For a report larger than 4 MB, the response is a"
     " 302 to a URL that is valid for 5 minutes; request that URL without the token.",
-    **_READ,
 )
 def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
     """Return the error report; not_found if no row was rejected."""
@@ -156,13 +169,13 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
+    _WRITE,
     response=Import,
     statuses=(202,),
-    error_statuses=_TOO_LATE,
+    error_statuses=_STATE_CONFLICT,
     description="Applies the valid rows. A few rows are applied within the request. A larger import"
     " is `committing` in the response: poll the import until it is `committed`. The commit of a"
     " `failed` import resumes where it stopped.",
-    **_WRITE,
 )
 def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Apply the valid rows."""
@@ -174,9 +187,9 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",
+    _WRITE,
     response=Import,
-    error_statuses=_TOO_LATE,
-    **_WRITE,
+    error_statuses=_STATE_CONFLICT,
 )
 def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel an import that has not been committed."""

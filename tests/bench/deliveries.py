@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.bench.gauge import Reading
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
+from tests.bench.request_cost import Reading
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
 from tests.webhook_desk import WebhookDesk, accept, fail, open_desk

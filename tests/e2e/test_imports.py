@@ -12,7 +12,6 @@ import httpx
 import openpyxl
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.import_calls import (
     HEADER,
     XLSX,
@@ -24,6 +23,7 @@ from tests.e2e.import_calls import (
     upload_request,
     wait_until_processed,
 )
+from tests.e2e.responses import data, fields, key, refused, walk
 from tests.integration.imports.import_files import as_csv, report_rows, reported_problems
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"

@@ -1,32 +1,32 @@
-"""`make listen` beside the deployed stack: an event from the change to the terminal."""
+"""`make listen` with the deployed stack prints events."""
 
 import re
 from subprocess import Popen
 
 import httpx
 
-from tests.programs import python
+from tests.subprocesses import python
 
 
-def _told(running: Popen[str], pattern: str) -> re.Match[str]:
-    """Wait for a line; other tests may change things meanwhile."""
+def _wait_for_line(running: Popen[str], pattern: str) -> re.Match[str]:
+    """Return the first output line that matches; other tests may cause further lines."""
     assert running.stdout is not None
     for line in running.stdout:
         if found := re.match(pattern, line):
             return found
-    raise AssertionError(f"It ended without {pattern}")
+    raise AssertionError(f"The output ended without {pattern}")
 
 
-def test_what_happens_is_shown_as_it_arrives(beta: httpx.Client, run: str) -> None:
+def test_events_are_printed_as_they_arrive(beta: httpx.Client, run: str) -> None:
     listening = ["-m", "local.listen", "--tenant", "beta", "--port", "0"]
     with python(*listening, PYTHONUNBUFFERED="1") as running:
-        number = int(_told(running, r"Subscription (\d+) sends every event")[1])
+        number = int(_wait_for_line(running, r"Subscription (\d+) sends every event")[1])
         made = beta.post("/products", json={"item_code": f"HEARD-{run}", "name": "Drum"}).json()
         product = made["data"]["id"]
-        _told(running, rf"new +product\.created +product {product} ")
+        _wait_for_line(running, rf"new +product\.created +product {product} ")
         assert beta.post(f"/webhooks/{number}/rotate-secret").status_code == httpx.codes.OK
         assert beta.post(f"/webhooks/{number}/test").status_code == httpx.codes.ACCEPTED
-        _told(running, rf"new +webhook\.test +webhook {number} ")
+        _wait_for_line(running, rf"new +webhook\.test +webhook {number} ")
 
         running.terminate()
         rest, complaints = running.communicate(timeout=30)

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from local.endpoint import Arrival, Endpoint, HttpResponse, listening
-from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually
+from tests.e2e.responses import data, fields, key, refused, walk
 from tests.e2e.webhook_calls import UNRAISED, subscribed, try_out
 
 OK, FAIL = HttpResponse(), HttpResponse(500, body="no room")

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 
 from local.endpoint import Arrival, HttpResponse, listening
-from tests.e2e.answers import data
 from tests.e2e.import_calls import eventually
+from tests.e2e.responses import data
 
 UNRAISED = "rfid_validation.completed"
 """Nothing raises it: who asks for it alone is sent only what is meant for it."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from botocore.session import Session
+from boto3 import Session
 from moto import mock_aws
 
 from shared.identity.auth import keys, signing
@@ -108,8 +108,8 @@ def _after(**event: Any) -> None:
 def _listen(session: Session) -> None:
     """Have every client of the session report to the current wire."""
     aws.client.cache_clear()  # clients made before do not
-    session.register("before-call", _before)
-    session.register("after-call", _after)
+    session.events.register("before-call", _before)
+    session.events.register("after-call", _after)
 
 
 def forget_everything() -> None:

@@ -24,7 +24,7 @@ from examples.webhooks.receiver import (
 )
 from shared.integration.webhooks.signatures import new_secret
 from tests.deliveries import Headers, event, signed, written
-from tests.programs import python
+from tests.subprocesses import python
 
 SECRET = new_secret()
 BODY = written(event())

@@ -23,7 +23,7 @@ from local.server import LocalRunFailed
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 from tests.deliveries import event, signed, written
-from tests.programs import python
+from tests.subprocesses import python
 
 
 class Service(ThreadingHTTPServer):

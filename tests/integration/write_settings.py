@@ -1,10 +1,10 @@
-"""The routes of settings and API clients: an example of each."""
+"""Examples of the write routes of settings and API clients."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
 APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}
@@ -30,7 +30,7 @@ def _rotated(erp: Erp) -> Values:
 
 
 def settings_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
         "PATCH /settings": Example(200, body=NEW_WAYS, grows=audited),
@@ -38,7 +38,9 @@ def settings_examples() -> Mapping[str, Example]:
         "PATCH /api-clients/{id}": Example(
             200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
         ),
-        "DELETE /api-clients/{id}": Example(200, prepare=_client, grows=audited, afterwards=410),
+        "DELETE /api-clients/{id}": Example(
+            200, prepare=_client, grows=audited, status_afterwards=410
+        ),
         "POST /api-clients/{id}/rotate-secret": Example(
             200, body={"keep_previous": False}, prepare=_client, grows=audited
         ),

@@ -30,7 +30,8 @@ from shared.kernel.db.facets import fold
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import ErrorFactory, StaleRead, Transaction
-from shared.kernel.errors import Conflict, Gone, NotFound, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Gone, NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 
 _COUNTED: dict[str, tuple[str, Limit]] = {
     "integration": ("clients", "integration_clients"),
@@ -106,22 +107,18 @@ def _shown_last(store: Store, cursor: str | None, known: Sequence[Client]) -> Cl
         return None
 
 
-def create_client(
-    tx: Transaction, draft: ApiClientDraft, problems: Sequence[Problem] = ()
-) -> tuple[Client, str | None]:
+def create_client(tx: Transaction, draft: Checked[ApiClientDraft]) -> tuple[Client, str | None]:
     """Create a client within the limits of the tenant's plan.
 
     Returns:
-        The client, and its secret, which is stored nowhere; None of a mobile application.
+        The client and its secret, which is not stored; None for a mobile application.
 
     Raises:
         NotFound: The tenant is gone.
-        ValidationFailed: `problems`, which are known already, and those of the scopes.
+        ValidationFailed: The draft is invalid, or its scopes do not fit its kind.
         ServiceError: limit_reached, the plan allows no further client.
     """
-    found = [*problems, *_scope_problems(draft, problems)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, _scope_problems(draft))
     _count_one_more(tx, draft.kind)
     client_id = f"{PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
@@ -147,8 +144,8 @@ def create_client(
     return made, secret
 
 
-def _scope_problems(draft: ApiClientDraft, known: Sequence[Problem]) -> list[Problem]:
-    if any(problem.field.partition(".")[0] in {"kind", "scopes"} for problem in known):
+def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
+    if invalid_fields(draft) & {"kind", "scopes"}:
         return []
     if draft.kind == "mobile":
         return [_NO_SCOPES] if draft.scopes else []
@@ -185,20 +182,17 @@ def _count_one_more(tx: Transaction, kind: str) -> None:
     )
 
 
-def change_client(
-    tx: Transaction, client_id: str, change: ApiClientChange, problems: Sequence[Problem] = ()
-) -> Client:
+def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> Client:
     """Change the fields sent; a scope that is taken away ends the tokens of the client.
 
-    Raises NotFound, Gone, ValidationFailed.
+    Raises:
+        NotFound, Gone: There is no such client, or it is revoked.
+        ValidationFailed: The change is invalid, or gives scopes to a mobile application.
     """
     known = get_client(tx.store, client_id)
     sent = change.model_fields_set
-    found = list(problems)
-    if known.kind == "mobile" and "scopes" in sent and change.scopes:
-        found.append(_NO_SCOPES)
-    if found:
-        raise ValidationFailed(found)
+    gives_scopes = known.kind == "mobile" and "scopes" in sent and change.scopes
+    change = ensure_valid(change, [_NO_SCOPES] if gives_scopes else [])
     name = change.name if "name" in sent else known.name
     scopes = frozenset(change.scopes) if "scopes" in sent else known.scopes
     changes: dict[str, tuple[object, object]] = {}

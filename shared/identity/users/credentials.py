@@ -1,6 +1,5 @@
 """Use cases of what users prove themselves with: their password, their second factor."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
@@ -11,33 +10,31 @@ from shared.identity.users.service import bad_password, end_tokens, opened
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def change_password(
-    tx: Transaction, number: int, change: PasswordChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the password of the user who calls, and of nobody else.
+def change_password(tx: Transaction, number: int, change: Checked[PasswordChange]) -> Record[User]:
+    """Change the password of the caller.
 
-    All tokens and all other sessions end; the session that the caller's token belongs to goes
-    on. Raises NotFound, Gone, ValidationFailed (also when the current password is wrong), and
-    ServiceError forbidden or rate_limited.
+    All tokens and all other sessions of the user end; the session of the caller's token stays.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or the current password is wrong.
+        ServiceError: forbidden when the caller is another user; rate_limited after too many
+            wrong passwords.
     """
     account = opened(tx, number)
     if tx.caller is None or tx.caller.user_id != number:
         message = "Only the user may change the password; others reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
-    found = [
-        *problems,
-        *bad_password(tx.store.slug, "new_password", change.new_password, user.username),
-    ]
-    current: str | None = change.current_password  # None where the body's is not valid
-    if current is not None:
+    found = bad_password(tx.store.slug, "new_password", change.new_password, user.username)
+    if change.current_password is not None:
         attempts.ensure_allowed(tx.store, number, tx.now_ms / 1000)
-        if not passwords.verify(current, login.password):
+        if not passwords.verify(change.current_password, login.password):
             found.append(Problem("current_password", "is not the current password"))
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, found)
     after = replace(login, password=passwords.hash_password(change.new_password))
     end_tokens(tx, login, after.without_sessions(but=tx.caller.session))
     audit(tx, "user.password_changed", "user", number, details={"username": user.username})
@@ -64,12 +61,16 @@ def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
 
 
 def confirm_totp(
-    tx: Transaction, number: int, given: TotpConfirmation, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, confirmation: Checked[TotpConfirmation]
 ) -> Record[User]:
-    """Switch two-step verification on, with the first code of the app.
+    """Switch two-step verification on with the first code of the authenticator app.
 
-    Tokens and sessions so far end, since they were got without a code. Raises NotFound, Gone,
-    Conflict when nothing waits to be confirmed, ValidationFailed when the code is not right.
+    All tokens and sessions of the user end, because they were issued without a code.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        Conflict: Two-step verification is on, or there is no enrolment to confirm.
+        ValidationFailed: The code is invalid or wrong.
     """
     account = opened(tx, number)
     user, login = account.record.entity, account.login
@@ -77,15 +78,13 @@ def confirm_totp(
         raise _already_on(user)
     if login.second_factor is None:
         raise Conflict(f"The user {user.username} has no second factor to confirm.")
-    if problems:
-        raise ValidationFailed(problems)
-    after = second_factor.confirmed(tx.store.slug, login, given.code, tx.now_ms / 1000)
+    code = ensure_valid(confirmation).code
+    after = second_factor.confirmed(tx.store.slug, login, code, tx.now_ms / 1000)
     if after is None:
         raise ValidationFailed([Problem("code", "is not the code of this moment")])
     end_tokens(tx, login, after.without_sessions())
     audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": True})
 
 
 def remove_totp(tx: Transaction, number: int) -> Record[User]:
@@ -101,8 +100,7 @@ def remove_totp(tx: Transaction, number: int) -> Record[User]:
     if not login.two_step:
         return account.record
     audit(tx, "user.totp_removed", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": False, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    return USERS.update(tx, account.record, {"two_step": False})
 
 
 def _already_on(user: User) -> Conflict:

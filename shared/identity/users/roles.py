@@ -1,7 +1,5 @@
 """Use cases of roles: named sets of permissions that users have."""
 
-from collections.abc import Sequence
-
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
 from shared.identity.users import repository, rules
@@ -11,16 +9,17 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_role(
-    tx: Transaction, draft: RoleCreate, problems: Sequence[Problem] = ()
-) -> Record[StoredRole]:
-    """Create a role; ValidationFailed with all problems, also when the name is taken."""
-    found = [*problems, *_name_taken(tx.store, draft.name, None)]
-    if found:
-        raise ValidationFailed(found)
+def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRole]:
+    """Create a role.
+
+    Raises:
+        ValidationFailed: The draft is invalid, or the name is taken.
+    """
+    draft = ensure_valid(draft, _name_taken(tx.store, draft.name, None))
     number = tx.next_id(ROLES.kind)
     role = StoredRole(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
     repository.insert_role_name(tx, role)
@@ -30,19 +29,19 @@ def create_role(
     return ROLES.insert(tx, number, role)
 
 
-def change_role(
-    tx: Transaction, number: int, change: RoleChange, problems: Sequence[Problem] = ()
-) -> Record[StoredRole]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+def change_role(tx: Transaction, number: int, change: Checked[RoleChange]) -> Record[StoredRole]:
+    """Change the fields sent.
 
-    Losing a permission ends the tokens of all who have the role.
+    A permission that is taken away ends the tokens of all users who have the role.
+
+    Raises:
+        NotFound, Gone: There is no such role, or it was deleted.
+        ValidationFailed: The change is invalid, or the name is taken.
     """
     record = ROLES.get(tx.store, number)
     before = record.entity
+    change = ensure_valid(change, _name_taken(tx.store, change.name, number))
     sent = change.model_dump(exclude_unset=True)
-    found = [*problems, *_name_taken(tx.store, sent.get("name"), number)]
-    if found:
-        raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     if not repository.same_role_name(before.name, after.name):
         repository.drop_role_name(tx, before)
@@ -90,7 +89,7 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
 
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
-    """Return a problem when another role has the name; None is one not sent, or not valid."""
+    """Return a problem when another role has the name; empty or None when absent or invalid."""
     if not name or repository.holder_of_role_name(store, name) in {None, owner}:
         return []
     return [Problem("name", "is already taken by another role")]

@@ -17,26 +17,23 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import NotFound, Problem, ValidationFailed
+from shared.kernel.errors import NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_user(
-    tx: Transaction, draft: UserCreate, problems: Sequence[Problem] = ()
-) -> tuple[Record[User], str | None]:
-    """Create a user; return the password that was made for them, None when one was given.
+def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
+    """Create a user; return it with the generated password, or None when the draft has one.
 
-    `problems` are what is already known to be wrong with the body; then nothing is created
-    and all problems are raised together. Raises ValidationFailed, also when the name is taken,
-    a role does not exist, or the password is none that may be chosen.
+    Raises:
+        ValidationFailed: The draft is invalid, the user name is taken, a role does not exist,
+            or the password is not allowed.
     """
     found = [
-        *problems,
         *_name_taken(tx.store, draft.username),
         *_unknown_roles(tx.store, draft.roles),
         *bad_password(tx.store.slug, "password", draft.password, draft.username),
     ]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, found)
     password, made = _given_or_made(draft.password)
     number = tx.next_id(USERS.kind)
     user = User(
@@ -57,19 +54,19 @@ def create_user(
     return USERS.insert(tx, number, user), made
 
 
-def change_user(
-    tx: Transaction, number: int, change: UserChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+def change_user(tx: Transaction, number: int, change: Checked[UserChange]) -> Record[User]:
+    """Change the fields sent.
 
-    Losing a role ends the user's tokens, being disabled also the sessions.
+    A role that is taken away ends the user's tokens; disabling the user also ends the sessions.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or a role does not exist.
     """
     account = opened(tx, number)
     before = account.record.entity
+    change = ensure_valid(change, _unknown_roles(tx.store, change.roles))
     sent = change.model_dump(exclude_unset=True)
-    found = [*problems, *_unknown_roles(tx.store, sent.get("roles"))]
-    if found:
-        raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     moved = rules.differences(before.roles, after.roles)
     _count_roles(tx, moved)
@@ -97,21 +94,20 @@ def delete_user(tx: Transaction, number: int) -> Record[User]:
 
 
 def reset_password(
-    tx: Transaction, number: int, wish: PasswordReset, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, reset: Checked[PasswordReset]
 ) -> tuple[Record[User], str | None]:
-    """Give somebody a new password; return the one that was made, None when one was given.
+    """Set a new password; return it when it was generated, None when `reset` has one.
 
-    Tokens and sessions end; a second factor stays. Raises NotFound, Gone, ValidationFailed.
+    Tokens and sessions of the user end; a second factor stays.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The password is invalid or not allowed.
     """
     account = opened(tx, number)
     user = account.record.entity
-    found = [
-        *problems,
-        *bad_password(tx.store.slug, "password", wish.password, user.username),
-    ]
-    if found:
-        raise ValidationFailed(found)
-    password, made = _given_or_made(wish.password)
+    found = bad_password(tx.store.slug, "password", reset.password, user.username)
+    password, made = _given_or_made(ensure_valid(reset, found).password)
     after = replace(account.login, password=passwords.hash_password(password)).without_sessions()
     end_tokens(tx, account.login, after)
     audit(tx, "user.password_reset", "user", number, details=_who(user))
@@ -166,7 +162,7 @@ def _count_roles(tx: Transaction, moved: Mapping[int, int]) -> None:
 
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
-    """Return a problem when somebody has the name; None is one that is not valid."""
+    """Return a problem when a user has the name; `username` is None when it is invalid."""
     if username is None or not repository.username_taken(store, username):
         return []
     return [Problem("username", "is already taken by another user")]
@@ -180,7 +176,7 @@ def _unknown_roles(store: Store, wanted: Sequence[int] | None) -> list[Problem]:
 def bad_password(
     tenant: str, field: str, password: str | None, username: str | None
 ) -> list[Problem]:
-    """Return what is wrong with a new password; None is one that is not given, or not valid."""
+    """Return what is wrong with a new password; None when it is absent or invalid."""
     if password is None:
         return []
     wrong = passwords.problem(password, username=username or "", tenant=tenant)

@@ -11,7 +11,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check
+from shared.kernel.validation import Checked, InvalidBody, check
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, ExitDraft
 from shared.warehouse.picking.models import PickingDraft
@@ -40,7 +40,7 @@ def allocate_documents(context: ImportContext, import_id: int) -> bool:
                     continue
                 if context.deadline.remaining < _TIME_FOR_DOCUMENT:
                     return False
-                draft, _ = check(ExitDraft, group.body)
+                draft = check(ExitDraft, group.body)
                 use_case = partial(_allocate, import_id=import_id, index=index, draft=draft)
                 # The record lets a repeated call recognize what an earlier attempt has started.
                 caller = caller_of(stored, context.tenant.slug)
@@ -53,14 +53,14 @@ def allocate_documents(context: ImportContext, import_id: int) -> bool:
     return True
 
 
-def _allocate(tx: Transaction, *, import_id: int, index: int, draft: ExitDraft | None) -> bool:
+def _allocate(tx: Transaction, *, import_id: int, index: int, draft: Checked[ExitDraft]) -> bool:
     """Allocate one document and count it; return whether the import is still being committed."""
     record = IMPORTS.get(tx.store, import_id)
     stored = record.entity
     if stored.status != "committing" or stored.allocated > index:
         return stored.status == "committing"
     found = None
-    if draft:
+    if not isinstance(draft, InvalidBody):
         found = documents.document_of(tx.store, "exit", draft.type, draft.external_ref)
     if found and _needs_picking(found.entity, stored):
         with suppress(Conflict):  # the document was closed, or its picking was started

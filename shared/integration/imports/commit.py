@@ -5,10 +5,9 @@ record, on the condition that the record is unchanged. A worker that repeats or 
 therefore continues with the first group that is not applied.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
 from shared.integration.imports.files.columns import normalize_header
@@ -32,8 +31,9 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.fields import Input
 from shared.kernel.tenant_files import FileMissing
-from shared.kernel.validation import check
+from shared.kernel.validation import Checked, InvalidBody, check
 
 _IMPORT_ACTIONS = 2
 """Actions of each transaction for the import record and for the counters of imports."""
@@ -148,24 +148,20 @@ class _Prefetch:
     ) -> "_Prefetch":
         """Read the items and allocate the ids for the groups from `start`."""
         end = min(len(groups), start + importer.prefetch_groups)
-        drafts = [_draft(importer, group)[0] for group in groups[start:end]]
+        drafts = _valid(check(importer.model, group.body) for group in groups[start:end])
         options = ApplyOptions(0, None)
-        keys = [
-            key for draft in drafts if draft for key in importer.keys(draft, options, applying=True)
-        ]
+        keys = [key for draft in drafts for key in importer.keys(draft, options, applying=True)]
         found: dict[Key, Item | None] = {**dict.fromkeys(keys), **store.get_many(keys)}
         existing = {key: item for key, item in found.items() if item}
-        dependent = [
-            key for draft in drafts if draft for key in importer.dependent_keys(draft, existing)
-        ]
+        dependent = [key for draft in drafts for key in importer.dependent_keys(draft, existing)]
         found |= {**dict.fromkeys(dependent), **store.get_many(dependent)}
         missing = len(keys) - len(existing)
         first = allocate_ids(store, importer.id_sequence, missing) if missing else 0
         return cls(end, found, {importer.id_sequence: list(range(first, first + missing))})
 
 
-def _draft(importer: Importer, group: ValidGroup) -> tuple[Any, list[Problem]]:
-    return check(importer.model, group.body)
+def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
+    return [draft for draft in drafts if not isinstance(draft, InvalidBody)]
 
 
 @dataclass(slots=True)
@@ -193,14 +189,14 @@ class _CommitStep:
         drafts = self._candidates()
         self.importer.add_fence(tx)
         if reads:
-            self._read(tx, [draft for draft, _ in drafts if draft], options)
+            self._read(tx, _valid(drafts), options)
         done = changed = 0
         rejected: list[RowGroup] = []
-        for group, (draft, problems) in zip(self.groups, drafts, strict=False):
+        for group, draft in zip(self.groups, drafts, strict=False):
             if tx.free_actions < self.importer.max_actions + _IMPORT_ACTIONS:
                 break
             done += 1
-            result = problems or self._apply(tx, draft, options)
+            result = self._apply(tx, draft, options)
             if isinstance(result, bool):
                 changed += result
             else:
@@ -208,20 +204,20 @@ class _CommitStep:
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
         return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
 
-    def _candidates(self) -> list[tuple[Any, list[Problem]]]:
+    def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
         most = (MAX_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
-        drafts: list[tuple[Any, list[Problem]]] = []
+        drafts: list[Checked[Input]] = []
         rows = characters = 0
         for group in self.groups[:most]:
             rows += len(group.rows)
             characters += count_characters(group.rows)
             if drafts and (rows > _MAX_STEP_ROWS or characters > _MAX_STEP_CHARACTERS):
                 break
-            drafts.append(_draft(self.importer, group))
+            drafts.append(check(self.importer.model, group.body))
         return drafts
 
-    def _read(self, tx: Transaction, drafts: Sequence[Any], options: ApplyOptions) -> None:
+    def _read(self, tx: Transaction, drafts: Sequence[Input], options: ApplyOptions) -> None:
         """Read the items for all drafts together, into the cache of the transaction."""
         found = tx.store.get_many(
             chain.from_iterable(
@@ -234,9 +230,11 @@ class _CommitStep:
         tx.reserve_ids(self.importer.id_sequence, len(drafts))
 
     def _apply(
-        self, tx: Transaction, draft: Any, options: ApplyOptions
+        self, tx: Transaction, draft: Checked[Input], options: ApplyOptions
     ) -> bool | Sequence[Problem]:
         """Stage a row group; return whether it changes anything, or why it is refused."""
+        if isinstance(draft, InvalidBody):
+            return draft.problems
         try:
             return self.importer.apply(tx, draft, options)
         except ServiceError as error:

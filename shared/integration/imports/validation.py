@@ -27,7 +27,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
 from shared.kernel.spreadsheets.table import UnreadableFile
 from shared.kernel.tenant_files import FileMissing
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, problems_of
 
 FILE_GONE = "The file was deleted or replaced in storage. Upload it again."
 
@@ -154,29 +154,29 @@ def validate_groups(
     """
     importer = importer_of(stored.kind)
     options = ApplyOptions(stored.id, stored.on_duplicate)
-    model = importer.model
-    drafts = []
-    for group in chunk:
-        draft, problems = check(model, group.body)
-        characters = count_characters(group.rows)
-        if characters > MAX_GROUP_CHARACTERS:
-            message = f"{characters} characters in all rows, at most {MAX_GROUP_CHARACTERS} allowed"
-            problems.append(Problem("lines", message))
-        drafts.append((draft or what_is_valid(model, group.body), problems))
+    drafts = [check(importer.model, group.body) for group in chunk]
 
-    def look_up(tx: Transaction) -> list[list[Problem]]:
+    def look_up(tx: Transaction) -> list[Sequence[Problem]]:
         keys = chain.from_iterable(
-            importer.keys(draft, options, applying=False) for draft, _ in drafts
+            importer.keys(draft, options, applying=False) for draft in drafts
         )
         found = tx.store.get_many(keys)
         tx.store.get_many(
-            chain.from_iterable(importer.dependent_keys(draft, found) for draft, _ in drafts)
+            chain.from_iterable(importer.dependent_keys(draft, found) for draft in drafts)
         )
-        return [importer.validate(tx, draft, options, problems) for draft, problems in drafts]
+        return [importer.validate(tx, draft, options) for draft in drafts]
 
-    for group, found in zip(chunk, run_transaction(context.store, look_up), strict=True):
-        if found:
-            grouper.reject(group, found)
+    results = run_transaction(context.store, look_up)
+    for group, draft, found in zip(chunk, drafts, results, strict=True):
+        if problems := [*problems_of(draft), *_size_problems(group), *found]:
+            grouper.reject(group, problems)
+
+
+def _size_problems(group: RowGroup) -> Iterator[Problem]:
+    characters = count_characters(group.rows)
+    if characters > MAX_GROUP_CHARACTERS:
+        message = f"{characters} characters in all rows, at most {MAX_GROUP_CHARACTERS} allowed"
+        yield Problem("lines", message)
 
 
 def _save_chunk(

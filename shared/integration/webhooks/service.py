@@ -1,6 +1,5 @@
 """Use cases of webhooks, as the routes offer them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.identity.tenancy.tenant import Tenant, limit_reached
@@ -26,9 +25,10 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, NotFound, Problem
 from shared.kernel.events.kinds import TEST
 from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
+from shared.kernel.validation import Checked, ensure_valid
 
 _RESOLVE_SECONDS = 5
 """That the name of an address may take to be resolved."""
@@ -51,14 +51,15 @@ class Listed:
 
 
 def create_webhook(
-    tx: Transaction, tenant: Tenant, draft: WebhookCreate, problems: Sequence[Problem] = ()
+    tx: Transaction, tenant: Tenant, draft: Checked[WebhookCreate]
 ) -> tuple[Opened, str]:
-    """Create a subscription; return its secret with it, which nobody can read afterwards.
+    """Create a subscription; return it with its secret, which cannot be read afterwards.
 
-    Raises ValidationFailed, also when the address is not one of the public internet, and
-    ServiceError limit_reached when the tenant has as many as it may have.
+    Raises:
+        ValidationFailed: The draft is invalid, or its address is not on the public internet.
+        ServiceError: limit_reached, the plan allows no further subscription.
     """
-    _ensure_good(draft.url, problems)
+    draft = ensure_valid(draft, _url_problems(draft.url))
     register = repository.read_register(tx.store)
     if len(register.ids) >= tenant.limits["webhook_subscriptions"]:
         raise limit_reached(tenant, "webhook_subscriptions", len(register.ids))
@@ -81,17 +82,16 @@ def _sealed(tx: Transaction, number: int, secret: str) -> StoredSecret:
     return StoredSecret(sealed=seal_secret(tx.store.slug, number, secret))
 
 
-def _ensure_good(url: str | None, problems: Sequence[Problem]) -> None:
-    """Raise ValidationFailed for all that is wrong; `url` is None when it is known to be bad."""
-    found = list(problems)
-    if url:
-        try:
-            target = parse_target(url, localhost=config().webhook_localhost)
-            addresses_of(target, seconds=_RESOLVE_SECONDS)
-        except BadTarget as reason:
-            found.append(Problem("url", str(reason)))
-    if found:
-        raise ValidationFailed(found)
+def _url_problems(url: str | None) -> list[Problem]:
+    """Return what is wrong with an address; it is None when invalid, empty when not sent."""
+    if not url:
+        return []
+    try:
+        target = parse_target(url, localhost=config().webhook_localhost)
+        addresses_of(target, seconds=_RESOLVE_SECONDS)
+    except BadTarget as reason:
+        return [Problem("url", str(reason))]
+    return []
 
 
 def get_webhook(store: Store, number: int) -> Opened:
@@ -111,16 +111,17 @@ def list_webhooks(store: Store, parameters: WebhookParameters) -> Listed:
     return Listed(page, pulses)
 
 
-def change_webhook(
-    tx: Transaction, number: int, change: WebhookChange, problems: Sequence[Problem] = ()
-) -> Opened:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+def change_webhook(tx: Transaction, number: int, change: Checked[WebhookChange]) -> Opened:
+    """Change the fields sent; pending deliveries follow the change.
 
-    What waits to be delivered follows the change. To activate also forgets failures.
+    Activating a subscription also resets its count of failures.
+
+    Raises:
+        NotFound, Gone: There is no such subscription, or it was deleted.
+        ValidationFailed: The change is invalid, or its address is not on the public internet.
     """
     found = get_webhook(tx.store, number)
-    sent = change.model_dump(exclude_unset=True)
-    _ensure_good(sent.get("url"), problems)
+    sent = ensure_valid(change, _url_problems(change.url)).model_dump(exclude_unset=True)
     after = found.record.entity.model_copy(update={**sent, "updated_at": tx.now})
     pulse = found.pulse
     if sent.get("is_active"):
@@ -152,8 +153,8 @@ def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[O
     secret = wish.secret or new_secret()
     kept = rules.kept_secrets(webhook.secrets, tx.now_ms, wish.overlap_hours)
     secrets = [_sealed(tx, number, secret), *kept]
-    after = webhook.model_copy(update={"secrets": secrets, "updated_at": tx.now})
-    return Opened(WEBHOOKS.replace(tx, found.record, after), found.pulse), secret
+    after = WEBHOOKS.update(tx, found.record, {"secrets": secrets})
+    return Opened(after, found.pulse), secret
 
 
 # Deliveries

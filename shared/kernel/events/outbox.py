@@ -6,17 +6,20 @@ then for as long as deliveries of it may be asked for.
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from shared.kernel.clock import Instant, instant, now_ms
+from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.kinds import AnyKind, EventKind
 from shared.kernel.json_text import dumps, loads
 
 _KEPT_SECONDS = 31 * 86_400
@@ -139,6 +142,38 @@ def raise_event(
     }
     tx.insert(item, table=tx.store.outbox)
     return StoredEvent(name, event.type, item)
+
+
+@dataclass(frozen=True, slots=True)
+class EventSubject[E]:
+    """A kind of resource that events are about, and how they describe it.
+
+    `href` is a format string for the path of the resource, such as `/pickings/{record.id}`;
+    `attributes` returns what its list shows of a record.
+    """
+
+    object: str
+    href: str
+    attributes: Callable[[Record[E]], BaseModel]
+
+
+def raise_record_event[E](
+    tx: Transaction, kind: EventKind, subject: EventSubject[E], record: Record[E]
+) -> StoredEvent:
+    """Stage an event about a record, with the state that `record` has after the change.
+
+    The status of the event is the record's, None when its entity has none.
+    """
+    event = Event(
+        type=kind,
+        object=subject.object,
+        id=record.id,
+        version=record.version,
+        href=subject.href.format(record=record),
+        attributes=subject.attributes(record).model_dump(),
+        status=getattr(record.entity, "status", None),
+    )
+    return raise_event(tx, event)
 
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, turn: int) -> None:

@@ -14,7 +14,7 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import Substitution, Taking
-from shared.warehouse.picking.service import finished, tell_exits, work_of_exits
+from shared.warehouse.picking.service import finished, record_exit_progress, work_of_exits
 from shared.warehouse.stock.ledger import Ledger, place_of
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouse.warehouses import service as warehouses
@@ -39,10 +39,10 @@ def pick(
     ensure_status("picking", record.entity, "started")
     (picking, done), _ = run_both(
         lambda: _pick(tx, record.entity, draft, substitution),
-        # For `tell_exits`, which finds what has been read.
+        # For `record_exit_progress`, which finds what has been read.
         lambda: documents.get_documents(tx.store, "exit", _expected(record.entity, draft)),
     )
-    tell_exits(tx, picking, {number: Progress(done=one) for number, one in done.items()})
+    record_exit_progress(tx, picking, {number: Progress(done=one) for number, one in done.items()})
     return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
 
 

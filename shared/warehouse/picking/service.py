@@ -12,13 +12,16 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, Progress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking import repository, rules, views
-from shared.warehouse.picking.allocation import MoreThanOneStep, allocate_lines, allocate_rest
+from shared.warehouse.picking.allocation import (
+    DoesNotFitOneTransaction,
+    allocate_lines,
+    allocate_rest,
+)
 from shared.warehouse.picking.models import (
     PickingDraft,
     PickingEnd,
@@ -26,17 +29,19 @@ from shared.warehouse.picking.models import (
     StoredPicking,
 )
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.undo_picking import Tell, put_back
+from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
 from shared.warehouse.work_records import DocumentReference, Operator, WorkStatus, ensure_status
 
-type TellWave = Callable[[Transaction, Record[StoredPicking]], None]
+type UpdateWave = Callable[[Transaction, Record[StoredPicking]], None]
 """Stages what it means for the wave of a picking that it has just been started or has ended."""
 
 _MAX_LINES = 1000
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
 
-def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]) -> None:
+def record_exit_progress(
+    tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]
+) -> None:
     """Stage what a picking did to its exit documents."""
     del picking
     for record in documents.get_documents(tx.store, "exit", progress):
@@ -63,7 +68,7 @@ def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking
         if lines > _MAX_LINES:
             message = f"have {lines} lines; a picking has at most {_MAX_LINES}"
             raise ValidationFailed([Problem(_field(draft, None), message)])
-        with suppress(MoreThanOneStep):
+        with suppress(DoesNotFitOneTransaction):
             return _insert(tx, draft, found, allocate=draft.allocate is not False)
         # More than one transaction holds: first the picking, then its promises in steps.
         begun = run_transaction(
@@ -154,7 +159,7 @@ def _insert(
         warehouse_id=first.named["warehouse"][0],
         lines=rules.lines_of(found),
     )
-    return begin_picking(tx, picking, tell_exits, allocate=allocate, whole=True)
+    return begin_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
 
 
 def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
@@ -171,17 +176,22 @@ def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
 
 
 def begin_picking(
-    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool, whole: bool = False
+    tx: Transaction,
+    picking: StoredPicking,
+    record_progress: RecordProgress,
+    *,
+    allocate: bool,
+    whole: bool = False,
 ) -> Record[StoredPicking]:
     """Stage a new picking, promise stock to its first lines, and raise picking.created.
 
-    `whole`: to all of them, or raise MoreThanOneStep; then nothing is staged.
+    `whole`: to all of them, or raise DoesNotFitOneTransaction; then nothing is staged.
     """
     if allocate:
         picking = allocate_lines(tx, picking, whole=whole)
-    tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
+    record_progress(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
     record = PICKINGS.insert(tx, picking.id, picking)
-    _raise(tx, "picking.created", record)
+    raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
     return record
 
 
@@ -199,12 +209,12 @@ def _reference(record: Record[Document]) -> DocumentReference:
 # States
 
 
-def start_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
+def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
     """Begin to pick. Raises Conflict unless it is pending."""
     record = work_of_exits(tx.store, number)
     ensure_status("picking", record.entity, "pending")
     started = _changed(tx, record, record.entity, status="started", started_at=tx.now)
-    tell_wave(tx, started)
+    update_wave(tx, started)
     return started
 
 
@@ -223,32 +233,32 @@ def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
 
 def finalize_picking(
-    tx: Transaction, number: int, end: PickingEnd, tell_wave: TellWave
+    tx: Transaction, number: int, end: PickingEnd, update_wave: UpdateWave
 ) -> Record[StoredPicking]:
     """End a picking: what it did not take is free again; raise picking.completed.
 
     Raises Conflict unless it is started, ValidationFailed when something was not picked
     and no reason is given.
     """
-    ended = end_picking(tx, work_of_exits(tx.store, number), end, tell_exits)
-    tell_wave(tx, ended)
+    ended = end_picking(tx, work_of_exits(tx.store, number), end, record_exit_progress)
+    update_wave(tx, ended)
     return ended
 
 
 def end_picking(
-    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, tell: Tell
+    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, record_progress: RecordProgress
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
     ensure_status("picking", record.entity, "started")
     if rules.missing(record.entity) and end.shortage_reason is None:
         message = "is required: not everything was picked"
         raise ValidationFailed([Problem("shortage_reason", message)])
-    back = put_back(tx, record.id, tell, picks=False)
+    back = undo_work(tx, record.id, record_progress, picks=False)
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("picking", record.entity, "started")
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
-    tell(tx, back.picking, ended)
+    record_progress(tx, back.picking, ended)
     return finished(tx, record, back.picking, end)
 
 
@@ -272,18 +282,18 @@ def finished(
         comments=end.comments if end.comments is not None else record.entity.comments,
         lines=lines,
     )
-    _raise(tx, "picking.completed", changed)
+    raise_record_event(tx, "picking.completed", views.PICKING_EVENTS, changed)
     return changed
 
 
-def cancel_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
+def cancel_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
     """Give a picking up: its promises are released, what was picked lies on its shelf again.
 
     Raises Conflict unless it is pending or started.
     """
     ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
-    cancelled = undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
-    tell_wave(tx, cancelled)
+    cancelled = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
+    update_wave(tx, cancelled)
     return cancelled
 
 
@@ -297,17 +307,21 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
         message = "Goods of the picking have been dispatched already."
         raise Conflict(message)
-    return undo_picking(tx, number, tell_exits, "reverted", "finalized", "synchronized")
+    return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
 
 
 def undo_picking(
-    tx: Transaction, number: int, tell: Tell, status: WorkStatus, *allowed: WorkStatus
+    tx: Transaction,
+    number: int,
+    record_progress: RecordProgress,
+    status: WorkStatus,
+    *allowed: WorkStatus,
 ) -> Record[StoredPicking]:
     """Stage that a picking holds nothing any more and is `status`."""
-    back = put_back(tx, number, tell, picks=True)
+    back = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("picking", record.entity, *allowed)
-    tell(tx, back.picking, back.progress(ends=number))
+    record_progress(tx, back.picking, back.progress(ends=number))
     return _changed(tx, record, back.picking, status=status)
 
 
@@ -333,21 +347,6 @@ def _changed(
 ) -> Record[StoredPicking]:
     after = picking.model_copy(update={**update, "updated_at": tx.now})
     return PICKINGS.replace(tx, record, after)
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredPicking]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="picking",
-            id=record.id,
-            version=record.version,
-            href=f"/pickings/{record.id}",
-            attributes=views.picking_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 def get_picking(store: Store, number: int) -> Record[StoredPicking]:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -20,6 +21,9 @@ from shared.warehouse.work_records import work_fields
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
     """Show a picking without its lines."""
     return Picking.model_construct(**_picking(record.entity))
+
+
+PICKING_EVENTS = EventSubject("picking", "/pickings/{record.id}", picking_in_list)
 
 
 def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:

@@ -1,6 +1,6 @@
 """What waves do with pickings: find those that wait, take them, promise stock to them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import starmap
@@ -11,7 +11,6 @@ from shared.kernel.db.items import Item
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import repository, rules
-from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 
@@ -55,17 +54,9 @@ def read_pickings(store: Store, numbers: Collection[int]) -> list[Record[StoredP
     return PICKINGS.get_many(store, numbers)
 
 
-def take_into_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
+def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
     """Stage that a picking belongs to a wave now; overtaken when it changed since it was read."""
     PICKINGS.replace(tx, record, record.entity.model_copy(update={"wave_id": wave}))
-
-
-def allocate_in_turn(tx: Transaction, numbers: Sequence[int]) -> None:
-    """Promise stock to pickings of one warehouse, in steps, to the first before the next.
-
-    Repeated, it goes on where it ended.
-    """
-    allocate_rest(tx, *numbers)
 
 
 def units_of(picking: StoredPicking) -> Decimal:

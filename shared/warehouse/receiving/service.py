@@ -13,8 +13,8 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, Progress
@@ -68,7 +68,7 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
     )
     documents.advance_document(tx, "entry", document, Progress(begins=number))
     record = RECEIPTS.insert(tx, number, receipt)
-    _raise(tx, "receipt.created", record)
+    raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
 
 
@@ -97,11 +97,11 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
     record = receipt_of_entry(tx.store, number)
     ensure_status("receipt", record.entity, "started")
-    goods = bool(rules.standing(record.entity))
+    goods = bool(rules.lines_in_stock(record.entity))
     ended = Progress(finishes=number) if goods else Progress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
     after = changed(tx, record, record.entity, status="finalized", finalized_at=tx.now)
-    _raise(tx, "receipt.completed", after)
+    raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
 
@@ -137,38 +137,23 @@ def changed(
     return RECEIPTS.replace(tx, record, after)
 
 
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="receipt",
-            id=record.id,
-            version=record.version,
-            href=f"/receipts/{record.id}",
-            attributes=views.receipt_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
-
-
 # Lines
 
 
 def receive_line(
     tx: Transaction,
     number: int,
-    draft: ReceiptLineDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[ReceiptLineDraft],
     *,
     tenant: Tenant,
 ) -> Record[StoredReceipt]:
-    """Take goods into stock at once, for the lines of the document that wait for them.
+    """Receive goods into stock for the open lines of the document.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    received. Raises Conflict unless the receipt is started and its document open,
-    ValidationFailed with all problems together, approval_required when more arrives than
-    the tenant's tolerance allows.
+    Raises:
+        NotFound: There is no such receipt.
+        Conflict: The receipt is not started, is full, or its document is closed.
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ServiceError: approval_required, more arrives than the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
     record, ledger = run_both(
@@ -187,13 +172,13 @@ def receive_line(
         raise Conflict(message)
     goods = _Goods(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    told = [*problems, *rules.untold(rules.examine(goods.arrival(today)), problems)]
+    problems = list(rules.of_valid_fields(draft, rules.examine(goods.arrival(today))))
     targets = goods.targets()
-    ledger.load(targets=targets, movements=0 if told else len(targets))
+    refused = problems or isinstance(draft, InvalidBody)
+    ledger.load(targets=targets, movements=0 if refused else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
-    told += rules.untold(rules.stock_problems(targets, there), problems)
-    if told:
-        raise ValidationFailed(told)
+    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there))
+    draft = ensure_valid(draft, problems)
     rules.ensure_within(
         document.entity,
         draft,
@@ -203,7 +188,7 @@ def receive_line(
     for target in targets:
         ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     ledger.stage()
-    parts = rules.filling(document.entity, draft)
+    parts = rules.filling(document.entity, draft.item_code, draft.batch, draft.qty)
     documents.advance_document(tx, "entry", document, Progress(done=parts))
     line = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
     return changed(tx, record, receipt, lines=[*receipt.lines, line])
@@ -214,11 +199,10 @@ def _may_approve(tx: Transaction) -> bool:
     return caller is not None and caller.kind == "user" and _APPROVE in caller.permissions
 
 
-def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
-    """Keys of the master data that goods name, to be read in one go."""
+def _keys(receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]) -> list[Key]:
+    """Return the keys of the master data that a draft names."""
     whs_code = receipt.whs_code or ""
-    # None where the body's field is not valid.
-    item_code: str | None = draft.item_code
+    item_code = draft.item_code
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(item_code)] if item_code is not None else []
     keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
@@ -231,14 +215,14 @@ class _Goods:
     def __init__(
         self,
         tx: Transaction,
-        draft: ReceiptLineDraft,
+        draft: Checked[ReceiptLineDraft],
         document: Document,
         found: Mapping[Key, Item],
     ) -> None:
         self._tx = tx
         self._draft = draft
         self._document = document
-        item_code: str | None = draft.item_code
+        item_code = draft.item_code
         whs_code = document.whs_code
         self.product = catalog.known_products(
             tx, [item_code] if item_code is not None else [], found

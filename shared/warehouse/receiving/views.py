@@ -3,6 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -16,6 +17,9 @@ from shared.warehouse.work_records import work_fields
 def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
     """Show a receipt without its lines."""
     return Receipt.model_construct(**_receipt(record.entity))
+
+
+RECEIPT_EVENTS = EventSubject("receipt", "/receipts/{record.id}", receipt_in_list)
 
 
 def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
@@ -105,7 +106,7 @@ def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
 # On the road
 
 
-def loaded(
+def with_transit(
     order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]], now: str
 ) -> StoredTransferOrder:
     """Return the order with goods in transit, each with the number of its line."""
@@ -133,7 +134,7 @@ def _names(parcel: Parcel) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
-def departed(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
+def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
     """Return the order as on its way."""
     return _at(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 
@@ -150,9 +151,11 @@ class MasterData:
     """By code, those of the destination."""
 
 
-def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> Iterator[Problem]:
-    """Find every problem of what arrives; fields that are None were invalid by themselves."""
-    lines: Sequence[ArrivalLine] | None = arrival.lines
+def examine(
+    arrival: Checked[Arrival], order: StoredTransferOrder, known: MasterData
+) -> Iterator[Problem]:
+    """Yield every problem of an arrival besides those of its fields."""
+    lines: Sequence[Checked[ArrivalLine]] | None = arrival.lines
     if lines is None:
         return
     if not lines and not arrival.final:
@@ -171,14 +174,14 @@ def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> 
         yield Problem("lines", message)
 
 
-def _actions(line: ArrivalLine) -> int:
+def _actions(line: Checked[ArrivalLine]) -> int:
     return _PER_LINE + (_PER_SERIAL * len(line.serials) if line.serials else _PER_ROW)
 
 
 def _goods_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: MasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = [one for one in order.lines if one.item_code == code and one.dispatched_qty]
@@ -191,11 +194,11 @@ def _goods_problems(
 
 def _serial_problems(
     path: str,
-    line: ArrivalLine,
+    line: Checked[ArrivalLine],
     order: StoredTransferOrder,
     seen: dict[tuple[str, str], str],
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = {serial for one in order.lines if one.item_code == code for serial in one.serials}
@@ -209,9 +212,9 @@ def _serial_problems(
 
 
 def _bin_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: MasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.bin_code
+    code = line.bin_code
     if code is None:
         return
     position = known.positions.get(code)

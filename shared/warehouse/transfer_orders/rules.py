@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
@@ -29,10 +30,10 @@ class MasterData:
     warehouses: Mapping[str, KnownWarehouse]
 
 
-def examine(draft: TransferOrderDraft, known: MasterData, *, by_client: bool) -> Findings:
-    """Find every problem of an order; fields that are None were invalid by themselves.
+def examine(draft: Checked[TransferOrderDraft], known: MasterData, *, by_client: bool) -> Findings:
+    """Return every problem of an order besides those of its fields.
 
-    `by_client`: an integration client asks, which picks nothing itself.
+    `by_client`: the caller is an integration client, which cannot be the picker itself.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if by_client and draft.release and draft.picker_id is None:
@@ -41,29 +42,31 @@ def examine(draft: TransferOrderDraft, known: MasterData, *, by_client: bool) ->
     return Findings([*invalid, *found.invalid], found.blocked)
 
 
-def _claim(path: str, line: TransferLineDraft) -> Claim:
+def _claim(path: str, line: Checked[TransferLineDraft]) -> Claim:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
     return Claim(path, line.item_code, line.qty, batches, serials)
 
 
-def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft]]:
+def lines_of(
+    draft: Checked[TransferOrderDraft],
+) -> Iterator[tuple[str, Checked[TransferLineDraft]]]:
     """Yield the lines of a draft with their paths."""
     for number, line in enumerate(draft.lines or ()):
         yield f"lines.{number}", line
 
 
-def two_warehouses(draft: TransferOrderDraft, known: MasterData) -> bool:
-    """Tell whether the order names two warehouses that there are."""
+def two_warehouses(draft: Checked[TransferOrderDraft], known: MasterData) -> bool:
+    """Return whether the order names two warehouses that exist."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
-def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterator[Problem]:
+def _warehouse_problems(draft: Checked[TransferOrderDraft], known: MasterData) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
-    origin: str | None = draft.from_warehouse
+    origin = draft.from_warehouse
     if origin is not None and origin == draft.to_warehouse:
         yield Problem("to_warehouse", "must be another warehouse than from_warehouse")
 
@@ -71,7 +74,7 @@ def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterato
 def new_order(
     number: int, draft: TransferOrderDraft, known: MasterData, now: str, source: Source
 ) -> StoredTransferOrder:
-    """Make the order of a draft without problems, itself a draft."""
+    """Return the order that a draft becomes, in the state `draft`."""
     return StoredTransferOrder(
         id=number,
         status="draft",

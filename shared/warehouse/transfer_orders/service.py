@@ -1,6 +1,6 @@
 """Use cases of transfer orders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.kernel.db import references
@@ -11,11 +11,13 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
+from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.picking.allocation import allocate_rest
-from shared.warehouse.transfer_orders import repository, rules
-from shared.warehouse.transfer_orders.events import raise_order_event
+from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
     Source,
     StoredTransferOrder,
@@ -42,23 +44,24 @@ class Created:
 
 def create_transfer_order(
     tx: Transaction,
-    draft: TransferOrderDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[TransferOrderDraft],
     *,
     by_client: bool,
     source: Source = "api",
 ) -> Created:
-    """Create a transfer order and raise transfer.created, or find the one with its reference.
+    """Create a transfer order and raise transfer.created, or return the one with its reference.
 
-    With `release` it is released for picking as well. `problems` are what is already known
-    to be wrong with the body; then nothing is created. `by_client`: an integration client
-    asks; `source`: by what way. Raises ValidationFailed with all problems of fields and
-    rules together, RuleBlocked when only rules stand against it, transfer_orders_disabled
-    when there are no two warehouses to transfer between.
+    A draft with `release` is also released for picking. `by_client`: the caller is an
+    integration client. `source` is where the order comes from.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        RuleBlocked: The draft is valid, but rules forbid it.
+        ServiceError: transfer_orders_disabled, the company has fewer than two warehouses.
     """
-    if problems or not draft.release:
-        return _create(tx, draft, problems, by_client=by_client, source=source)
-    # One transaction may not hold all promises of stock: the first ones come with the order.
+    if isinstance(draft, InvalidBody) or not draft.release:
+        return _create(tx, draft, by_client=by_client, source=source)
+    # One transaction may not hold all allocations: it makes the first ones with the order.
     created = run_transaction(
         tx.store,
         lambda own: _create(own, draft, by_client=by_client, source=source),
@@ -71,18 +74,13 @@ def create_transfer_order(
 
 
 def _create(
-    tx: Transaction,
-    draft: TransferOrderDraft,
-    problems: Sequence[Problem] = (),
-    *,
-    by_client: bool,
-    source: Source,
+    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: Source
 ) -> Created:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
     if draft.release and tx.idempotency_record is not None:
         wanted.append(repository.request_key(tx.idempotency_record))
-    if problems:
+    if isinstance(draft, InvalidBody):
         found = tx.store.get_many(wanted)
     else:
         found, number = run_both(
@@ -95,12 +93,7 @@ def _create(
             return Created(record, new=bool(begun), lacks_stock=bool(begun))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
-    findings = rules.examine(draft, known, by_client=by_client)
-    invalid = [*problems, *findings.invalid]
-    if invalid:
-        raise ValidationFailed([*invalid, *findings.blocked])
-    if findings.blocked:
-        raise RuleBlocked(findings.blocked)
+    draft = ensure_allowed(draft, rules.examine(draft, known, by_client=by_client))
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
@@ -116,16 +109,16 @@ def _create(
             "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
         },
     )
-    raise_order_event(tx, "transfer.created", record)
+    raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
     return Created(record, new=True, lacks_stock=lacks_stock)
 
 
 def examine_transfer_order(
-    tx: Transaction, draft: TransferOrderDraft
+    tx: Transaction, draft: Checked[TransferOrderDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Find what stands against an order, as `create_transfer_order` does; nothing is written.
+    """Return the problems of a draft besides those of its fields; nothing is written.
 
-    Comes with the id of the order that has its reference already.
+    The first value is the id of the order that already has the reference of the draft, or None.
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
@@ -144,8 +137,8 @@ def list_transfer_orders(
     return repository.list_transfer_orders(store, parameters, timezone)
 
 
-def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
-    """Keys of everything that creating the order has to know, to be read in one go."""
+def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
+    """Return the keys of all items that `create_transfer_order` reads for a draft."""
     keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
     keys += [catalog.product_key(code) for code in _item_codes(draft)]
     if draft.external_ref is not None:
@@ -153,18 +146,17 @@ def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
     return keys
 
 
-def _warehouse_codes(draft: TransferOrderDraft) -> set[str]:
-    # None where the body's code is not valid.
-    codes: set[str | None] = {draft.from_warehouse, draft.to_warehouse}
+def _warehouse_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
+    codes = {draft.from_warehouse, draft.to_warehouse}
     return {code for code in codes if code is not None}
 
 
-def _item_codes(draft: TransferOrderDraft) -> set[str]:
-    codes: set[str | None] = {line.item_code for _, line in rules.lines_of(draft)}
+def _item_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
+    codes = {line.item_code for _, line in rules.lines_of(draft)}
     return {code for code in codes if code is not None}
 
 
-def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
+def _existing(draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]) -> int | None:
     if draft.external_ref is None:
         return None
     alias = found.get(repository.reference_key(draft.external_ref))
@@ -182,7 +174,7 @@ def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
 
 
 def _master_data(
-    tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
+    tx: Transaction, draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
 ) -> rules.MasterData:
     return rules.MasterData(
         products=catalog.known_products(tx, _item_codes(draft), found),
@@ -191,7 +183,7 @@ def _master_data(
 
 
 def _ensure_two_warehouses(
-    store: Store, draft: TransferOrderDraft, known: rules.MasterData
+    store: Store, draft: Checked[TransferOrderDraft], known: rules.MasterData
 ) -> None:
     """Count the warehouses only where the order itself does not show that there are two."""
     if rules.two_warehouses(draft, known):

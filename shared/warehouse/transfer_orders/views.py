@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     MAX_LINES,
@@ -33,6 +34,9 @@ _NONE = Decimal(0)
 def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
     """Show a transfer order without its lines."""
     return _shown(record, None)
+
+
+TRANSFER_ORDER_EVENTS = EventSubject("transfer_order", "/transfer-orders/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers.models import (
@@ -41,14 +42,14 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: TransferDraft, known: MasterData) -> Iterator[Problem]:
-    """Find every problem of a transfer; fields that are None were invalid by themselves."""
+def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Problem]:
+    """Yield every problem of a transfer besides those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
     seen: dict[tuple[str, str], str] = {}
-    lines: Sequence[TransferMove] = draft.lines or ()
+    lines: Sequence[Checked[TransferMove]] = draft.lines or ()
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, known)
@@ -58,8 +59,8 @@ def examine(draft: TransferDraft, known: MasterData) -> Iterator[Problem]:
         yield from _room_problems(draft, lines)
 
 
-def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterator[Problem]:
-    code: str | None = line.item_code
+def _goods_problems(path: str, line: Checked[TransferMove], known: MasterData) -> Iterator[Problem]:
+    code = line.item_code
     if code is None:
         return
     product = known.products.get(code)
@@ -74,10 +75,10 @@ def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterato
 
 
 def _serials_seen(
-    path: str, line: TransferMove, seen: dict[tuple[str, str], str]
+    path: str, line: Checked[TransferMove], seen: dict[tuple[str, str], str]
 ) -> Iterator[Problem]:
-    """Find the serials that an earlier line moves already."""
-    code: str | None = line.item_code
+    """Yield a problem for each serial that an earlier line already moves."""
+    code = line.item_code
     if code is None:
         return
     for number, serial in enumerate(line.serials or ()):
@@ -87,9 +88,8 @@ def _serials_seen(
 
 
 def _bin_problems(
-    path: str, line: TransferMove, draft: TransferDraft, known: MasterData
+    path: str, line: Checked[TransferMove], draft: Checked[TransferDraft], known: MasterData
 ) -> Iterator[Problem]:
-    # None where the body's field is not valid.
     ends: tuple[tuple[str, str | None, str | None], ...] = (
         ("from_bin", draft.from_warehouse, line.from_bin),
         ("to_bin", draft.to_warehouse, line.to_bin),
@@ -114,7 +114,9 @@ def _closed(position: KnownPosition) -> str | None:
     return f"position {position.bin_code} is blocked" if position.blocked else None
 
 
-def _room_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Iterator[Problem]:
+def _room_problems(
+    draft: Checked[TransferDraft], lines: Sequence[Checked[TransferMove]]
+) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
     actions = sum(_actions(line, apart=apart) for line in lines)
     if actions > ROOM:
@@ -125,7 +127,7 @@ def _room_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Itera
         yield Problem("lines", message)
 
 
-def _actions(line: TransferMove, *, apart: bool) -> int:
+def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
     rows = _PER_SERIAL * len(line.serials) if line.serials else _PER_ROW
     return rows + _PER_LINE + (_PER_LEVELS if apart else 0)
 
@@ -133,7 +135,7 @@ def _actions(line: TransferMove, *, apart: bool) -> int:
 def new_transfer(
     number: int, draft: TransferDraft, known: MasterData, *, user_id: int | None, now: str
 ) -> StoredTransfer:
-    """Make the transfer of a draft without problems, pending."""
+    """Return the transfer that a draft becomes, in the state `pending`."""
     return StoredTransfer(
         id=number,
         status="pending",

@@ -11,9 +11,9 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.errors import Conflict
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.stock.ledger import Ledger, blank_row
 from shared.warehouse.stock.models import NONE, MovementCause, StockRow
@@ -32,31 +32,27 @@ from shared.warehouse.warehouses import service as warehouses
 
 _ONE = Decimal(1)
 
-type _Line = TransferMove | TransferLine
+type _Line = Checked[TransferMove] | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]
 """Where goods lie, where they go, and how much of them; the rows as `blank_row` describes them."""
 
 
-def create_transfer(
-    tx: Transaction, draft: TransferDraft, problems: Sequence[Problem] = ()
-) -> Record[StoredTransfer]:
-    """Create a transfer and raise transfer.created; move the goods at once unless it may wait.
+def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[StoredTransfer]:
+    """Create a transfer and raise transfer.created; move the goods unless `execute` is false.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with all problems together, Conflict when the goods
-    are to be moved at once and too little of them is free.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        Conflict: The goods are to be moved at once, and too few of them are available.
     """
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
     keys = _keys(*ends, draft.lines or ())
     items, _ = run_both(
         lambda: tx.store.get_many(keys),
-        lambda: None if problems else tx.reserve_ids(TRANSFERS.kind, 1),
+        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
     )
     known = _master_data(tx, *ends, draft.lines or (), items)
-    found = [*problems, *rules.examine(draft, known)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, rules.examine(draft, known))
     number = tx.next_id(TRANSFERS.kind)
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, now=tx.now)
@@ -69,13 +65,15 @@ def create_transfer(
         transfer = transfer.model_copy(update={"status": "transferred"})
     if transfer.status == "pending":
         record = TRANSFERS.insert(tx, number, transfer)
-        _raise(tx, "transfer.created", record)
+        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
         return record
     # Two changes in one: whoever is told of both sees which came first.
     record = TRANSFERS.insert(tx, number, transfer, version=2)
     created = transfer.model_copy(update={"status": "pending"})
-    _raise(tx, "transfer.created", replace(record, version=1, entity=created))
-    _raise(tx, "transfer.completed", record)
+    raise_record_event(
+        tx, "transfer.created", views.TRANSFER_EVENTS, replace(record, version=1, entity=created)
+    )
+    raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
     return record
 
 
@@ -98,7 +96,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
         return _changed(tx, record, status="error", message=_sentence(refusals))
     references.release_references(tx, _holder(number))
     changed = _changed(tx, record, status="transferred", message=None)
-    _raise(tx, "transfer.completed", changed)
+    raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
     return changed
 
 
@@ -127,19 +125,18 @@ def _sentence(refusals: Sequence[str]) -> str:
 def _pairs(
     from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]
 ) -> set[tuple[str, str]]:
-    # None where the body's field is not valid.
     ends = [(from_whs_code, line.from_bin) for line in lines]
     ends += [(to_whs_code, line.to_bin) for line in lines]
     return {(whs, code) for whs, code in ends if whs is not None and code is not None}
 
 
 def _codes(lines: Sequence[_Line]) -> set[str]:
-    codes: set[str | None] = {line.item_code for line in lines}
+    codes = {line.item_code for line in lines}
     return {code for code in codes if code is not None}
 
 
 def _keys(from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]) -> list[Key]:
-    """Keys of everything that a transfer names, to be read in one go."""
+    """Return the keys of the master data that a transfer names."""
     keys = [
         warehouses.warehouse_key(code) for code in (from_whs_code, to_whs_code) if code is not None
     ]
@@ -237,21 +234,6 @@ def _missing(source: StockRow, free: Decimal) -> str:
         return f"serial {source.serial_number} of {source.item_code} is not free {place}"
     batch = f", batch {source.batch_num}" if source.batch_num else ""
     return f"only {free.normalize():f} of {source.item_code}{batch} is free {place}"
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredTransfer]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="transfer",
-            id=record.id,
-            version=record.version,
-            href=f"/transfers/{record.id}",
-            attributes=views.transfer_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 def get_transfer(store: Store, number: int) -> Record[StoredTransfer]:

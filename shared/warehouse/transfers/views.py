@@ -3,12 +3,16 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
 
 
 def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:
     """Show a transfer without its lines."""
     return Transfer.model_construct(**_transfer(record.entity))
+
+
+TRANSFER_EVENTS = EventSubject("transfer", "/transfers/{record.id}", transfer_in_list)
 
 
 def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:

@@ -2,11 +2,13 @@
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.picking import wave_pickings
-from shared.warehouse.waves import rules
+from shared.warehouse.picking.allocation import allocate_rest
+from shared.warehouse.waves import rules, views
 from shared.warehouse.waves.models import StoredWave
 from shared.warehouse.waves.repository import WAVES
-from shared.warehouse.waves.service import Opened, opened, tell
+from shared.warehouse.waves.service import Opened, opened
 
 
 def release_wave(tx: Transaction, number: int) -> Opened:
@@ -18,7 +20,7 @@ def release_wave(tx: Transaction, number: int) -> Opened:
     """
     record = _planned(tx, number)
     pickings = wave_pickings.read_pickings(tx.store, record.entity.picking_ids)
-    wave_pickings.allocate_in_turn(tx, rules.by_urgency([one.entity for one in pickings]))
+    allocate_rest(tx, *rules.by_urgency([one.entity for one in pickings]))
     record = _planned(tx, number)
     pickings = wave_pickings.read_pickings(tx.store, record.entity.picking_ids)
     metrics = rules.with_allocation(record.entity.metrics, [one.entity for one in pickings])
@@ -31,7 +33,7 @@ def release_wave(tx: Transaction, number: int) -> Opened:
         }
     )
     released = WAVES.replace(tx, record, wave)
-    tell(tx, "wave.released", released)
+    raise_record_event(tx, "wave.released", views.WAVE_EVENTS, released)
     return opened(released, pickings)
 
 

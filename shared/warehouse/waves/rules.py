@@ -7,6 +7,7 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.wave_pickings import ENDED, Waiting
@@ -46,10 +47,9 @@ def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
 # Which pickings
 
 
-def draft_problems(draft: WaveDraft, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Find what is wrong with a draft beyond its fields, whose `problems` are known."""
-    wrong = {problem.field.partition(".")[0] for problem in problems}
-    if wrong & {"picking_ids", "rule"}:
+def draft_problems(draft: Checked[WaveDraft]) -> Iterator[Problem]:
+    """Yield a problem unless the draft has either picking_ids or a rule."""
+    if invalid_fields(draft) & {"picking_ids", "rule"}:
         return
     if (draft.picking_ids is None) == (draft.rule is None):
         yield Problem("picking_ids", "give either picking_ids or a rule")
@@ -165,7 +165,7 @@ def progress_of(wave: StoredWave) -> WaveStatus:
     return "in_progress" if wave.begun else "released"
 
 
-def told(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
+def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
     """Return the wave after one of its pickings has got into a state."""
     if wave.status == "cancelled":
         return wave

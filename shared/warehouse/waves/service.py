@@ -9,7 +9,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.waves import repository, rules, views
@@ -87,21 +87,5 @@ def _lead(
     wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
     changed = WAVES.replace(tx, record, wave)
     if event:
-        tell(tx, event, changed)
+        raise_record_event(tx, event, views.WAVE_EVENTS, changed)
     return opened(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))
-
-
-def tell(tx: Transaction, event: EventKind, record: Record[StoredWave]) -> None:
-    """Stage an event about a wave."""
-    raise_event(
-        tx,
-        Event(
-            type=event,
-            object="wave",
-            id=record.id,
-            version=record.version,
-            href=f"/waves/{record.id}",
-            attributes=views.in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )

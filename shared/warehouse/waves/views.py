@@ -3,6 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
 from shared.warehouse.waves.rules import code_of
 
@@ -10,6 +11,9 @@ from shared.warehouse.waves.rules import code_of
 def in_list(record: Record[StoredWave]) -> Wave:
     """Show a wave without its pickings."""
     return Wave.model_construct(**_head(record.entity))
+
+
+WAVE_EVENTS = EventSubject("wave", "/waves/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:

@@ -21,7 +21,7 @@ from tests.integration.imports.kind_examples import (
     KindExample,
 )
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[[Sequence[Sequence[object]]], bytes]

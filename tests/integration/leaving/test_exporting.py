@@ -18,9 +18,9 @@ from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
-from tests.integration.doors import doors
 from tests.integration.leaving.company import FILES as KEYS
 from tests.integration.leaving.company import Company
+from tests.integration.routes import doors
 from tests.webhook_desk import URL
 
 

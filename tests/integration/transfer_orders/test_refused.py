@@ -10,7 +10,7 @@ import pytest
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.transfer_scenario import PATH, TransferScenario
 
 ACTS: dict[str, dict[str, Any]] = {

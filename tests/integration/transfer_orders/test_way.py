@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.faults import AwsFaults
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.transfer_scenario import PATH, TransferScenario
 
 _TOLD = ("transfer.", "picking.")

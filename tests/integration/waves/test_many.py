@@ -5,11 +5,11 @@ from contextlib import suppress
 
 import pytest
 
-from shared.warehouse.waves import creating
+from shared.kernel.db import steps
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -21,7 +21,7 @@ ALL = [5, 1, 7, 3, 2, 6, 4]
 @pytest.fixture
 def wave_scenario(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> WaveScenario:
     """Seven pickings, of which one transaction takes two."""
-    monkeypatch.setattr(creating, "_PER_STEP", 2)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 3)
     yard.stock("BRICK", 7)
     wave_scenario = WaveScenario(yard)
     wave_scenario.pickings(7)

@@ -8,12 +8,12 @@ from threading import Barrier
 
 import pytest
 
-from shared.warehouse.waves import creating
+from shared.kernel.db import steps
 from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.census import assert_totals_are_true, take_census
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -61,7 +61,7 @@ def test_of_many_waves_one_gets_a_picking(wave_scenario: WaveScenario, stack: St
 def test_of_large_waves_one_gets_them_all(
     wave_scenario: WaveScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(creating, "_PER_STEP", 1)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
 
     answers = at_once(
         [

@@ -8,7 +8,7 @@ from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp
-from tests.integration.planted import picking
+from tests.integration.entity_factories import picking
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
@@ -89,13 +89,13 @@ def test_a_picking_is_in_one_active_wave(wave_scenario: WaveScenario, stack: Sta
     second = wave_scenario.create([3, 2, 1])
 
     assert (second.status, second.code) == (409, "order_in_wave")
-    for name in (f"PKG-2 belongs to WV-{first}", f"PKG-1 belongs to WV-{first}"):
+    for name in (f"PKG-2 is in WV-{first}", f"PKG-1 is in WV-{first}"):
         assert name in second.json()["message"]
     assert "PKG-3" not in second.json()["message"]
     assert _lasting(stack) == before
     wave_scenario.act(first, "cancel")
     again = wave_scenario.wave([3, 2, 1])
-    assert wave_scenario.create([1]).json()["message"].startswith(f"PKG-1 belongs to WV-{again}")
+    assert wave_scenario.create([1]).json()["message"].startswith(f"PKG-1 is in WV-{again}")
 
 
 def test_what_has_ended_is_in_no_new_wave(wave_scenario: WaveScenario, stack: Stack) -> None:

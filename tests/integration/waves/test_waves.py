@@ -9,7 +9,7 @@ from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.planted import picking, wave
+from tests.integration.entity_factories import picking, wave
 from tests.stack import Stack
 
 PATH = "/waves"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 

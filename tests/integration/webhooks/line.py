@@ -29,6 +29,7 @@ from shared.kernel.events.outbox import Event, StoredEvent, raise_event
 from shared.kernel.observability import logger
 from tests import gateway
 from tests.clock import Clock
+from tests.dns import HOOKS
 from tests.faults import Killed
 from tests.gateway import Erp, LambdaContext
 from tests.integration.webhooks.books import (
@@ -40,7 +41,6 @@ from tests.integration.webhooks.books import (
     read_books,
     read_outbox,
 )
-from tests.names import HOOKS
 from tests.stack import Stack
 from tests.webhook_desk import (
     RELAY,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
 
@@ -19,9 +19,7 @@ def tenant(*modules: str) -> Tenant:
 
 
 def change(**sent: Any) -> SettingsChange:
-    body, problems = check(SettingsChange, sent)
-    assert body, problems
-    return body
+    return ensure_valid(check(SettingsChange, sent))
 
 
 def test_nothing_sent_is_nothing_wanted() -> None:

@@ -111,7 +111,7 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
         (2, pick(1, serial="S2")),
     ]  # fmt: skip
 
-    loaded = rules.loaded(order("picked", line(1), line(2, "DRILL")), goods, "now")
+    loaded = rules.with_transit(order("picked", line(1), line(2, "DRILL")), goods, "now")
 
     assert [one.dispatched_qty for one in loaded.lines] == [9, 2]
     assert [[(parcel.batch_num, parcel.serial, parcel.qty) for parcel in one.transit]
@@ -119,14 +119,14 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
         [("L2", None, 3), ("L1", None, 6)],
         [(None, "S1", 1), (None, "S2", 1)],
     ]  # fmt: skip
-    left = rules.departed(loaded, Departure(seal_number="S", carrier_id=4), "later")
+    left = rules.dispatched(loaded, Departure(seal_number="S", carrier_id=4), "later")
     assert (left.status, left.dispatched_at, left.seal_number, left.carrier_id) == (
         "in_transit", "later", "S", 4,
     )  # fmt: skip
 
 
 def test_final_ends_receiving_short_and_the_last_arrival_ends_it_by_itself() -> None:
-    sent = rules.loaded(order("picked"), [(1, pick(4))], "now")
+    sent = rules.with_transit(order("picked"), [(1, pick(4))], "now")
 
     some, _ = rules.unloaded(sent, arrival(("BRICK", 1)), "t1")
     short, _ = rules.unloaded(some, arrival(final=True), "t2")
@@ -154,7 +154,7 @@ def test_what_is_in_transit_is_what_was_sent_and_did_not_come(
 ) -> None:
     lines = [line(number, item) for number, (item, _) in enumerate(sent, start=1)]
     goods = [(number, pick(qty)) for number, (_, qty) in enumerate(sent, start=1)]
-    after = rules.loaded(order("picked", *lines), goods, "now")
+    after = rules.with_transit(order("picked", *lines), goods, "now")
     for item, qty in came:
         left = sum(
             (parcel.qty for one in after.lines if one.item_code == item for parcel in one.transit),

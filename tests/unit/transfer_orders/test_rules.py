@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
@@ -36,9 +36,7 @@ BODY = {
 
 
 def draft(**more: Any) -> TransferOrderDraft:
-    found, problems = check(TransferOrderDraft, {**BODY, **more})
-    assert found, problems
-    return found
+    return ensure_valid(check(TransferOrderDraft, {**BODY, **more}))
 
 
 def told(*, by_client: bool = True, **more: Any) -> dict[str, str]:
@@ -119,7 +117,7 @@ def test_the_warehouses_are_known_and_two() -> None:
 def test_what_is_invalid_by_itself_is_not_told_again() -> None:
     raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "release": "yes"}
 
-    found = rules.examine(what_is_valid(TransferOrderDraft, raw), KNOWN, by_client=True)
+    found = rules.examine(check(TransferOrderDraft, raw), KNOWN, by_client=True)
 
     assert (found.invalid, found.blocked) == ([], [])
 

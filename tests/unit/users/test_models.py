@@ -6,11 +6,11 @@ import pytest
 
 from shared.identity.auth.scopes import PERMISSIONS, Permission
 from shared.identity.users.models import RoleCreate, TotpConfirmation, UserCreate
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid, problems_of
 
 
 def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:
-    _, problems = check(UserCreate, {"username": "ana", "name": "Ana", **body})
+    problems = problems_of(check(UserCreate, {"username": "ana", "name": "Ana", **body}))
     return [(problem.field, problem.message) for problem in problems]
 
 
@@ -25,9 +25,7 @@ def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:
     ],
 )
 def test_user_names_are_kept_in_lower_case(given: str, kept: str) -> None:
-    user, problems = check(UserCreate, {"username": given, "name": "Ana"})
-    assert problems == []
-    assert user is not None
+    user = ensure_valid(check(UserCreate, {"username": given, "name": "Ana"}))
     assert user.username == kept
 
 
@@ -68,7 +66,7 @@ def test_the_permissions_are_those_that_there_are() -> None:
 
 def test_unknown_and_repeated_permissions_are_told_with_their_places() -> None:
     given = ["exits.manage", "exits.manage", "everything", 5, None]
-    _, problems = check(RoleCreate, {"name": "Packers", "permissions": given})
+    problems = problems_of(check(RoleCreate, {"name": "Packers", "permissions": given}))
 
     assert [problem.field for problem in problems] == [
         "permissions.1", "permissions.2", "permissions.3", "permissions.4",
@@ -79,14 +77,13 @@ def test_unknown_and_repeated_permissions_are_told_with_their_places() -> None:
 
 @pytest.mark.parametrize("code", ["492039", "492 039", " 492039 "])
 def test_a_code_may_come_as_apps_show_it(code: str) -> None:
-    given, _ = check(TotpConfirmation, {"code": code})
-    assert given is not None
-    assert given.code == "492039"
+    confirmation = ensure_valid(check(TotpConfirmation, {"code": code}))
+    assert confirmation.code == "492039"
 
 
 @pytest.mark.parametrize(
     "code", ["", "49203", "4920399", "49203a", "\u0664\u0669\u0662\u0660\u0663\u0669", 492039]
 )
 def test_what_is_no_code(code: object) -> None:
-    _, problems = check(TotpConfirmation, {"code": code})
+    problems = problems_of(check(TotpConfirmation, {"code": code}))
     assert [problem.field for problem in problems] == ["code"]

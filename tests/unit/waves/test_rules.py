@@ -7,7 +7,7 @@ import pytest
 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.wave_pickings import Waiting
 from shared.warehouse.waves import rules
@@ -72,8 +72,7 @@ def wave(**facts: Any) -> StoredWave:
 def test_a_rule_takes_what_all_of_it_is_true_of(
     rule: dict[str, object], facts: dict[str, Any], *, taken: bool
 ) -> None:
-    parsed, problems = check(WaveRule, rule)
-    assert parsed is not None, problems
+    parsed = ensure_valid(check(WaveRule, rule))
     assert rules.matches(parsed, waiting(**facts), "Europe/Madrid") is taken
 
 
@@ -146,7 +145,7 @@ def test_what_has_stock_and_what_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "number", "status", "after"),
+    ("before", "number", "status", "expected"),
     [
         ("released", 7, "started", ("in_progress", [7, 8], True, 0)),
         ("released", 7, "cancelled", ("released", [8], False, 1)),
@@ -162,32 +161,32 @@ def test_a_wave_follows_its_pickings(
     before: WaveStatus,
     number: int,
     status: WorkStatus,
-    after: tuple[WaveStatus, list[int], bool, int] | None,
+    expected: tuple[WaveStatus, list[int], bool, int] | None,
 ) -> None:
     found = wave(status=before, begun=before == "in_progress")
 
-    told = rules.told(found, number, status, LATER)
+    after = rules.with_picking_status(found, number, status, LATER)
 
-    if after is None:
-        assert told == found
+    if expected is None:
+        assert after == found
     else:
-        ended = int(told.metrics.ended_orders)
-        assert (told.status, told.open_ids, told.begun, ended) == after
-        assert told.updated_at == LATER
+        ended = int(after.metrics.ended_orders)
+        assert (after.status, after.open_ids, after.begun, ended) == expected
+        assert after.updated_at == LATER
 
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_the_last_picking_that_ends_makes_it_picked(*, begun: bool) -> None:
     found = wave(open_ids=[8], begun=begun, status="in_progress" if begun else "released")
-    assert rules.told(found, 8, "cancelled", LATER).status == "picked"
+    assert rules.with_picking_status(found, 8, "cancelled", LATER).status == "picked"
     early = wave(open_ids=[8], status="planned")
-    assert rules.told(early, 8, "cancelled", LATER).status == "planned"
-    assert rules.progress_of(rules.told(early, 8, "cancelled", LATER)) == "picked"
+    assert rules.with_picking_status(early, 8, "cancelled", LATER).status == "planned"
+    assert rules.progress_of(rules.with_picking_status(early, 8, "cancelled", LATER)) == "picked"
 
 
 def test_the_second_that_starts_changes_nothing() -> None:
     found = wave(status="in_progress", begun=True)
-    assert rules.told(found, 8, "started", LATER) is found
+    assert rules.with_picking_status(found, 8, "started", LATER) is found
 
 
 def test_a_wave_and_its_pickings_agree_only_as_they_were_at_one_time() -> None:
@@ -215,6 +214,5 @@ def test_a_draft_names_pickings_or_has_a_rule() -> None:
         ({**head, "picking_ids": [1]}, False),
         ({**head, "rule": {}}, False),
     ):
-        draft, problems = check(WaveDraft, body)
-        assert draft is not None, problems
-        assert bool(list(rules.draft_problems(draft, []))) is wrong
+        draft = ensure_valid(check(WaveDraft, body))
+        assert bool(list(rules.draft_problems(draft))) is wrong

@@ -42,12 +42,10 @@ class DocumentImporter(Importer):
         del options, applying
         return documents.document_keys(self.kind, draft)
 
-    def validate(
-        self, tx: Transaction, draft: Any, options: ApplyOptions, problems: Sequence[Problem]
-    ) -> list[Problem]:
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
         """See Importer."""
         existing, found = documents.examine_document(tx, self.kind, draft)
-        return [*problems, *duplicate_problems(existing, options, found)]
+        return duplicate_problems(existing, options, found)
 
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
         """See Importer."""

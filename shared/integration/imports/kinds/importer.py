@@ -56,12 +56,10 @@ class Importer(ABC):
         return []
 
     @abstractmethod
-    def validate(
-        self, tx: Transaction, draft: Any, options: ApplyOptions, problems: Sequence[Problem]
-    ) -> list[Problem]:
-        """Return `problems` and everything else that is wrong with `draft`.
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+        """Return the problems of a row group besides those of its fields.
 
-        Invalid fields of `draft` are None.
+        `draft` is the model, or an `InvalidBody`.
         """
 
     @abstractmethod

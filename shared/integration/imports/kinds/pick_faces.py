@@ -14,6 +14,7 @@ from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import PickFaceDraft
 
@@ -75,27 +76,25 @@ class PickFaceImporter(Importer):
         """See Importer."""
         pick_faces.bind(tx)
 
-    def keys(self, draft: PickFaceDraft, options: ApplyOptions, *, applying: bool) -> list[Key]:
+    def keys(
+        self, draft: Checked[PickFaceDraft], options: ApplyOptions, *, applying: bool
+    ) -> list[Key]:
         """See Importer."""
         del options, applying
         return pick_faces.pick_face_keys(draft)
 
-    def dependent_keys(self, draft: PickFaceDraft, found: Mapping[Key, Item]) -> list[Key]:
+    def dependent_keys(self, draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""
         return pick_faces.existing_pick_face_keys(draft, found)
 
     def validate(
-        self,
-        tx: Transaction,
-        draft: PickFaceDraft,
-        options: ApplyOptions,
-        problems: Sequence[Problem],
-    ) -> list[Problem]:
+        self, tx: Transaction, draft: Checked[PickFaceDraft], options: ApplyOptions
+    ) -> Sequence[Problem]:
         """See Importer."""
-        found = pick_faces.examine_pick_face(tx, draft, problems)
+        problems = pick_faces.examine_pick_face(tx, draft)
         if options.on_duplicate == "fail" and self._exists(tx, draft):
-            found += already_exists(None, "item_code")
-        return found
+            return [*problems, *already_exists(None, "item_code")]
+        return problems
 
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
         """See Importer."""
@@ -104,6 +103,6 @@ class PickFaceImporter(Importer):
         pick_faces.assign_pick_face(tx, draft)
         return True
 
-    def _exists(self, tx: Transaction, draft: PickFaceDraft) -> bool:
+    def _exists(self, tx: Transaction, draft: Checked[PickFaceDraft]) -> bool:
         found = tx.store.get_many(pick_faces.pick_face_keys(draft))
         return bool(pick_faces.existing_pick_face_keys(draft, found))

@@ -9,6 +9,7 @@ from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
 
@@ -100,26 +101,23 @@ class ProductImporter(Importer):
     max_actions = 3
     prefetch_groups = 1000
 
-    def keys(self, draft: ProductCreate, options: ApplyOptions, *, applying: bool) -> list[Key]:
+    def keys(
+        self, draft: Checked[ProductCreate], options: ApplyOptions, *, applying: bool
+    ) -> list[Key]:
         """See Importer."""
         code = draft.item_code
         wanted = code is not None and (applying or options.on_duplicate == "fail")
         return [catalog.product_key(code)] if wanted and code is not None else []
 
-    def dependent_keys(self, draft: ProductCreate, found: Mapping[Key, Item]) -> list[Key]:
+    def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""
         return catalog.product_heads(found, [draft.item_code or ""])
 
     def validate(
-        self,
-        tx: Transaction,
-        draft: ProductCreate,
-        options: ApplyOptions,
-        problems: Sequence[Problem],
-    ) -> list[Problem]:
+        self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
+    ) -> Sequence[Problem]:
         """See Importer."""
-        new = options.on_duplicate == "fail"
-        return catalog.examine_product(tx.store, draft, problems, new=new)
+        return catalog.examine_product(tx.store, draft, new=options.on_duplicate == "fail")
 
     def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
         """See Importer."""

@@ -20,6 +20,7 @@ from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.transfer_orders import service as transfer_orders
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 
@@ -116,22 +117,18 @@ class TransferOrderImporter(Importer):
         tx.fence(self.id_sequence)
 
     def keys(
-        self, draft: TransferOrderDraft, options: ApplyOptions, *, applying: bool
+        self, draft: Checked[TransferOrderDraft], options: ApplyOptions, *, applying: bool
     ) -> list[Key]:
         """See Importer."""
         del options, applying
         return transfer_orders.transfer_order_keys(draft)
 
     def validate(
-        self,
-        tx: Transaction,
-        draft: TransferOrderDraft,
-        options: ApplyOptions,
-        problems: Sequence[Problem],
-    ) -> list[Problem]:
+        self, tx: Transaction, draft: Checked[TransferOrderDraft], options: ApplyOptions
+    ) -> Sequence[Problem]:
         """See Importer."""
         existing, found = transfer_orders.examine_transfer_order(tx, draft)
-        return [*problems, *duplicate_problems(existing, options, found)]
+        return duplicate_problems(existing, options, found)
 
     def apply(self, tx: Transaction, draft: TransferOrderDraft, options: ApplyOptions) -> bool:
         """See Importer."""
