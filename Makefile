@@ -65,7 +65,7 @@ test: $(READY) ## Run the test suite: in-process, no network.
 .PHONY: sweep
 sweep: $(READY) ## Let every fault strike at every AWS call of every write, import and delivery, not at a few.
 	@SWEEP=all pytest tests/integration/test_crashes.py \
-		tests/integration/imports/test_under_fire.py \
+		tests/integration/imports/test_fault_injection.py \
 		tests/integration/webhooks/test_fault_injection.py $(ARGS)
 
 .PHONY: soak
@@ -75,8 +75,8 @@ soak: $(READY) ## Work, import and deliver at random, for long (SEED=, STEPS=100
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
 		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
 		pytest --show-capture=no tests/integration/stock/test_stateful.py \
-		tests/integration/stock/test_interleavings.py tests/integration/imports/test_at_once.py \
-		tests/integration/imports/test_many_deaths.py \
+		tests/integration/stock/test_interleavings.py tests/integration/imports/test_concurrency.py \
+		tests/integration/imports/test_worker_crashes.py \
 		tests/integration/webhooks/test_concurrency.py \
 		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 

@@ -12,7 +12,7 @@ from shared.identity.tenancy.directory import directory
 from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.integration.leaving.company import Company
 from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
 
@@ -38,15 +38,15 @@ def _delete_behind_its_back(company: Company) -> None:
 
 
 def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
-    desk = ImportDesk(company.stack)
-    desk.put("drop/products/a.csv", b"item_code;name\nA;B\n")
-    bodies = desk.take()
+    imports = ImportScenario(company.stack)
+    imports.put_file("drop/products/a.csv", b"item_code;name\nA;B\n")
+    bodies = imports.take_messages()
     assert company.stack.erp().get("/products").status == 200
     _delete_behind_its_back(company)
-    assert desk.work(*bodies) == bodies
+    assert imports.deliver(*bodies) == bodies
     directory.clear()
-    assert desk.work(*bodies) == []
-    assert desk.work(json.dumps({"tenant": "acme", "import": 1})) == []
+    assert imports.deliver(*bodies) == []
+    assert imports.deliver(json.dumps({"tenant": "acme", "import": 1})) == []
     assert company.left() == {}
 
 

@@ -27,6 +27,7 @@ from tests.integration.user_grants.oauth_requests import (
     create_example_user,
     enable_two_step,
     post,
+    refresh,
     request_token,
 )
 from tests.stack import Stack
