@@ -19,8 +19,9 @@ _SHARED = Path(__file__).parents[2] / "shared"
 def collections() -> Iterator[Collection[Any]]:
     """Every collection that a subject declares."""
     seen: set[str] = set()
-    for path in sorted(_SHARED.glob("*/repository.py")):
-        module = importlib.import_module(f"shared.{path.parent.name}.repository")
+    for path in sorted(_SHARED.rglob("repository.py")):
+        name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
+        module = importlib.import_module(name)
         for value in vars(module).values():
             if isinstance(value, Collection) and value.kind not in seen:
                 seen.add(value.kind)
