@@ -8,7 +8,7 @@ from cli.deployment import Target
 from cli.domains import domain
 from cli.events import events
 from cli.keys import key
-from cli.leaving import delete, export
+from cli.offboarding import (delete, export)
 from cli.operator import Operator
 from cli.output import Output
 from cli.roles import role

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cli.company import all_roles, deleted_before, store_of
+from cli.lookups import (all_roles, deleted_before, store_of)
 from cli.operator import Operator, command
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views

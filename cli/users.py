@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cli.company import all_roles, deleted_before, every, store_of
+from cli.lookups import (all_roles, deleted_before, every, store_of)
 from cli.operator import Operator, command
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_access import play_access
-from local.demo_floor import play_floor
+from local.demo_warehouse import play_floor
 from local.demo_imports import Bucket, play_imports
 from local.demo_webhooks import play_webhooks
 from local.settings import aws_environment
-from local.story import Story
+from local.demo_session import Story
 
 STACK = Path(".local/stack.json")
 AT_ONCE = 20

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from local.story import Story
+from local.demo_session import Story
 
 _PATIENCE = 15
 """Seconds for what takes effect within ten."""

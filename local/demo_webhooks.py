@@ -7,7 +7,7 @@ from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
 from local.endpoint import Arrival, Endpoint, HttpResponse, listening
-from local.story import Story, StoryEnded
+from local.demo_session import (Story, StoryEnded)
 
 _PATIENCE = 60
 """Seconds that something which follows by itself may take on a busy machine."""

@@ -20,7 +20,7 @@ import click
 import httpx
 from rich.console import Console
 
-from local import deployment, floor_sample, sample, server, tenants
+from local import (deployment, sample_operations, sample, server, tenants)
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
 from shared.integration.webhooks.relaying import relay_left_over
@@ -83,7 +83,7 @@ def _deploy_and_fill(running: Server) -> None:
         token = _token(made["acme"])
         sample.load(base_url, token)
     with _step("Letting its warehouses work"):
-        floor_sample.work(base_url, token)
+        sample_operations.work(base_url, token)
 
 
 @contextmanager

@@ -2,7 +2,7 @@ import pytest
 
 from tests.clock import Clock
 from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.leaving.company import Company, deploy_api
+from tests.integration.offboarding.company import (Company, deploy_api)
 from tests.stack import Stack
 
 

@@ -21,7 +21,7 @@ from tests.faults import (
     refusal,
     success,
 )
-from tests.integration.leaving.company import CERTIFICATE, HOST, deploy_api
+from tests.integration.offboarding.company import (CERTIFICATE, HOST, deploy_api)
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
 OTHER_CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/1a2b"

@@ -19,8 +19,8 @@ from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
 from tests.integration.doors import doors
-from tests.integration.leaving.company import FILES as KEYS
-from tests.integration.leaving.company import Company
+from tests.integration.offboarding.company import FILES as KEYS
+from tests.integration.offboarding.company import Company
 from tests.webhook_desk import URL
 
 

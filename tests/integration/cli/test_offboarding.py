@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from cli import leaving
+from cli import offboarding
 from cli.main import main
 from operations import provisioning
-from tests.integration.leaving.company import CERTIFICATE, HOST, Company
+from tests.integration.offboarding.company import (CERTIFICATE, HOST, Company)
 
 type Run = Callable[..., Result]
 
@@ -31,7 +31,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody sits there who can be asked."""
 
     stdin = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr(leaving, "sys", SimpleNamespace(stdin=stdin))
+    monkeypatch.setattr(offboarding, "sys", SimpleNamespace(stdin=stdin))
 
 
 def test_an_export_says_what_it_wrote(company: Company, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from local.story import Story
+from local.demo_session import Story
 
 _ORDERS = 10
 _DOCK, _SHELVES = "REC-01", ("A-01-1-01", "A-01-2-01")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.directory import scan
-from tests.integration.cli.test_leaving import as_json, run
-from tests.integration.leaving.company import CERTIFICATE, Company
+from tests.integration.cli.test_offboarding import (as_json, run)
+from tests.integration.offboarding.company import (CERTIFICATE, Company)
 from tests.stack import Stack
 
 MOVED_TO = "https://wms.acme.example/api/v1"

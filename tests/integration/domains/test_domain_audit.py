@@ -29,7 +29,7 @@ from tests.integration.domains.test_domains import (
     add,
     forget_domains,
 )
-from tests.integration.leaving.company import CERTIFICATE, HOST, deploy_api
+from tests.integration.offboarding.company import (CERTIFICATE, HOST, deploy_api)
 from tests.stack import Stack
 
 

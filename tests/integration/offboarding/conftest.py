@@ -1,6 +1,6 @@
 import pytest
 
-from tests.integration.leaving.company import Company, deploy_api
+from tests.integration.offboarding.company import (Company, deploy_api)
 from tests.stack import Stack
 
 

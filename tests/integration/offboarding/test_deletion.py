@@ -15,7 +15,7 @@ from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
-from tests.integration.leaving.company import CERTIFICATE, HOST, Company
+from tests.integration.offboarding.company import (CERTIFICATE, HOST, Company)
 from tests.stack import ADDRESS, Stack
 
 CALLS = 23

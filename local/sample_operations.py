@@ -1,6 +1,6 @@
 """Let the sample warehouses work: receive, count, move, pick and dispatch, over the interface.
 
-What `sample/acme/floor.json` names is done once: what has been begun is left as it is.
+What `sample/acme/operations.json` names is done once: what has been begun is left as it is.
 """
 
 import csv
@@ -74,7 +74,7 @@ class FloorSample:
 
     def play(self, progress: Progress) -> list[Loaded]:
         """Do all of it, in the order in which one thing needs another."""
-        plan = json.loads((self.folder / "floor.json").read_text(encoding="utf-8"))
+        plan = json.loads((self.folder / "operations.json").read_text(encoding="utf-8"))
         steps: list[tuple[str, str, Callable[[Body], bool], int]] = [
             ("receipts", "receipts", self._receive, _AT_ONCE),
             ("stock corrections", "adjustments", self._adjust, 1),

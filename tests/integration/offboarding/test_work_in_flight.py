@@ -13,7 +13,7 @@ from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_desk import ImportDesk
-from tests.integration.leaving.company import Company
+from tests.integration.offboarding.company import Company
 from tests.webhook_desk import RELAY, WebhookDesk, failures, open_desk
 
 
