@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from cli.operator import Operator, command
-from operations.deletion import Doomed, delete_tenant, what_goes
+from operations.deletion import DeletionPreview, delete_tenant, preview_deletion
 from operations.export import export_tenant
 
 
@@ -62,9 +62,9 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
       stowage tenant export acme --to acme-data
       stowage tenant delete acme
     """  # noqa: D301  click reads the backspace
-    doomed = what_goes(slug)
+    doomed = preview_deletion(slug)
     if doomed.state != "deleted":
-        operator.output.say(_told(doomed))
+        operator.output.say(_describe_deletion(doomed))
         if not yes:
             _confirm(slug)
     with operator.output.progress() as progress:
@@ -72,7 +72,7 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
     operator.output.one({"tenant": slug, "state": "deleted"})
 
 
-def _told(doomed: Doomed) -> str:
+def _describe_deletion(doomed: DeletionPreview) -> str:
     hosts = f", the hosts {', '.join(doomed.hosts)}" if doomed.hosts else ""
     return (
         f"This deletes the tenant {doomed.slug} ({doomed.state}) for good: its table "

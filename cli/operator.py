@@ -46,7 +46,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         except ServiceUnavailable as error:
             _fail(f"{error} Run the command again: it goes on where it stopped.", UNREACHABLE)
         except ServiceError as error:
-            _fail(_explained(error), REFUSED)
+            _fail(_format_error(error), REFUSED)
         except DeploymentNotFound as error:
             _fail(str(error), UNREACHABLE)
         except (ClientError, BotoCoreError) as error:
@@ -55,7 +55,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _explained(error: ServiceError) -> str:
+def _format_error(error: ServiceError) -> str:
     lines = [f"{problem.field}: {problem.message}" for problem in error.problems]
     return "\n".join(lines) or error.message
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 type Row = Mapping[str, Any]
 
-_UNFOLDED = 1_000_000
+_UNLIMITED_WIDTH = 1_000_000
 """Columns: more than any table has."""
 
 
@@ -21,8 +21,8 @@ class Output:
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._to_person = sys.stdout.isatty()
-        width = None if self._to_person else _UNFOLDED
+        self._is_terminal = sys.stdout.isatty()
+        width = None if self._is_terminal else _UNLIMITED_WIDTH
         self._console = Console(file=sys.stdout, highlight=False, width=width)
         self._advice = Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
@@ -51,7 +51,7 @@ class Output:
 
     def _print(self, table: Table) -> None:
         """Print a table; to a file or a program without folding, and without trailing blanks."""
-        if self._to_person:
+        if self._is_terminal:
             self._console.print(table)
             return
         with self._console.capture() as captured:

@@ -7,20 +7,20 @@ import click
 
 from cli.operator import Operator, command
 from operations import provisioning, tenant_overview
-from operations.tenant_overview import Overview
+from operations.tenant_overview import TenantOverview
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
 
 
-def _listed(found: Overview) -> dict[str, Any]:
+def _list_row(found: TenantOverview) -> dict[str, Any]:
     setup = _row(found.tenant) if found.tenant else dict.fromkeys(_COLUMNS)
     times = {"created_at": found.created_at, "deleted_at": found.deleted_at}
     return {**setup, "tenant": found.slug, "state": found.state, **times}
 
 
-def _shown(found: Overview) -> dict[str, Any]:
+def _detail_row(found: TenantOverview) -> dict[str, Any]:
     if found.tenant is None:
         return {"tenant": found.slug, "state": found.state, "deleted_at": found.deleted_at}
     return {
@@ -136,7 +136,7 @@ def list_(operator: Operator, *, deleted: bool) -> None:
       stowage tenant list
       stowage --json tenant list --deleted
     """  # noqa: D301  click reads the backspace
-    rows = [_listed(each) for each in tenant_overview.list_all(deleted=deleted)]
+    rows = [_list_row(each) for each in tenant_overview.list_overviews(deleted=deleted)]
     operator.output.many(rows, _COLUMNS)
 
 
@@ -150,7 +150,7 @@ def show(operator: Operator, *, slug: str) -> None:
     Example:
       stowage tenant show acme
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_shown(tenant_overview.show(slug)))
+    operator.output.one(_detail_row(tenant_overview.get_overview(slug)))
 
 
 @tenant.command()

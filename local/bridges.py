@@ -29,7 +29,7 @@ type Spec = dict[str, Any]
 type Invoke = Callable[..., Awaitable[Any]]
 
 
-class EventTooLarge(Exception):
+class PayloadTooLarge(Exception):
     """The event exceeds Lambda's payload limit."""
 
 
@@ -39,18 +39,18 @@ class FunctionFailed(Exception):
 
 def install() -> None:
     """Install every bridge; call it before the emulator takes requests."""
-    import_whole_definition()
+    import_complete_definition()
     enforce_payload_limit()
-    isolate_functions()
-    keep_environment_after_error()
+    isolate_function_imports()
+    keep_environment_after_errors()
     share_unpacked_code()
     shorten_wait_for_logs()
-    read_numbers_of_parameters()
-    repeat_failed_stream_batches()
-    read_new_streams_from_their_beginning()
+    convert_numeric_parameters()
+    retry_failed_stream_batches()
+    reset_stream_positions()
 
 
-def import_whole_definition() -> None:
+def import_complete_definition() -> None:
     """Gap: of an API's definition, some parts are not imported.
 
     They are ANY methods, gateway responses and binary media types.
@@ -90,7 +90,7 @@ def enforce_payload_limit() -> None:
 
     async def call_lambda(reference: str, event: Any, **scope: Any) -> Any:
         if len(json.dumps(event)) > LAMBDA_PAYLOAD_LIMIT:
-            raise EventTooLarge
+            raise PayloadTooLarge
         return await call(reference, event, **scope)
 
     def proxy_response(result: dict[str, Any]) -> tuple[Any, Any]:
@@ -102,7 +102,7 @@ def enforce_payload_limit() -> None:
     async def invoke(*args: Any, **kwargs: Any) -> Any:
         try:
             return await proxy(*args, **kwargs)
-        except EventTooLarge:
+        except PayloadTooLarge:
             return gateway._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
         except FunctionFailed:
             return gateway._gw_error("DEFAULT_5XX", "Internal server error")
@@ -112,7 +112,7 @@ def enforce_payload_limit() -> None:
     gateway._invoke_lambda_proxy_v1 = invoke
 
 
-def isolate_functions() -> None:
+def isolate_function_imports() -> None:
     """Gap: functions import from the emulator's packages, so also from this working tree.
 
     The interpreter behind the virtual environment has none of them: what a function imports
@@ -127,19 +127,19 @@ def isolate_functions() -> None:
     lambda_runtime._detect_runtime_binary = detect_runtime_binary
 
 
-_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'
-_REPORT_ALIVE = (
+_ERROR_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'
+_ERROR_AS_RESULT = (
     'json.dumps({"status": "ok", "result": {"raised": type(e).__name__, "error": str(e), '
     '"trace": traceback.format_exc()}})'
 )
 
 
-def keep_environment_after_error() -> None:
+def keep_environment_after_errors() -> None:
     """Gap: a handler that raises loses its environment, so the next call is a cold start."""
     script = lambda_runtime._PYTHON_WORKER_SCRIPT
-    if script.count(_REPORT) != 1:
+    if script.count(_ERROR_REPORT) != 1:
         raise RuntimeError("the emulator's worker script is not the one that this bridge knows")
-    lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_REPORT, _REPORT_ALIVE)
+    lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_ERROR_REPORT, _ERROR_AS_RESULT)
     execute = lambda_svc._execute_function_warm
 
     def execute_function(func: Any, event: Any, request_id: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def keep_environment_after_error() -> None:
     lambda_svc._execute_function_warm = execute_function
 
 
-class SharedZip(zipfile.ZipFile):
+class SharedZipFile(zipfile.ZipFile):
     """A zip file whose content is unpacked once and linked to from then on."""
 
     _unpacking = threading.Lock()
@@ -179,7 +179,7 @@ class SharedZip(zipfile.ZipFile):
 def share_unpacked_code() -> None:
     """Gap: every environment unpacks the layers anew; 20 cold starts at once took 15 s."""
     lambda_runtime.zipfile = types.SimpleNamespace(
-        ZipFile=SharedZip, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
+        ZipFile=SharedZipFile, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
     )
 
 
@@ -191,7 +191,7 @@ def shorten_wait_for_logs() -> None:
     )
 
 
-def read_numbers_of_parameters() -> None:
+def convert_numeric_parameters() -> None:
     """Gap: a number that comes from a parameter of the stack stays a text, and stops the poller."""
     original = lambda_svc._sqs_esm_concurrency
 
@@ -204,7 +204,7 @@ def read_numbers_of_parameters() -> None:
     lambda_svc._sqs_esm_concurrency = concurrency
 
 
-def repeat_failed_stream_batches() -> None:
+def retry_failed_stream_batches() -> None:
     """Gap: what a function reports as failed of a batch of a stream is passed over.
 
     Such a batch is repeated as a whole, as one that failed.
@@ -224,7 +224,7 @@ def repeat_failed_stream_batches() -> None:
     lambda_svc._execute_function = execute_function
 
 
-def read_new_streams_from_their_beginning() -> None:
+def reset_stream_positions() -> None:
     """Gap: a restart loses streams, but not how far they were read.
 
     As many records as were read before would be passed over. What a stream loses at a restart

@@ -13,22 +13,22 @@ import httpx
 from rich.console import Console
 
 from examples.stowage_client import Stowage
-from local.demo_access import play_access
-from local.demo_warehouse import play_floor
+from local.demo_access import run_access_demo
+from local.demo_warehouse import run_warehouse_demo
 from local.demo_imports import Bucket, play_imports
 from local.demo_webhooks import play_webhooks
 from local.settings import aws_environment
 from local.demo_session import Story
 
 STACK = Path(".local/stack.json")
-AT_ONCE = 20
+CONCURRENCY = 20
 
 
 def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
-def play(story: Story, bucket: Bucket) -> None:
+def run_demo(story: Story, bucket: Bucket) -> None:
     """Play the story; every run leaves a few more documents behind."""
     run = uuid.uuid4().hex[:8]
     warehouses = story.tell(
@@ -48,12 +48,12 @@ def play(story: Story, bucket: Bucket) -> None:
         201,
         lambda body: f"id {body['data']['id']}",
     )
-    _order_once(story, run, warehouses[0]["whs_code"], products)
-    _many_at_once(story, run, warehouses[0]["whs_code"], products)
-    _bad_order(story, run)
+    _idempotent_order(story, run, warehouses[0]["whs_code"], products)
+    _concurrent_orders(story, run, warehouses[0]["whs_code"], products)
+    _invalid_order(story, run)
     play_imports(story, run, bucket)
     play_webhooks(story, run)
-    play_floor(story, run)
+    run_warehouse_demo(story, run)
     story.tell(
         "The newest open sales orders",
         story.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
@@ -62,7 +62,7 @@ def play(story: Story, bucket: Bucket) -> None:
     )  # fmt: skip
 
 
-def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+def _idempotent_order(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
@@ -97,7 +97,7 @@ def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str,
     )  # fmt: skip
 
 
-def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+def _concurrent_orders(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"SO-{run}",
         "type": "sale_order",
@@ -111,19 +111,19 @@ def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[st
     def send(_: int) -> httpx.Response:
         return story.send("POST", "/exit-documents", json=order)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(send, range(AT_ONCE)))
+    with ThreadPoolExecutor(CONCURRENCY) as pool:
+        answers = list(pool.map(send, range(CONCURRENCY)))
     created = sum(answer.status_code == httpx.codes.CREATED for answer in answers)
     found = sum(answer.status_code == httpx.codes.OK for answer in answers)
     numbers = {answer.json()["data"]["id"] for answer in answers if answer.is_success}
     story.fact(
-        f"{AT_ONCE} senders of one sales order, at the same instant",
+        f"{CONCURRENCY} senders of one sales order, at the same instant",
         f"{created} created it, {found} were given it: {len(numbers)} document",
-        fine=created == 1 and found == AT_ONCE - 1 and len(numbers) == 1,
+        fine=created == 1 and found == CONCURRENCY - 1 and len(numbers) == 1,
     )
 
 
-def _bad_order(story: Story, run: str) -> None:
+def _invalid_order(story: Story, run: str) -> None:
     order = {
         "external_ref": f"BAD-{run}",
         "type": "purchase order",
@@ -153,9 +153,9 @@ def main() -> int:
         story = Story(
             Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
         )
-        play(story, Bucket(stack["import_bucket"], arguments.tenant))
+        run_demo(story, Bucket(stack["import_bucket"], arguments.tenant))
         run = uuid.uuid4().hex[:8]
-        play_access(story, run, http, arguments.tenant, stack["tenants"]["mini"])
+        run_access_demo(story, run, http, arguments.tenant, stack["tenants"]["mini"])
     Console(width=None if sys.stdout.isatty() else 140).print(story.table())
     return 0 if story.went_well else 1
 

@@ -13,15 +13,15 @@ import httpx
 
 from local.demo_session import Story
 
-_PATIENCE = 15
+_TIMEOUT_SECONDS = 15
 """Seconds for what takes effect within ten."""
 
-_AT_ONCE = 10
+_CONCURRENCY = 10
 _CREDENTIALS = {"grant_type": "client_credentials"}
 
 
-def play_access(
-    story: Story, run: str, http: httpx.Client, slug: str, small: Mapping[str, str]
+def run_access_demo(
+    story: Story, run: str, http: httpx.Client, slug: str, essentials_tenant: Mapping[str, str]
 ) -> None:
     """Let people and programs in, each as far as they may go, and lock them out again.
 
@@ -32,27 +32,27 @@ def play_access(
         slug: The tenant.
         small: Address and credentials of a tenant with the smallest plan.
     """
-    doors = _Doors(http, story.stowage.base_url)
+    doors = _ApiCaller(http, story.stowage.base_url)
     with _picker(story, run) as user:
         _sign_in(story, doors, f"{user['username']}@{slug}", user["password"])
-    _shop(story, run, doors)
+    _api_client(story, run, doors)
     story.tell(
         "Who did all this is written down",
         story.send("GET", "/audit-log", params={"per_page": 4}), 200,
         lambda body: ", ".join(one["action"] for one in body["data"])
         + f" … of {body['meta']['total']}",
     )  # fmt: skip
-    _too_fast(story, _Doors(http, small["base_url"]), small)
+    _rate_limit(story, _ApiCaller(http, essentials_tenant["base_url"]), essentials_tenant)
 
 
-class _Doors:
+class _ApiCaller:
     """The interface as somebody meets it who has a token, or wants one."""
 
     def __init__(self, http: httpx.Client, base_url: str) -> None:
         self._http = http
         self._base_url = base_url
 
-    def ask(self, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> httpx.Response:
+    def request_token(self, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> httpx.Response:
         """Ask for a token."""
         basic = httpx.BasicAuth(*auth) if auth else httpx.Auth()
         return self._http.post(f"{self._base_url}/oauth/token", data=form, auth=basic)
@@ -88,9 +88,9 @@ def _picker(story: Story, run: str) -> Iterator[dict[str, Any]]:
     story.do("DELETE", f"/roles/{role['id']}")
 
 
-def _sign_in(story: Story, doors: _Doors, username: str, password: str) -> None:
+def _sign_in(story: Story, doors: _ApiCaller, username: str, password: str) -> None:
     login = {"grant_type": "password", "username": username, "password": password}
-    token = story.tell("She signs in", doors.ask(login), 200, _granted)["access_token"]
+    token = story.tell("She signs in", doors.request_token(login), 200, _describe_token)["access_token"]
     story.tell(
         "She sees the pickings",
         doors.send(token, "GET", "/pickings"), 200, lambda body: f"{body['meta']['total']} of them",
@@ -105,13 +105,13 @@ def _sign_in(story: Story, doors: _Doors, username: str, password: str) -> None:
         doors.send(token, "POST", "/users/me/totp"), 200,
         lambda body: body["data"]["otpauth_uri"].partition("?")[0] + "?…",
     )["data"]  # fmt: skip
-    code = _code(enrolled["secret"])
+    code = _totp_code(enrolled["secret"])
     story.tell(
         "The code that her telephone shows",
         doors.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
         lambda body: "two steps from now on" if body["data"]["two_step"] else "NOTHING CHANGED",
     )  # fmt: skip
-    halfway = doors.ask(login).json()["access_token"]
+    halfway = doors.request_token(login).json()["access_token"]
     story.tell(
         "The password alone still opens the list of products",
         doors.send(halfway, "GET", "/products"), 200, lambda body: f"{len(body['data'])} of them",
@@ -121,41 +121,41 @@ def _sign_in(story: Story, doors: _Doors, username: str, password: str) -> None:
         doors.send(halfway, "GET", "/pickings"), 403, lambda body: body["error"]["code"],
     )  # fmt: skip
     story.tell(
-        "A code that was used", doors.ask({**login, "otp": code}), 400, lambda body: body["error"]
+        "A code that was used", doors.request_token({**login, "otp": code}), 400, lambda body: body["error"]
     )
     spare = enrolled["recovery_codes"][0]
     full = story.tell(
         "A recovery code instead, which works once",
-        doors.ask({**login, "otp": spare}),
+        doors.request_token({**login, "otp": spare}),
         200,
-        _granted,
+        _describe_token,
     )
     _refresh(story, doors, full["refresh_token"])
 
 
-def _refresh(story: Story, doors: _Doors, first: str) -> None:
+def _refresh(story: Story, doors: _ApiCaller, first: str) -> None:
     """Use a refresh token, then have a thief use it again."""
     renewed = story.tell(
         "An hour later: a new token without a password",
-        doors.ask(_renewal(first)), 200, _granted,
+        doors.request_token(_refresh_form(first)), 200, _describe_token,
     )  # fmt: skip
     story.tell(
         "Somebody comes with the old refresh token",
-        doors.ask(_renewal(first)), 400,
+        doors.request_token(_refresh_form(first)), 400,
         lambda body: body["error"],
     )  # fmt: skip
     story.tell(
         "It was stolen, so the new one ends with it",
-        doors.ask(_renewal(renewed["refresh_token"])), 400,
+        doors.request_token(_refresh_form(renewed["refresh_token"])), 400,
         lambda body: body["error"],
     )  # fmt: skip
 
 
-def _renewal(token: str) -> dict[str, str]:
+def _refresh_form(token: str) -> dict[str, str]:
     return {"grant_type": "refresh_token", "refresh_token": token}
 
 
-def _shop(story: Story, run: str, doors: _Doors) -> None:
+def _api_client(story: Story, run: str, doors: _ApiCaller) -> None:
     """Give a shop credentials, replace its secret, and take them back."""
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
     shop = story.tell(
@@ -165,7 +165,7 @@ def _shop(story: Story, run: str, doors: _Doors) -> None:
     )["data"]  # fmt: skip
     path = f"/api-clients/{shop['client_id']}"
     old = (shop["client_id"], shop["client_secret"])
-    token = doors.ask(_CREDENTIALS, old).json()["access_token"]
+    token = doors.request_token(_CREDENTIALS, old).json()["access_token"]
     story.tell(
         "It may read products and nothing else",
         doors.send(token, "GET", "/stocks"), 403, lambda body: body["error"]["scope"],
@@ -175,7 +175,7 @@ def _shop(story: Story, run: str, doors: _Doors) -> None:
         lambda _: "a new one, shown this once",
     )["data"]  # fmt: skip
     new = (shop["client_id"], rotated["client_secret"])
-    statuses = [doors.ask(_CREDENTIALS, one).status_code
+    statuses = [doors.request_token(_CREDENTIALS, one).status_code
                 for one in (old, new)]  # fmt: skip
     story.fact(
         "Until it has changed over, either works", str(statuses), fine=statuses == [200, 200]
@@ -185,7 +185,7 @@ def _shop(story: Story, run: str, doors: _Doors) -> None:
     )
     began = time.monotonic()
     while doors.send(token, "GET", "/products").status_code == httpx.codes.OK:
-        if time.monotonic() > began + _PATIENCE:
+        if time.monotonic() > began + _TIMEOUT_SECONDS:
             break
         time.sleep(0.5)
     story.tell(
@@ -195,19 +195,19 @@ def _shop(story: Story, run: str, doors: _Doors) -> None:
     )  # fmt: skip
 
 
-def _too_fast(story: Story, doors: _Doors, small: Mapping[str, str]) -> None:
+def _rate_limit(story: Story, doors: _ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
     """Ask more often than the smallest plan allows."""
-    auth = (small["client_id"], small["client_secret"])
-    token = doors.ask(_CREDENTIALS, auth).json()["access_token"]
+    auth = (essentials_tenant["client_id"], essentials_tenant["client_secret"])
+    token = doors.request_token(_CREDENTIALS, auth).json()["access_token"]
 
     def ask(_: int) -> httpx.Response:
         return doors.send(token, "GET", "/products")
 
     limit = int(ask(0).headers["RateLimit-Limit"])
     answers: list[httpx.Response] = []
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_CONCURRENCY) as pool:
         for _ in range(2):  # a new minute may begin in between
-            answers += pool.map(ask, range(limit + _AT_ONCE))
+            answers += pool.map(ask, range(limit + _CONCURRENCY))
             refused = [one for one in answers if one.status_code == httpx.codes.TOO_MANY_REQUESTS]
             if refused:
                 break
@@ -220,11 +220,11 @@ def _too_fast(story: Story, doors: _Doors, small: Mapping[str, str]) -> None:
     )
 
 
-def _granted(body: Mapping[str, Any]) -> str:
+def _describe_token(body: Mapping[str, Any]) -> str:
     return f"a token for {body['expires_in'] // 60} minutes, and one to renew it"
 
 
-def _code(secret: str) -> str:
+def _totp_code(secret: str) -> str:
     """Return what an authenticator app shows now (RFC 6238)."""
     step = struct.pack(">Q", int(time.time()) // 30)
     digest = hmac.digest(base64.b32decode(secret), step, "sha1")

@@ -6,23 +6,23 @@ from typing import Any
 
 from local.demo_session import Story
 
-_ORDERS = 10
-_DOCK, _SHELVES = "REC-01", ("A-01-1-01", "A-01-2-01")
-_FAR_DOCK = "REC-01"
+_WAVE_ORDERS = 10
+_RECEIVING_BIN, _SHELF_BINS = "REC-01", ("A-01-1-01", "A-01-2-01")
+_DESTINATION_BIN = "REC-01"
 
 
-def play_floor(story: Story, run: str) -> None:
+def run_warehouse_demo(story: Story, run: str) -> None:
     """Play the whole way of three products through two warehouses."""
-    plain, batched, serialled = _products(story, run)
+    plain, batched, serialled = _create_products(story, run)
     _receive(story, run, plain, batched, serialled)
     _put_away(story, plain, batched, serialled)
     _ship(story, run, batched, serialled)
-    _supply(story, run, plain)
+    _transfer_order(story, run, plain)
     _wave(story, run, plain)
-    _prove(story, (plain, batched, serialled))
+    _check_stock(story, (plain, batched, serialled))
 
 
-def _products(story: Story, run: str) -> tuple[str, str, str]:
+def _create_products(story: Story, run: str) -> tuple[str, str, str]:
     codes = (f"DEMO-{run}-CLIP", f"DEMO-{run}-GLUE", f"DEMO-{run}-DRILL")
     ways: Sequence[dict[str, bool]] = ({}, {"man_btch_num": True}, {"man_ser_num": True})
     for code, way in zip(codes, ways, strict=True):
@@ -58,19 +58,19 @@ def _receive(story: Story, run: str, plain: str, batched: str, serialled: str) -
         {"item_code": serialled, "qty": 3, "serials": [f"{run}-{n}" for n in range(3)]},
     )
     for line in goods:
-        story.do("POST", f"{path}/lines", {**line, "bin_code": _DOCK})
+        story.do("POST", f"{path}/lines", {**line, "bin_code": _RECEIVING_BIN})
     story.tell(
         "Five clips are missing: 95 of 100 come in",
         story.send(
-            "POST", f"{path}/lines", json={"item_code": plain, "qty": 95, "bin_code": _DOCK}
+            "POST", f"{path}/lines", json={"item_code": plain, "qty": 95, "bin_code": _RECEIVING_BIN}
         ), 200, lambda body: f"{len(body['data']['lines'])} lines received",
     )  # fmt: skip
-    wrong = {"item_code": plain, "qty": 6, "bin_code": _DOCK}
+    wrong = {"item_code": plain, "qty": 6, "bin_code": _RECEIVING_BIN}
     story.tell(
         "Six more than are left is too many", story.send("POST", f"{path}/lines", json=wrong), 409,
         lambda body: body["error"]["code"],
     )  # fmt: skip
-    twice = {"item_code": serialled, "qty": 1, "serials": [f"{run}-0"], "bin_code": _DOCK}
+    twice = {"item_code": serialled, "qty": 1, "serials": [f"{run}-0"], "bin_code": _RECEIVING_BIN}
     story.tell(
         "A serial that is in stock already",
         story.send("POST", f"{path}/lines", json=twice), 422,
@@ -88,17 +88,17 @@ def _receive(story: Story, run: str, plain: str, batched: str, serialled: str) -
 def _put_away(story: Story, plain: str, batched: str, serialled: str) -> None:
     def moved(item_code: str, qty: int, to_bin: str, **more: Any) -> dict[str, Any]:
         return {
-            "item_code": item_code, "qty": qty, "from_bin": _DOCK, "to_bin": to_bin, **more,
+            "item_code": item_code, "qty": qty, "from_bin": _RECEIVING_BIN, "to_bin": to_bin, **more,
         }  # fmt: skip
 
     serials = [
         row["serial_number"] for row in story.listed("/stocks", item_code=serialled, status="in")
     ]
     lines = [
-        moved(plain, 95, _SHELVES[0]),
-        moved(batched, 25, _SHELVES[0], batch="LATE"),
-        moved(batched, 15, _SHELVES[1], batch="SOON"),
-        moved(serialled, 3, _SHELVES[0], serials=serials),
+        moved(plain, 95, _SHELF_BINS[0]),
+        moved(batched, 25, _SHELF_BINS[0], batch="LATE"),
+        moved(batched, 15, _SHELF_BINS[1], batch="SOON"),
+        moved(serialled, 3, _SHELF_BINS[0], serials=serials),
     ]
     body = {"from_warehouse": "CEN", "to_warehouse": "CEN", "reason": "Put away", "lines": lines}
     story.tell(
@@ -153,7 +153,7 @@ def _ship(story: Story, run: str, batched: str, serialled: str) -> None:
     )  # fmt: skip
 
 
-def _supply(story: Story, run: str, plain: str) -> None:
+def _transfer_order(story: Story, run: str, plain: str) -> None:
     body = {
         "from_warehouse": "CEN",
         "to_warehouse": "DUB",
@@ -164,14 +164,14 @@ def _supply(story: Story, run: str, plain: str) -> None:
     }
     order = story.do("POST", "/transfer-orders", body)
     path = f"/transfer-orders/{order['id']}"
-    story.do("POST", f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": _SHELVES[0]})
+    story.do("POST", f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": _SHELF_BINS[0]})
     story.do("POST", f"{path}/dispatch", {"seal_number": "S-10442", "vehicle_plate": "DEMO 1"})
     story.tell(
         "On the way from Birmingham to Dublin",
         story.send("GET", "/stock-levels", params={"item_code": plain, "warehouse": "DUB"}), 200,
         lambda answer: "on hand {on_hand}, in transit {in_transit}".format(**answer["data"][0]),
     )  # fmt: skip
-    arrived = [{"item_code": plain, "qty": 28, "bin_code": _FAR_DOCK}]
+    arrived = [{"item_code": plain, "qty": 28, "bin_code": _DESTINATION_BIN}]
     story.tell(
         "28 of 30 arrive",
         story.send("POST", f"{path}/receive", json={"lines": arrived, "final": True}), 200,
@@ -189,7 +189,7 @@ def _supply(story: Story, run: str, plain: str) -> None:
 
 def _wave(story: Story, run: str, plain: str) -> None:
     pickings = []
-    for number in range(_ORDERS):
+    for number in range(_WAVE_ORDERS):
         order = {
             "external_ref": f"SO-W{number}-{run}",
             "type": "sale_order",
@@ -209,14 +209,14 @@ def _wave(story: Story, run: str, plain: str) -> None:
     path = f"/waves/{wave['id']}"
     story.do("POST", f"{path}/plan")
     story.tell(
-        f"A wave of {_ORDERS} orders is released, all allocated",
+        f"A wave of {_WAVE_ORDERS} orders is released, all allocated",
         story.send("POST", f"{path}/release"), 200,
         lambda body: "{status}: {metrics[orders]} orders, {metrics[units]} units,"
         " {metrics[standard_minutes]} standard minutes".format(**body["data"]),
     )  # fmt: skip
     for picking in pickings:
         story.do("POST", f"/pickings/{picking}/start")
-        taken = {"item_code": plain, "qty": 4, "bin_code": _SHELVES[0]}
+        taken = {"item_code": plain, "qty": 4, "bin_code": _SHELF_BINS[0]}
         story.do("POST", f"/pickings/{picking}/picks", taken)
         story.do("POST", f"/pickings/{picking}/finalize")
     story.tell(
@@ -225,7 +225,7 @@ def _wave(story: Story, run: str, plain: str) -> None:
     )  # fmt: skip
 
 
-def _prove(story: Story, codes: Sequence[str]) -> None:
+def _check_stock(story: Story, codes: Sequence[str]) -> None:
     """Add up the ledger, the rows and the levels of each product: three times the same."""
     for code in codes:
         moved = Decimal(0)

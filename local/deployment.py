@@ -21,12 +21,12 @@ from local.settings import (
 )
 from shared.kernel.aws import client
 
-_ARTIFACTS = "stowage-artifacts"
+_ARTIFACT_BUCKET = "stowage-artifacts"
 _PARAMETERS = (
     "Architecture={} DeletionProtection=false"
     " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
 )
-_RECORD = DATA / "deployed.json"
+_DEPLOYED_DIGEST = DATA / "deployed.json"
 """Digest of what is deployed; it lives and dies with the emulator's state."""
 
 
@@ -42,15 +42,15 @@ def deploy(server: Server) -> bool:
     if not (BUILD / "template.yaml").exists():
         raise LocalRunFailed("Nothing is built yet: make build")
     digest = _digest(BUILD)
-    if _stack() is not None and _RECORD.exists() and json.loads(_RECORD.read_text()) == digest:
+    if _stack() is not None and _DEPLOYED_DIGEST.exists() and json.loads(_DEPLOYED_DIGEST.read_text()) == digest:
         return False
-    client("s3").create_bucket(Bucket=_ARTIFACTS)
+    client("s3").create_bucket(Bucket=_ARTIFACT_BUCKET)
     with DEPLOY_LOG.open("w") as log:
         done = subprocess.run(
             [
                 *("sam", "deploy", "--config-file", str(ROOT / "samconfig.toml")),
                 *("--template-file", str(BUILD / "template.yaml")),
-                *("--s3-bucket", _ARTIFACTS, "--region", REGION),
+                *("--s3-bucket", _ARTIFACT_BUCKET, "--region", REGION),
                 "--parameter-overrides",
                 _PARAMETERS.format(architecture()),
             ],
@@ -63,7 +63,7 @@ def deploy(server: Server) -> bool:
     if done.returncode:
         words = "\n".join(DEPLOY_LOG.read_text().splitlines()[-25:])
         raise LocalRunFailed(f"sam deploy failed (all of it is in {DEPLOY_LOG}):\n{words}")
-    _RECORD.write_text(json.dumps(digest))
+    _DEPLOYED_DIGEST.write_text(json.dumps(digest))
     return True
 
 

@@ -28,7 +28,7 @@ type NaturalKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SampleFile:
     """One sort of record: its file, the route that takes it, the fields that identify it."""
 
     title: str
@@ -41,39 +41,39 @@ class Kind:
         return tuple(str(record[name]) for name in self.key)
 
 
-KINDS = (
-    Kind("warehouses", "warehouses.csv", "/warehouses", ("whs_code",)),
-    Kind("positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")),
-    Kind("product categories", "product_categories.csv", "/product-categories", ("name",)),
-    Kind("products", "products.csv", "/products", ("item_code",)),
-    Kind("clients", "clients.csv", "/clients", ("document_id",)),
-    Kind("providers", "providers.csv", "/providers", ("name",)),
-    Kind("entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")),
-    Kind("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
+SAMPLE_FILES = (
+    SampleFile("warehouses", "warehouses.csv", "/warehouses", ("whs_code",)),
+    SampleFile("positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")),
+    SampleFile("product categories", "product_categories.csv", "/product-categories", ("name",)),
+    SampleFile("products", "products.csv", "/products", ("item_code",)),
+    SampleFile("clients", "clients.csv", "/clients", ("document_id",)),
+    SampleFile("providers", "providers.csv", "/providers", ("name",)),
+    SampleFile("entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")),
+    SampleFile("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
 )
 """In the order in which they need each other."""
-MAPS = "warehouse_layouts.json"
+LAYOUTS = "warehouse_layouts.json"
 """The map of each warehouse, with its `whs_code`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadResult:
     """What became of the records of one kind: how many were created, how many were there."""
 
     title: str
     created: int
-    present: int
+    existing: int
 
 
-class SampleRefused(Exception):
+class SampleLoadError(Exception):
     """The API did not take a record, or could not be reached in all attempts."""
 
 
 # -- the files ---------------------------------------------------------------------------------
 
-_WHOLE = frozenset({"zone_id", "pick_sequence", "document_id"})
-_DECIMAL = frozenset({"capacity_units", "capacity_weight_kg", "capacity_volume_m3"})
-_YES_NO = frozenset(
+_INTEGER_COLUMNS = frozenset({"zone_id", "pick_sequence", "document_id"})
+_DECIMAL_COLUMNS = frozenset({"capacity_units", "capacity_weight_kg", "capacity_volume_m3"})
+_BOOLEAN_COLUMNS = frozenset(
     {
         "disabled",
         "inventory_item",
@@ -104,27 +104,27 @@ def read(file: Path) -> list[Body]:
 
 
 def _typed(column: str, cell: str) -> Any:
-    if column in _YES_NO:
+    if column in _BOOLEAN_COLUMNS:
         return {"true": True, "false": False}[cell]
-    if column in _WHOLE:
+    if column in _INTEGER_COLUMNS:
         return int(cell)
-    if column in _DECIMAL:
+    if column in _DECIMAL_COLUMNS:
         return json.loads(cell)
     return cell
 
 
 # -- the way to the API ------------------------------------------------------------------------
 
-_AT_ONCE = 8
+_CONCURRENCY = 8
 _ATTEMPTS = 8
-_LONGEST_WAIT = 60.0
-_PAGE = 100
-_KEYS = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
+_MAX_WAIT = 60.0
+_PAGE_SIZE = 100
+_KEY_NAMESPACE = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
 
 
 def load(
     base_url: str, token: str, progress: Progress | None = None, folder: Path = ACME
-) -> list[Loaded]:
+) -> list[LoadResult]:
     """Create every record of `folder` that the tenant does not have yet.
 
     Args:
@@ -132,20 +132,20 @@ def load(
         token: access token with the read and write scopes of warehouses, products, clients,
             providers, receipts and pickings.
         progress: where to show the progress, already started; by default a bar on the terminal.
-        folder: where the files of `KINDS` and `MAPS` are.
+        folder: where the files of `SAMPLE_FILES` and `LAYOUTS` are.
 
     Raises:
         SampleRefused: a record was refused. What came before it stays; another run goes on
             from there and doubles nothing.
     """
-    with client_of(base_url, token) as client:
+    with open_client(base_url, token) as client:
         if progress is not None:
-            return load_over(client, progress, folder)
-        with bar_of_progress() as bar:
-            return load_over(client, bar, folder)
+            return load_with(client, progress, folder)
+        with progress_bar() as bar:
+            return load_with(client, bar, folder)
 
 
-def client_of(base_url: str, token: str) -> httpx.Client:
+def open_client(base_url: str, token: str) -> httpx.Client:
     """Make the client of a tenant."""
     return httpx.Client(
         base_url=base_url,
@@ -155,41 +155,41 @@ def client_of(base_url: str, token: str) -> httpx.Client:
     )
 
 
-def load_over(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[Loaded]:
+def load_with(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[LoadResult]:
     """Do what `load` does over a client that has its address and its token."""
-    loaded = [_load_kind(client, kind, read(folder / kind.file), progress) for kind in KINDS]
-    return [*loaded, _publish_maps(client, read(folder / MAPS), progress)]
+    loaded = [_load_file(client, kind, read(folder / kind.file), progress) for kind in SAMPLE_FILES]
+    return [*loaded, _publish_layouts(client, read(folder / LAYOUTS), progress)]
 
 
-def _load_kind(
-    client: httpx.Client, kind: Kind, records: Sequence[Body], progress: Progress
-) -> Loaded:
+def _load_file(
+    client: httpx.Client, kind: SampleFile, records: Sequence[Body], progress: Progress
+) -> LoadResult:
     there = _present(client, kind)
     missing = [record for record in records if kind.key_of(record) not in there]
     task = progress.add_task(kind.title, total=len(records), completed=len(records) - len(missing))
     created = 0
     taken = dict[NaturalKey, str]()
-    pool = ThreadPoolExecutor(_AT_ONCE)
+    pool = ThreadPoolExecutor(_CONCURRENCY)
     try:
         answers = pool.map(partial(_create, client, kind), missing)
         for record, answer in zip(missing, answers, strict=True):
             if answer.is_success:
                 created += answer.status_code == HTTPStatus.CREATED
-            elif _names_only_the_key(answer, kind):
-                taken[kind.key_of(record)] = problem(answer)
+            elif _rejects_only_the_key(answer, kind):
+                taken[kind.key_of(record)] = describe_error(answer)
             else:
-                raise SampleRefused(f"{kind.path} {kind.key_of(record)}: {problem(answer)}")
+                raise SampleLoadError(f"{kind.path} {kind.key_of(record)}: {describe_error(answer)}")
             progress.advance(task)
     finally:
         pool.shutdown(cancel_futures=True)
-    _expect_present(client, kind, taken)
-    return Loaded(kind.title, created, len(records) - created)
+    _ensure_present(client, kind, taken)
+    return LoadResult(kind.title, created, len(records) - created)
 
 
-def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> Loaded:
+def _publish_layouts(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> LoadResult:
     """Publish the map of each warehouse that has none."""
     title = "warehouse maps"
-    numbers = {row["whs_code"]: row["id"] for row in rows(client, "/warehouses")}
+    numbers = {row["whs_code"]: row["id"] for row in list_rows(client, "/warehouses")}
     published = 0
     for body in progress.track(maps, description=title):
         path = f"/warehouses/{numbers[body['whs_code']]}/layout"
@@ -198,32 +198,32 @@ def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress
             answer = write(client, "PUT", path, body)
             published += 1
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {problem(answer)}")
-    return Loaded(title, published, len(maps) - published)
+            raise SampleLoadError(f"{path}: {describe_error(answer)}")
+    return LoadResult(title, published, len(maps) - published)
 
 
-def _expect_present(client: httpx.Client, kind: Kind, taken: dict[NaturalKey, str]) -> None:
+def _ensure_present(client: httpx.Client, kind: SampleFile, taken: dict[NaturalKey, str]) -> None:
     """Tell codes that another loader took meanwhile from codes that the API finds invalid."""
     if taken:
         invalid = taken.keys() - _present(client, kind)
         if invalid:
             first = min(invalid)
-            raise SampleRefused(f"{kind.path} {first}: {taken[first]}")
+            raise SampleLoadError(f"{kind.path} {first}: {taken[first]}")
 
 
-def _present(client: httpx.Client, kind: Kind) -> set[NaturalKey]:
-    return {kind.key_of(row) for row in rows(client, kind.path)}
+def _present(client: httpx.Client, kind: SampleFile) -> set[NaturalKey]:
+    return {kind.key_of(row) for row in list_rows(client, kind.path)}
 
 
-def rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
+def list_rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
     """Every row of a list."""
     page, last = 1, 1
     while page <= last:
-        params = {"page": page, "per_page": _PAGE, **query}
+        params = {"page": page, "per_page": _PAGE_SIZE, **query}
         request = client.build_request("GET", path, params=params)
         answer = _send(client, request)
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {problem(answer)}")
+            raise SampleLoadError(f"{path}: {describe_error(answer)}")
         body = answer.json()
         yield from body["data"]
         page, last = page + 1, body["meta"]["last_page"]
@@ -234,7 +234,7 @@ def read_one(client: httpx.Client, path: str) -> httpx.Response:
     return _send(client, client.build_request("GET", path))
 
 
-def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:
+def _create(client: httpx.Client, kind: SampleFile, record: Body) -> httpx.Response:
     return write(client, "POST", kind.path, record)
 
 
@@ -242,7 +242,7 @@ def write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Res
     """Send a body, as often as it takes; done once, by a key that is made of what is sent."""
     # The body is in the key too: a corrected record must not meet the answer to the wrong one.
     content = json.dumps(body, sort_keys=True)
-    key = uuid.uuid5(_KEYS, f"{path} {content}")
+    key = uuid.uuid5(_KEY_NAMESPACE, f"{path} {content}")
     headers = {"Idempotency-Key": str(key), "Content-Type": "application/json"}
     return _send(client, client.build_request(method, path, content=content, headers=headers))
 
@@ -255,17 +255,17 @@ def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
         except httpx.TransportError:
             wait = 0.0
         else:
-            if not _worth_a_retry(answer):
+            if not _is_retryable(answer):
                 return answer
             wait = _retry_after(answer)
-        time.sleep(min(max(wait, 0.1 * 2**attempt), _LONGEST_WAIT))
+        time.sleep(min(max(wait, 0.1 * 2**attempt), _MAX_WAIT))
     try:
         return client.send(request)
     except httpx.TransportError as error:
-        raise SampleRefused(f"{request.url}: {error!r}") from error
+        raise SampleLoadError(f"{request.url}: {error!r}") from error
 
 
-def _worth_a_retry(answer: httpx.Response) -> bool:
+def _is_retryable(answer: httpx.Response) -> bool:
     return (
         answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
         or answer.is_server_error
@@ -278,7 +278,7 @@ def _retry_after(answer: httpx.Response) -> float:
     return float(seconds) if seconds.isdecimal() else 0.0
 
 
-def _names_only_the_key(answer: httpx.Response, kind: Kind) -> bool:
+def _rejects_only_the_key(answer: httpx.Response, kind: SampleFile) -> bool:
     if _code(answer) != "validation_failed":
         return False
     fields = {problem["field"] for problem in answer.json()["errors"]}
@@ -289,7 +289,7 @@ def _code(answer: httpx.Response) -> str:
     return str(_error(answer).get("code", ""))
 
 
-def problem(answer: httpx.Response) -> str:
+def describe_error(answer: httpx.Response) -> str:
     """What an answer says was wrong."""
     message = _error(answer).get("message", answer.text[:200])
     return f"{answer.status_code} {_code(answer)}: {message}"
@@ -307,7 +307,7 @@ def _error(answer: httpx.Response) -> Body:
 # -- by hand -----------------------------------------------------------------------------------
 
 
-def bar_of_progress() -> Progress:
+def progress_bar() -> Progress:
     """Show on the terminal what is done of how much."""
     return Progress(
         TextColumn("{task.description:<20}"),
@@ -360,10 +360,10 @@ def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
         base_url, token = _credentials(stack_file, tenant)
     try:
         results = load(base_url, token)
-    except SampleRefused as error:
+    except SampleLoadError as error:
         raise click.ClickException(str(error)) from error
     for kind in results:
-        click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.present:>6} present")
+        click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.existing:>6} present")
 
 
 if __name__ == "__main__":

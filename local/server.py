@@ -63,7 +63,7 @@ def start(port: int) -> Server:
     Raises:
         LocalRunFailed: The port is taken, or the emulator does not answer.
     """
-    _refuse_taken(port)
+    _ensure_port_is_free(port)
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
     environment = aws_environment(f"http://127.0.0.1:{port}") | {
@@ -93,7 +93,7 @@ def start(port: int) -> Server:
     return server
 
 
-def _refuse_taken(port: int) -> None:
+def _ensure_port_is_free(port: int) -> None:
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             raise LocalRunFailed(
@@ -109,10 +109,10 @@ def _wait_until_ready(server: Server) -> None:
                 return
         time.sleep(0.1)
     stop(server)
-    raise LocalRunFailed(f"The emulator does not answer. Its last words:\n{last_words()}")
+    raise LocalRunFailed(f"The emulator does not answer. Its last words:\n{log_tail()}")
 
 
-def last_words() -> str:
+def log_tail() -> str:
     """End of the emulator's log."""
     return "\n".join(EMULATOR_LOG.read_text().splitlines()[-20:])
 

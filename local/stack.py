@@ -30,18 +30,18 @@ console = Console()
 _PORT_HELP = f"Port on 127.0.0.1.  [default: the last one; {DEFAULT_PORT} at first]"
 
 
-def _bring_up(port: int | None) -> Server:
+def _start_stack(port: int | None) -> Server:
     """Start the emulator unless it runs, deploy, provision, load, and write the stack file."""
     STATE.mkdir(exist_ok=True)
     DATA.mkdir(exist_ok=True)
     running = server.find()
     if running is not None:
-        _deploy_and_fill(running)
+        _deploy_and_provision(running)
         return running
     with _step("Starting the emulator"):
-        running = server.start(_port(port))
+        running = server.start(_choose_port(port))
     try:
-        _deploy_and_fill(running)
+        _deploy_and_provision(running)
     except BaseException:
         console.print("It did not come up: stopping the emulator.")
         server.stop(running)
@@ -49,9 +49,9 @@ def _bring_up(port: int | None) -> Server:
     return running
 
 
-def _port(wanted: int | None) -> int:
+def _choose_port(wanted: int | None) -> int:
     """Choose the port: queues are known by addresses that have it, so it stays with the data."""
-    known = urlsplit(_read().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
+    known = urlsplit(_read_stack_file().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
     if known and wanted not in {None, known}:
         raise LocalRunFailed(
             f"The data of this stack belongs to port {known}: make run PORT={known},"
@@ -60,15 +60,15 @@ def _port(wanted: int | None) -> int:
     return wanted or known or DEFAULT_PORT
 
 
-def _deploy_and_fill(running: Server) -> None:
+def _deploy_and_provision(running: Server) -> None:
     os.environ.update(aws_environment(running.endpoint))
     with _step("Deploying the template"):
         deployment.deploy(running)
     os.environ.update(deployment.operator_environment())
     base_url = deployment.base_url(running)
     with _step("Provisioning the demo tenants"):
-        made = tenants.provision(base_url, _read().get("tenants", {}))
-    _write(
+        made = tenants.provision(base_url, _read_stack_file().get("tenants", {}))
+    _write_stack_file(
         {
             "base_url": base_url,
             "endpoint_url": running.endpoint,
@@ -83,7 +83,7 @@ def _deploy_and_fill(running: Server) -> None:
         token = _token(made["acme"])
         sample.load(base_url, token)
     with _step("Letting its warehouses work"):
-        sample_operations.work(base_url, token)
+        sample_operations.run(base_url, token)
 
 
 @contextmanager
@@ -107,18 +107,18 @@ def _token(tenant: dict[str, str]) -> str:
     return token
 
 
-def _read() -> dict[str, Any]:
+def _read_stack_file() -> dict[str, Any]:
     content: dict[str, Any] = json.loads(STACK_FILE.read_text()) if STACK_FILE.exists() else {}
     return content
 
 
-def _write(stack: dict[str, Any]) -> None:
+def _write_stack_file(stack: dict[str, Any]) -> None:
     STACK_FILE.touch(mode=0o600)  # it holds secrets, if only of this machine
     STACK_FILE.write_text(json.dumps(stack, indent=2) + "\n")
 
 
-def _show() -> None:
-    stack = _read()
+def _print_summary() -> None:
+    stack = _read_stack_file()
     acme = stack["tenants"]["acme"]
     # Plain print: a terminal's width must not break what is meant to be copied.
     shown = ("plan", "client_id", "client_secret", "username", "password")
@@ -136,7 +136,7 @@ def _show() -> None:
     print(f'curl -s -H "Authorization: Bearer $TOKEN" "{stack["base_url"]}/products?per_page=2"\n')
 
 
-def _take_down() -> bool:
+def _stop_stack() -> bool:
     running = server.find()
     if running is None:
         return False
@@ -160,8 +160,8 @@ def main() -> None:
 def start(*, detach: bool, port: int | None) -> None:
     """Start the stack, or deploy changed code to the one that runs."""
     was_running = server.find() is not None
-    running = _bring_up(port)
-    _show()
+    running = _start_stack(port)
+    _print_summary()
     if detach or was_running:
         console.print("It runs in the background: [bold]make stop[/] ends it.")
         return
@@ -170,22 +170,22 @@ def start(*, detach: bool, port: int | None) -> None:
         while running.alive():
             time.sleep(1)
     except KeyboardInterrupt:
-        _take_down()
+        _stop_stack()
         return
-    raise LocalRunFailed(f"The emulator ended by itself:\n{server.last_words()}")
+    raise LocalRunFailed(f"The emulator ended by itself:\n{server.log_tail()}")
 
 
 @main.command()
 def stop() -> None:
     """Stop the stack; its data stays."""
-    if not _take_down():
+    if not _stop_stack():
         console.print("It does not run.")
 
 
 @main.command()
 def clean() -> None:
     """Stop the stack and forget its data."""
-    _take_down()
+    _stop_stack()
     for path in (DATA, STATE / "tmp"):
         shutil.rmtree(path, ignore_errors=True)
     STACK_FILE.unlink(missing_ok=True)
@@ -198,12 +198,12 @@ def run_with(*, port: int | None, command: Sequence[str]) -> None:
     """Run a command against the running stack, or against one started for it alone."""
     was_running = server.find() is not None
     if not was_running:
-        _bring_up(port)
+        _start_stack(port)
     try:
         done = subprocess.run(list(command), check=False)
     finally:
         if not was_running:
-            _take_down()
+            _stop_stack()
     sys.exit(done.returncode)
 
 

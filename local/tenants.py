@@ -24,7 +24,7 @@ from shared.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
+class DemoTenant:
     """A demo tenant: its plan, its modules, the state it is in."""
 
     slug: str
@@ -34,13 +34,13 @@ class Demo:
     moved_to: str | None = None
 
 
-DEMOS = (
-    Demo("acme"),
-    Demo("beta"),
-    Demo("mini", plan="essentials", modules=frozenset()),
-    Demo("suspended", state="suspended"),
-    Demo("cancelled", state="cancelled"),
-    Demo("moved", state="moved", moved_to="https://wms.moved.example/api/v1"),
+DEMO_TENANTS = (
+    DemoTenant("acme"),
+    DemoTenant("beta"),
+    DemoTenant("mini", plan="essentials", modules=frozenset()),
+    DemoTenant("suspended", state="suspended"),
+    DemoTenant("cancelled", state="cancelled"),
+    DemoTenant("moved", state="moved", moved_to="https://wms.moved.example/api/v1"),
 )
 
 
@@ -48,10 +48,10 @@ ADMIN = "admin"
 """The user of every demo tenant who may do everything."""
 
 _ADMINISTRATOR = RoleCreate(name="Administrator", permissions=list(PERMISSIONS))
-_SCANNERS = "Scanners of the local run"
+_MOBILE_CLIENT_NAME = "Scanners of the local run"
 
 
-def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+def provision(base_url: str, previous: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Make every demo tenant be there: with an integration client, a mobile one and a user.
 
     Args:
@@ -63,45 +63,45 @@ def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str
         Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
     share_address(base_url)
-    return {demo.slug: _provision(demo, base_url, known.get(demo.slug, {})) for demo in DEMOS}
+    return {demo.slug: _provision_tenant(demo, base_url, previous.get(demo.slug, {})) for demo in DEMO_TENANTS}
 
 
-def _provision(demo: Demo, base_url: str, known: Mapping[str, Any]) -> dict[str, str]:
-    tenant = _tenant(demo, base_url)
+def _provision_tenant(demo: DemoTenant, base_url: str, previous: Mapping[str, Any]) -> dict[str, str]:
+    tenant = _ensure_tenant(demo, base_url)
     made = {
         "base_url": base_url,
         "plan": tenant.plan,
-        **_client(demo.slug, known),
-        **_admin(demo.slug, known),
-        "mobile_client_id": _mobile_client(demo.slug),
+        **_ensure_client(demo.slug, previous),
+        **_ensure_admin(demo.slug, previous),
+        "mobile_client_id": _ensure_mobile_client(demo.slug),
     }
     if tenant.state != demo.state:
         set_state(demo.slug, demo.state, moved_to=demo.moved_to)
     return made
 
 
-def _client(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
-    credentials = {name: str(known.get(name, "")) for name in ("client_id", "client_secret")}
+def _ensure_client(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
+    credentials = {name: str(previous.get(name, "")) for name in ("client_id", "client_secret")}
     working = {client.client_id for client in list_clients(slug) if client.active}
     if credentials["client_id"] in working:
         return credentials
     return create_client(slug, "Local run")._asdict()
 
 
-def _mobile_client(slug: str) -> str:
+def _ensure_mobile_client(slug: str) -> str:
     for client in list_clients(slug):
-        if client.active and client.name == _SCANNERS:
+        if client.active and client.name == _MOBILE_CLIENT_NAME:
             return client.client_id
-    return create_mobile_client(slug, _SCANNERS).client_id
+    return create_mobile_client(slug, _MOBILE_CLIENT_NAME).client_id
 
 
-def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
+def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
     """Make the administrator be there, with the password that is known, or else a new one."""
-    store, password = store_for(slug), known.get("password")
+    store, password = store_for(slug), previous.get("password")
     try:
         number = users.named_user(store, ADMIN).id
     except NotFound:
-        password = _first_admin(slug)
+        password = _create_admin(slug)
     else:
         if not password:
             _, password = run_transaction(
@@ -110,7 +110,7 @@ def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
     return {"username": f"{ADMIN}@{slug}", "password": str(password)}
 
 
-def _first_admin(slug: str) -> str | None:
+def _create_admin(slug: str) -> str | None:
     store = store_for(slug)
     try:
         role = roles.named_role(store, _ADMINISTRATOR.name).id
@@ -121,7 +121,7 @@ def _first_admin(slug: str) -> str | None:
     return password
 
 
-def _tenant(demo: Demo, base_url: str) -> Tenant:
+def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
     try:
         tenant = show_tenant(demo.slug)
     except NotFound:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
-from operations.domains import list_domains, release
+from operations.domains import list_domains, release_domain
 from operations.tenant_tables import describe_table, remove_table
 from shared.identity.tenancy.directory import FRESH, host_key, read, read_all_of, tenant_key
 from shared.kernel.aws import client
@@ -20,22 +20,22 @@ from shared.kernel.config import config
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, NotFound
 
-_LONGEST_INVOCATION = 120
+_LONGEST_INVOCATION_SECONDS = 120
 """Seconds, of the import worker; doors end after 29."""
 
-QUIET = FRESH + _LONGEST_INVOCATION + 20
+DRAIN_SECONDS = FRESH + _LONGEST_INVOCATION_SECONDS + 20
 """Seconds after the mark from which nothing writes for the tenant any more: those that knew it a
 moment before have ended, whatever their clocks say."""
 
-_MAY_GO = ("cancelled", "moved", "deleting")
-_WRITES_AT_ONCE = 25
-_OBJECTS_AT_ONCE = 1_000
+_DELETABLE_STATES = ("cancelled", "moved", "deleting")
+_WRITES_PER_BATCH = 25
+_OBJECTS_PER_BATCH = 1_000
 
 type Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Doomed:
+class DeletionPreview:
     """What a deletion takes away."""
 
     slug: str
@@ -47,7 +47,7 @@ class Doomed:
     hosts: tuple[str, ...]
 
 
-def what_goes(slug: str) -> Doomed:
+def preview_deletion(slug: str) -> DeletionPreview:
     """Tell what a deletion would take away.
 
     Raises:
@@ -55,15 +55,15 @@ def what_goes(slug: str) -> Doomed:
         Conflict: It is neither cancelled nor moved.
     """
     item = read(tenant_key(slug))
-    _ensure_may_go(slug, item)
+    _ensure_deletable(slug, item)
     others = list(read_all_of(slug))
     hosts = [each["pk"]["S"].removeprefix(host_key("")) for each in others if _is_host(each)]
     table = config().tenant_table(slug)
-    return Doomed(
+    return DeletionPreview(
         slug=slug,
         state=str(item["state"]["S"]) if item else "",
         table=table,
-        items=_count(table),
+        items=_count_items(table),
         clients=len(others) - len(hosts),
         hosts=tuple(sorted(hosts)),
     )
@@ -83,23 +83,23 @@ def delete_tenant(slug: str, *, progress: Progress = lambda _: None) -> None:
         Conflict: It is neither cancelled nor moved.
         ServiceUnavailable: Its table did not go in time; run it again.
     """
-    since = _mark(slug)
+    since = _mark_as_deleting(slug)
     if since is not None:
-        _wait(slug, since, progress)
+        _wait_for_running_invocations(slug, since, progress)
         progress("removing its clients and hosts")
         for domain in list_domains(slug):
-            release(domain, progress)
+            release_domain(domain, progress)
         _remove_clients(slug)
         # before its events: whoever writes one also writes to the table
         remove_table(slug, progress)
         _remove_events(slug, progress)
     _remove_files(slug, progress)
     if since is not None:
-        _bury(slug)
+        _write_tombstone(slug)
     progress("deleted")
 
 
-def _mark(slug: str) -> int | None:
+def _mark_as_deleting(slug: str) -> int | None:
     """Have the tenant be there for nobody; return since when, None when it is deleted already."""
     dynamodb = client("dynamodb")
     try:
@@ -113,17 +113,17 @@ def _mark(slug: str) -> int | None:
             ExpressionAttributeNames={"#state": "state"},
             ExpressionAttributeValues={
                 ":now": {"N": str(now_ms())},
-                **{f":{state}": {"S": state} for state in _MAY_GO},
+                **{f":{state}": {"S": state} for state in _DELETABLE_STATES},
             },
             ReturnValues="ALL_NEW",
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        _ensure_may_go(slug, read(tenant_key(slug)))
+        _ensure_deletable(slug, read(tenant_key(slug)))
         return None
     return int(answer["Attributes"]["deleting_since"]["N"])
 
 
-def _ensure_may_go(slug: str, item: Mapping[str, Any] | None) -> None:
+def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     match item["state"]["S"]:
@@ -139,9 +139,9 @@ def _ensure_may_go(slug: str, item: Mapping[str, Any] | None) -> None:
             )
 
 
-def _wait(slug: str, since_ms: int, progress: Progress) -> None:
+def _wait_for_running_invocations(slug: str, marked_at_ms: int, progress: Progress) -> None:
     """Wait until nothing runs any more that knew the tenant before it was marked."""
-    while (left := QUIET - (now_ms() - since_ms) / 1000) > 0:
+    while (left := DRAIN_SECONDS - (now_ms() - marked_at_ms) / 1000) > 0:
         progress(f"waiting until nothing runs for {slug} any more: {left:.0f} s")
         time.sleep(min(left, 5))
 
@@ -172,13 +172,13 @@ def _remove_events(slug: str, progress: Progress) -> None:
     )
     removed = 0
     for page in pages:
-        for keys in batched(page["Items"], _WRITES_AT_ONCE, strict=False):
-            _delete_all(table, [dict(key) for key in keys])
+        for keys in batched(page["Items"], _WRITES_PER_BATCH, strict=False):
+            _delete_batch(table, [dict(key) for key in keys])
             removed += len(keys)
         progress(f"removing its events: {removed}")
 
 
-def _delete_all(table: str, keys: list[dict[str, Any]]) -> None:
+def _delete_batch(table: str, keys: list[dict[str, Any]]) -> None:
     wanted: dict[str, Any] = {table: [{"DeleteRequest": {"Key": key}} for key in keys]}
     while wanted:
         answer = client("dynamodb").batch_write_item(RequestItems=wanted)
@@ -191,7 +191,7 @@ def _remove_files(slug: str, progress: Progress) -> None:
     """Remove what is under the tenant's prefix of both buckets."""
     removed = 0
     for bucket in (config().import_bucket, config().import_work_bucket):
-        for names in _names(bucket, slug):
+        for names in _list_object_keys(bucket, slug):
             refused = client("s3").delete_objects(
                 Bucket=bucket, Delete={"Objects": [{"Key": name} for name in names], "Quiet": True}
             )
@@ -201,18 +201,18 @@ def _remove_files(slug: str, progress: Progress) -> None:
             progress(f"removing its files: {removed}")
 
 
-def _names(bucket: str, slug: str) -> Iterator[list[str]]:
+def _list_object_keys(bucket: str, slug: str) -> Iterator[list[str]]:
     pages = (
         client("s3")
         .get_paginator("list_objects_v2")
-        .paginate(Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_AT_ONCE})
+        .paginate(Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_PER_BATCH})
     )
     for page in pages:
         if names := [each["Key"] for each in page.get("Contents", ())]:
             yield names
 
 
-def _bury(slug: str) -> None:
+def _write_tombstone(slug: str) -> None:
     """Leave the name, so that nobody gets it again, and nothing else."""
     dynamodb = client("dynamodb")
     try:
@@ -231,6 +231,6 @@ def _bury(slug: str) -> None:
         return  # another run was faster
 
 
-def _count(table: str) -> int:
+def _count_items(table: str) -> int:
     described = describe_table(table)
     return int(described["ItemCount"]) if described else 0

@@ -83,12 +83,12 @@ def add_domain(  # noqa: PLR0913  what a domain consists of
     _check_certificate(certificate)
     show_tenant(slug)
     progress(f"registering {host}")
-    _register(slug, host, certificate)
+    _register_host(slug, host, certificate)
     progress("creating the domain")
-    target = _ensure_domain(slug, host, certificate)
+    target = _ensure_custom_domain(slug, host, certificate)
     progress("mapping it to the API")
     _ensure_mapping(host, api)
-    _note_target(slug, host, target)
+    _save_target(slug, host, target)
     if not keep_address:
         progress(f"making it the address of {slug}")
         set_address(slug, host=host)
@@ -121,18 +121,18 @@ def remove_domain(host: str, *, progress: Progress = lambda _: None) -> bool:
     tenant = tenant_of(holder) if holder else None
     if tenant and tenant.base_url == address_of(host):
         raise _in_use(domain)
-    release(domain, progress, tell=tenant is not None)
+    release_domain(domain, progress, audited=tenant is not None)
     return True
 
 
-def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
+def release_domain(domain: Domain, progress: Progress, *, audited: bool = False) -> None:
     """Remove a host, whatever its tenant's state; the tenant's address must be another one.
 
     With `tell`, the audit log of the tenant, which must be there, tells of it.
     """
     if domain.certificate:
         progress(f"removing the domain {domain.host}")
-        _remove_domain(domain)
+        _delete_custom_domain(domain)
     table, address = config().control_table, address_of(domain.host)
 
     def forget(tx: Transaction) -> None:
@@ -159,7 +159,7 @@ def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
             "ExpressionAttributeValues": {":slug": {"S": domain.tenant}},
         }
         tx.add_action("Delete", still_its)
-        if tell:
+        if audited:
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
@@ -185,7 +185,7 @@ def _check_certificate(arn: str) -> None:
         raise ValidationFailed([Problem("certificate_arn", problem)])
 
 
-def _register(slug: str, host: str, certificate: str) -> None:
+def _register_host(slug: str, host: str, certificate: str) -> None:
     """Claim the host, while there is such a tenant."""
     table = config().control_table
     gone = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
@@ -229,10 +229,10 @@ def _register(slug: str, host: str, certificate: str) -> None:
     run_transaction(operators_store(slug), claim)
 
 
-def _ensure_domain(slug: str, host: str, certificate: str) -> str:
+def _ensure_custom_domain(slug: str, host: str, certificate: str) -> str:
     """Create the custom domain, or take it as it is; return where its DNS record points."""
     gateway = client("apigateway")
-    found = _find(host)
+    found = _find_custom_domain(host)
     if found is None:
         try:
             found = gateway.create_domain_name(
@@ -246,10 +246,10 @@ def _ensure_domain(slug: str, host: str, certificate: str) -> str:
             gateway.exceptions.BadRequestException,
             gateway.exceptions.ConflictException,
         ) as error:
-            found = _find(host)  # created by another run in the meantime?
+            found = _find_custom_domain(host)  # created by another run in the meantime?
             if found is None:
-                raise _refused(host, error) from error
-    if not _is_ours(found, slug):
+                raise _gateway_refusal(host, error) from error
+    if not _belongs_to(found, slug):
         raise Conflict(f"The account has a domain {host} that is not this tenant's.")
     if found.get("regionalCertificateArn") != certificate:
         _replace_certificate(host, certificate)
@@ -263,15 +263,15 @@ def _replace_certificate(host: str, certificate: str) -> None:
     try:
         gateway.update_domain_name(domainName=host, patchOperations=[change])
     except gateway.exceptions.BadRequestException as error:
-        raise _refused(host, error) from error
+        raise _gateway_refusal(host, error) from error
 
 
-def _refused(host: str, error: ClientError) -> Conflict:
+def _gateway_refusal(host: str, error: ClientError) -> Conflict:
     reason = error.response["Error"].get("Message", str(error))
     return Conflict(f"API Gateway refuses the domain {host}: {reason}")
 
 
-def _find(host: str) -> Mapping[str, Any] | None:
+def _find_custom_domain(host: str) -> Mapping[str, Any] | None:
     gateway = client("apigateway")
     try:
         found: Mapping[str, Any] = gateway.get_domain_name(domainName=host)
@@ -285,7 +285,7 @@ def _tags(slug: str) -> dict[str, str]:
     return {"service": "stowage", "stack": config().stack, "tenant": slug}
 
 
-def _is_ours(found: Mapping[str, Any], slug: str) -> bool:
+def _belongs_to(found: Mapping[str, Any], slug: str) -> bool:
     """Tell by the tags; an account may add others, such as a cost centre."""
     tags: Mapping[str, str] = found.get("tags", {})
     return _tags(slug).items() <= tags.items()
@@ -302,7 +302,7 @@ def _ensure_mapping(host: str, api: str) -> None:
             raise Conflict(f"https://{host}/{STAGE} leads to another API.") from error
 
 
-def _note_target(slug: str, host: str, target: str) -> None:
+def _save_target(slug: str, host: str, target: str) -> None:
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_item(
@@ -316,9 +316,9 @@ def _note_target(slug: str, host: str, target: str) -> None:
         raise Conflict(f"{host} was removed at the same time; look, then try again.") from error
 
 
-def _remove_domain(domain: Domain) -> None:
-    found = _find(domain.host)
-    if found is None or not _is_ours(found, domain.tenant):
+def _delete_custom_domain(domain: Domain) -> None:
+    found = _find_custom_domain(domain.host)
+    if found is None or not _belongs_to(found, domain.tenant):
         return  # gone already, or somebody else's
     gateway = client("apigateway")
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from operations.tenant_changes import show_tenant
-from operations.tenant_overview import Overview, show
+from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
 from shared.identity.auth.clients import client_key, client_of
 from shared.identity.tenancy.access import s3_for, store_for
@@ -32,7 +32,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.json_text import dumps, loads
 
-FILES = {
+FILE_NAMES = {
     "audit": "audit-log",
     "category": "product-categories",
     "client": "clients",
@@ -61,18 +61,18 @@ FILES = {
 }
 """Kind of entity → its file, without `.jsonl`. What is not named here is left out."""
 
-_LEFT_OUT = {"webhook": ("secrets",)}
+_EXCLUDED_FIELDS = {"webhook": ("secrets",)}
 """Kind → fields that hold secrets, though sealed."""
-_TEXT = "_json"
+_JSON_SUFFIX = "_json"
 """How names of fields end that hold JSON as text."""
 
-_MANIFEST, _BEGUN = "manifest.json", "manifest.part"
+_MANIFEST, _MANIFEST_PART = "manifest.json", "manifest.part"
 _TENANT = "tenant.json"
 _FILES = "files"
-_LIST_OF_FILES = "files.jsonl"
-_NAME = 80
+_FILE_LIST = "files.jsonl"
+_MAX_NAME_LENGTH = 80
 """Characters that a file keeps of its name."""
-_TRIES = 5
+_MAX_READS = 5
 _DAY_MS = 86_400_000
 
 type Progress = Callable[[str], None]
@@ -108,35 +108,35 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
         "complete": False,
         "started_at": instant(now_ms()),
     }
-    _prepare(manifest, to)
+    _prepare_directory(manifest, to)
     run_transaction(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
-    _write(to / _TENANT, _description(tenant, show(slug)))
+    _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     counts = _export_entities(slug, to, progress)
-    counts[_LIST_OF_FILES] = _export_files(slug, to, progress)
+    counts[_FILE_LIST] = _export_files(slug, to, progress)
     manifest |= {"complete": True, "finished_at": instant(now_ms()), "counts": dict(counts)}
-    _write(to / _MANIFEST, manifest)
+    _write_json(to / _MANIFEST, manifest)
     return manifest
 
 
 # The directory
 
 
-def _prepare(manifest: Mapping[str, Any], to: Path) -> None:
+def _prepare_directory(manifest: Mapping[str, Any], to: Path) -> None:
     """Make the directory, clear it of a former export of this tenant, and begin the manifest."""
     slug = manifest["tenant"]
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = {path.name for path in to.iterdir()}
-    if not found <= {_BEGUN} and _exported(to / _MANIFEST) != slug:
+    if not found <= {_MANIFEST_PART} and _exported_tenant(to / _MANIFEST) != slug:
         raise Conflict(f"{to} is not empty, and holds no export of {slug}: name another directory.")
     # before anything goes: what is left of an export is no export
-    _write(to / _MANIFEST, manifest)
-    for name in (*(f"{stem}.jsonl" for stem in FILES.values()), _TENANT, _LIST_OF_FILES):
+    _write_json(to / _MANIFEST, manifest)
+    for name in (*(f"{stem}.jsonl" for stem in FILE_NAMES.values()), _TENANT, _FILE_LIST):
         (to / name).unlink(missing_ok=True)
     if (to / _FILES).exists():
         shutil.rmtree(to / _FILES)
 
 
-def _exported(manifest: Path) -> str | None:
+def _exported_tenant(manifest: Path) -> str | None:
     """Whose export a manifest is of; None when it is none."""
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ def _exported(manifest: Path) -> str | None:
     return content.get("tenant") if isinstance(content, dict) else None
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a file so that it is there whole, or as it was."""
     beside = path.with_suffix(".part")
     text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
@@ -156,7 +156,7 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 # The tenant itself
 
 
-def _description(tenant: Tenant, overview: Overview) -> dict[str, Any]:
+def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]:
     clients = [client_of(item) for item in read_all_of(tenant.slug, client_key(""))]
     return {
         "tenant": tenant.slug,
@@ -193,12 +193,12 @@ def _export_entities(slug: str, to: Path, progress: Progress) -> Counter[str]:
     counts: Counter[str] = Counter()
     with ExitStack() as open_files:
         files: dict[str, IO[str]] = {}
-        for heads in _pages(store):
+        for heads in _scan_pages(store):
             for head in heads:
-                kind, line = _line(store, head)
+                kind, line = _read_line(store, head)
                 if line is None:
                     continue
-                name = f"{FILES[kind]}.jsonl"
+                name = f"{FILE_NAMES[kind]}.jsonl"
                 if name not in files:
                     file = (to / name).open("w", encoding="utf-8", newline="\n")
                     files[name] = open_files.enter_context(file)
@@ -208,7 +208,7 @@ def _export_entities(slug: str, to: Path, progress: Progress) -> Counter[str]:
     return counts
 
 
-def _pages(store: Store) -> Iterator[list[Item]]:
+def _scan_pages(store: Store) -> Iterator[list[Item]]:
     """Read the first items of all entities that are exported, page by page."""
     pages = store.client.get_paginator("scan").paginate(
         TableName=store.table,
@@ -231,31 +231,31 @@ def _is_exported(item: Item) -> bool:
     kind = _kind(item)
     first = kind == "delivery" or item[SORT_KEY] == HEAD
     expired = EXPIRY in item and item[EXPIRY] <= now_ms() // 1000
-    return kind in FILES and first and not expired
+    return kind in FILE_NAMES and first and not expired
 
 
 def _kind(item: Item) -> str:
     return str(item[PARTITION_KEY]).partition("#")[0]
 
 
-def _line(store: Store, head: Item) -> tuple[str, str | None]:
+def _read_line(store: Store, head: Item) -> tuple[str, str | None]:
     """Kind and JSON of an entity; no JSON when it was deleted a moment ago."""
     kind = _kind(head)
-    text = _whole(store, head)
+    text = _read_content(store, head)
     if text is None:
         return kind, None
     entity: dict[str, Any] = loads(text)
-    for name in _LEFT_OUT.get(kind, ()):
+    for name in _EXCLUDED_FIELDS.get(kind, ()):
         entity.pop(name, None)
-    for name in [name for name in entity if name.endswith(_TEXT)]:
-        entity[name.removesuffix(_TEXT)] = loads(entity.pop(name))
+    for name in [name for name in entity if name.endswith(_JSON_SUFFIX)]:
+        entity[name.removesuffix(_JSON_SUFFIX)] = loads(entity.pop(name))
     key = {"id": head["id"]} if "id" in head else {}
     return kind, dumps({**key, **entity})
 
 
-def _whole(store: Store, head: Item) -> bytes | None:
+def _read_content(store: Store, head: Item) -> bytes | None:
     """Put together an entity of one or more items, all of one version."""
-    for _ in range(_TRIES):
+    for _ in range(_MAX_READS):
         keys = tail_keys(head[PARTITION_KEY], head.get("parts", 1))
         found = store.get_many(keys, uncached=True)
         tails = [found[key] for key in keys if key in found]
@@ -275,14 +275,14 @@ def _export_files(slug: str, to: Path, progress: Progress) -> int:
     """Copy the files of both buckets, under numbers, and list what each was; how many."""
     count = 0
     (to / _FILES).mkdir()
-    with (to / _LIST_OF_FILES).open("w", encoding="utf-8", newline="\n") as listed:
+    with (to / _FILE_LIST).open("w", encoding="utf-8", newline="\n") as listed:
         for bucket, role in (
             (config().import_bucket, "import"),
             (config().import_work_bucket, "work"),
         ):
-            for found in _objects(slug, bucket):
+            for found in _list_objects(slug, bucket):
                 count += 1
-                name = f"{count:06d}-{_safe(found['Key'])}"
+                name = f"{count:06d}-{_safe_name(found['Key'])}"
                 _download(slug, bucket, found["Key"], to / _FILES / name)
                 line = {
                     "file": f"{_FILES}/{name}",
@@ -296,17 +296,17 @@ def _export_files(slug: str, to: Path, progress: Progress) -> int:
     return count
 
 
-def _objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
+def _list_objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
     pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{slug}/")
     for page in pages:
         yield from page.get("Contents", ())
 
 
-def _safe(key: str) -> str:
+def _safe_name(key: str) -> str:
     """Last part of a key, in letters that every file system takes and no shell minds."""
     name = key.rpartition("/")[2]
     kept = [char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in name]
-    return "".join(kept)[-_NAME:]
+    return "".join(kept)[-_MAX_NAME_LENGTH:]
 
 
 def _download(slug: str, bucket: str, key: str, path: Path) -> None:

@@ -15,7 +15,7 @@ from operations.api_clients import (
     revoke_client,
     rotate_client,
 )
-from operations.tenant_changes import ControlUpdate, change, show_tenant
+from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
 from operations.tenant_tables import ensure_table
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth.clients import Client
@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 
-_ACTIONS: Mapping[State, AuditAction] = {
+_AUDIT_ACTIONS: Mapping[State, AuditAction] = {
     "active": "tenant.resumed",
     "suspended": "tenant.suspended",
     "cancelled": "tenant.cancelled",
@@ -94,25 +94,25 @@ def create_tenant(
     """
     settings.check()
     progress(f"registering {settings.slug}")
-    _register(settings)
+    _register_tenant(settings)
     item = read(tenant_key(settings.slug))
     if item and item["state"]["S"] in {"deleting", "deleted"}:
         raise Conflict(
             f"The name {settings.slug} belonged to a tenant that was deleted. It is not given "
             "again: tokens and messages of that company may still be about."
         )
-    if item is None or not _same(item, settings):
+    if item is None or not _has_settings(item, settings):
         raise Conflict(
             f"The tenant {settings.slug} exists with other settings; look at it, and change "
             "its plan, modules or address instead."
         )
     ensure_table(settings.slug, progress)
-    _finish(settings.slug)
+    _activate(settings.slug)
     progress("ready")
     return show_tenant(settings.slug)
 
 
-def _register(settings: TenantSettings) -> None:
+def _register_tenant(settings: TenantSettings) -> None:
     """Claim slug and host together; an item that is there already is left as it is."""
     item = {
         "pk": {"S": tenant_key(settings.slug)},
@@ -129,7 +129,7 @@ def _register(settings: TenantSettings) -> None:
     def claim(tx: Transaction) -> None:
         if settings.host:
             tx.add_action(
-                "Update", _claim_of(settings.slug, settings.host), _host_taken(settings.host)
+                "Update", _host_update(settings.slug, settings.host), _host_taken(settings.host)
             )
         put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
@@ -142,7 +142,7 @@ class _SlugTaken(Exception):
     """There is a tenant of that name, perhaps the very one."""
 
 
-def _claim_of(slug: str, host: str) -> dict[str, Any]:
+def _host_update(slug: str, host: str) -> dict[str, Any]:
     """Write the Update that claims a host for a tenant."""
     return {  # what `operations.domains` keeps there stays
         "TableName": config().control_table,
@@ -170,7 +170,7 @@ def share_address(base_url: str) -> None:
     )
 
 
-def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
+def _has_settings(item: Mapping[str, Any], settings: TenantSettings) -> bool:
     return (
         item["plan"]["S"] == settings.plan
         and item["base_url"]["S"] == settings.address
@@ -179,7 +179,7 @@ def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
     )
 
 
-def _finish(slug: str) -> None:
+def _activate(slug: str) -> None:
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_item(
@@ -214,7 +214,7 @@ def set_state(slug: str, state: State, *, moved_to: str | None = None) -> Tenant
     """
     check_moved_to(state, moved_to)
     wanted = {"state": {"S": state}, "moved_to": {"S": moved_to} if moved_to else None}
-    return change(slug, _ACTIONS[state], wanted)
+    return change_tenant(slug, _AUDIT_ACTIONS[state], wanted)
 
 
 def set_plan(slug: str, plan: str) -> Tenant:
@@ -225,7 +225,7 @@ def set_plan(slug: str, plan: str) -> Tenant:
         ValidationFailed: There is no such plan.
     """
     check_plan(plan)
-    return change(slug, "tenant.changed", {"plan": {"S": plan}})
+    return change_tenant(slug, "tenant.changed", {"plan": {"S": plan}})
 
 
 def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
@@ -240,7 +240,7 @@ def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
     if number is not None:
         check_requests_per_minute(number)
     value = None if number is None else {"N": str(number)}
-    return change(slug, "tenant.changed", {"requests_per_minute": value})
+    return change_tenant(slug, "tenant.changed", {"requests_per_minute": value})
 
 
 def set_modules(slug: str, modules: Collection[str]) -> Tenant:
@@ -294,5 +294,5 @@ def set_address(slug: str, *, base_url: str | None = None, host: str | None = No
     current = show_tenant(slug)
     wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    claim = ControlUpdate(_claim_of(slug, host), _host_taken(host)) if host else None
-    return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)
+    claim = ControlTableUpdate(_host_update(slug, host), _host_taken(host)) if host else None
+    return change_tenant(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)

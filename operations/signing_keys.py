@@ -1,6 +1,6 @@
 """Changing the keys that sign tokens, as operators do it; no token ends because of it.
 
-A new key is listed at once and signs `_USABLE_EVERYWHERE` seconds later, when every authorizer
+A new key is listed at once and signs `_ACTIVATION_DELAY` seconds later, when every authorizer
 has had the time to learn of it and KMS knows that functions may use it. An older key verifies
 until it is retired, which waits until its last token has expired.
 """
@@ -18,18 +18,18 @@ from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 
-_USABLE_EVERYWHERE = 300 + SHOWN_BEFORE
+_ACTIVATION_DELAY = 300 + SHOWN_BEFORE
 """Seconds from making a key to signing with it. Functions may use keys by their tags, and it may
 take KMS 300 s to follow tags; nobody asks for the key before that."""
 
-_SAME_ROTATION = 600
+_ROTATION_WINDOW = 600
 """Seconds from its beginning to sign in which whoever rotates once more means the rotation whose
 end they did not see."""
 
-_LAST_TOKENS = LIFETIME + 60
+_LAST_TOKEN_DELAY = LIFETIME + 60
 """Seconds after its last signature until a key's last token has expired; clocks differ."""
 
-_DELETED_AFTER_DAYS = 7
+_DELETION_DELAY_DAYS = 7
 """The least that KMS allows, in which a deletion can be taken back."""
 
 type KeyState = Literal["waits", "signs", "verifies", "retired"]
@@ -47,9 +47,9 @@ class KnownKey:
 
 def list_keys() -> list[KnownKey]:
     """All keys, the retired ones too, the oldest first."""
-    keys, now = _read(), now_ms() // 1000
+    keys, now = _read_keys(), now_ms() // 1000
     return [
-        KnownKey(key, _state(keys, key, now), _unneeded_from(keys, key, now)) for key in keys.all
+        KnownKey(key, _state(keys, key, now), _retirable_from(keys, key, now)) for key in keys.all
     ]
 
 
@@ -61,14 +61,14 @@ def _state(keys: Keys, key: Key, now: int) -> KeyState:
     return "waits" if key.signs_from > now else "verifies"
 
 
-def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
+def _retirable_from(keys: Keys, key: Key, now: int) -> int | None:
     """When the last token expires that the key has signed or will sign."""
     if key == keys.signer(now):
         return None
     if key.signs_from > now:
         return now  # it has signed nothing yet
     later = [each.signs_from for each in keys.in_use if each.signs_from > key.signs_from]
-    return min(later, default=0) + _LAST_TOKENS
+    return min(later, default=0) + _LAST_TOKEN_DELAY
 
 
 def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
@@ -86,19 +86,19 @@ def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
     Raises:
         Conflict: Somebody else changed the keys at the same time.
     """
-    before = _read()
+    before = _read_keys()
     newest = before.all[-1]
-    if newest.retired_at is None and now_ms() // 1000 < newest.signs_from + _SAME_ROTATION:
-        _let_go([newest])
+    if newest.retired_at is None and now_ms() // 1000 < newest.signs_from + _ROTATION_WINDOW:
+        _clear_pending_key([newest])
         return newest
-    _let_go(before.all)  # a former rotation may have died just before that
+    _clear_pending_key(before.all)  # a former rotation may have died just before that
     progress("making the key")
-    kms_key = _key_in_hand()
+    kms_key = _ensure_pending_key()
     signing.public_key(kms_key)  # whoever verifies will need it: now, or never listed
     progress("listing it")
-    new = Key(kms_key, now_ms() // 1000 + _USABLE_EVERYWHERE)
-    _write(before, Keys((*before.all, new), before.version + 1))
-    _let_go([new])
+    new = Key(kms_key, now_ms() // 1000 + _ACTIVATION_DELAY)
+    _write_keys(before, Keys((*before.all, new), before.version + 1))
+    _clear_pending_key([new])
     return new
 
 
@@ -115,20 +115,20 @@ def retire(kid: str, *, now: bool = False) -> Key:
         NotFound: There is no such key.
         Conflict: It is the one that signs, or tokens that it signed may still live.
     """
-    keys, moment = _read(), now_ms() // 1000
+    keys, moment = _read_keys(), now_ms() // 1000
     key = next((each for each in keys.all if each.kid == kid), None)
     if key is None:
         raise NotFound(f"The key {kid}")
     if key.retired_at is None:
-        _ensure_unneeded(keys, key, moment, now=now)
+        _ensure_retirable(keys, key, moment, now=now)
         key = replace(key, retired_at=moment)
-        _write(keys, _without(keys, key, moment))
-    _delete(key.kms_key)
-    _let_go([key])  # a rotation that was cut off may still have it in hand
+        _write_keys(keys, _with_retired(keys, key, moment))
+    _schedule_deletion(key.kms_key)
+    _clear_pending_key([key])  # a rotation that was cut off may still have it in hand
     return key
 
 
-def _without(keys: Keys, retired: Key, moment: int) -> Keys:
+def _with_retired(keys: Keys, retired: Key, moment: int) -> Keys:
     """Return the keys after one was retired; another signs without a gap."""
     rest = tuple(retired if each.kid == retired.kid else each for each in keys.all)
     signer = Keys(rest).signer(moment)
@@ -136,12 +136,12 @@ def _without(keys: Keys, retired: Key, moment: int) -> Keys:
     return Keys(tuple(at_once if each == signer else each for each in rest), keys.version + 1)
 
 
-def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
+def _ensure_retirable(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
     if len(keys.in_use) == 1:
         raise Conflict("It is the only key; make another one first with `stowage key rotate`.")
     if now:
         return
-    unneeded_from = _unneeded_from(keys, key, moment)
+    unneeded_from = _retirable_from(keys, key, moment)
     if unneeded_from is None:
         raise Conflict("It signs tokens; make another one first with `stowage key rotate`.")
     if moment < unneeded_from:
@@ -151,11 +151,11 @@ def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
         )
 
 
-def _read() -> Keys:
+def _read_keys() -> Keys:
     return keys_of(read(KEYS))
 
 
-def _write(seen: Keys, after: Keys) -> None:
+def _write_keys(seen: Keys, after: Keys) -> None:
     dynamodb = client("dynamodb")
     condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
     if seen.version:
@@ -167,7 +167,7 @@ def _write(seen: Keys, after: Keys) -> None:
         dynamodb.put_item(TableName=config().control_table, Item=item_of(after), **condition)
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
         # also when the answer was lost and AWS was asked again
-        if _read() != after:
+        if _read_keys() != after:
             message = "The keys were changed at the same time; look, then run it again."
             raise Conflict(message) from error
 
@@ -175,14 +175,14 @@ def _write(seen: Keys, after: Keys) -> None:
 # The key in hand: an alias names it until it is listed
 
 
-def _alias() -> str:
+def _pending_alias() -> str:
     return f"alias/{config().stack}-signing-next"
 
 
-def _key_in_hand() -> str:
+def _ensure_pending_key() -> str:
     """Find the key that an interrupted rotation left, or make one."""
     kms = client("kms")
-    left = _aliased()
+    left = _pending_kms_key()
     if left:
         return left
     made: str = kms.create_key(
@@ -197,41 +197,41 @@ def _key_in_hand() -> str:
         ],
     )["KeyMetadata"]["KeyId"]
     try:
-        kms.create_alias(AliasName=_alias(), TargetKeyId=made)
+        kms.create_alias(AliasName=_pending_alias(), TargetKeyId=made)
     except kms.exceptions.AlreadyExistsException:
         # somebody else rotates; or it is our own, and the answer was lost
-        first = _aliased()
+        first = _pending_kms_key()
         if first == made:
             return made
-        _delete(made)
+        _schedule_deletion(made)
         raise Conflict("The keys are being changed by somebody else; run it again.") from None
     return made
 
 
-def _aliased() -> str | None:
+def _pending_kms_key() -> str | None:
     kms = client("kms")
     try:
-        key: str = kms.describe_key(KeyId=_alias())["KeyMetadata"]["KeyId"]
+        key: str = kms.describe_key(KeyId=_pending_alias())["KeyMetadata"]["KeyId"]
     except kms.exceptions.NotFoundException:
         return None
     return key
 
 
-def _let_go(listed: Iterable[Key]) -> None:
+def _clear_pending_key(listed: Iterable[Key]) -> None:
     """Remove the alias if it names a key that is listed; it may be another's by now."""
     kms = client("kms")
-    if _aliased() not in {key.kms_key for key in listed}:
+    if _pending_kms_key() not in {key.kms_key for key in listed}:
         return
     try:
-        kms.delete_alias(AliasName=_alias())
+        kms.delete_alias(AliasName=_pending_alias())
     except kms.exceptions.NotFoundException:
         return
 
 
-def _delete(kms_key: str) -> None:
+def _schedule_deletion(kms_key: str) -> None:
     kms = client("kms")
     try:
-        kms.schedule_key_deletion(KeyId=kms_key, PendingWindowInDays=_DELETED_AFTER_DAYS)
+        kms.schedule_key_deletion(KeyId=kms_key, PendingWindowInDays=_DELETION_DELAY_DAYS)
     except kms.exceptions.KMSInvalidStateException:
         return  # an earlier run did it
     except kms.exceptions.NotFoundException:

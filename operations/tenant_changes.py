@@ -25,7 +25,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ControlUpdate:
+class ControlTableUpdate:
     """An Update of another item of the control table, in the same transaction."""
 
     body: dict[str, Any]
@@ -41,8 +41,8 @@ def show_tenant(slug: str) -> Tenant:
     return described(_item(slug))
 
 
-def change(
-    slug: str, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None = None
+def change_tenant(
+    slug: str, action: AuditAction, wanted: Attributes, extra_update: ControlTableUpdate | None = None
 ) -> Tenant:
     """Change attributes of a tenant's item; doors follow within 10 s. Safe to repeat.
 
@@ -52,7 +52,7 @@ def change(
         NotFound: There is no such tenant, none yet, or none any more.
         Exception: What `claim` stands for, when its condition fails.
     """
-    run_transaction(store_for(slug), lambda tx: _stage(tx, action, wanted, claim))
+    run_transaction(store_for(slug), lambda tx: _add_changes(tx, action, wanted, extra_update))
     return show_tenant(slug)
 
 
@@ -65,17 +65,17 @@ def _item(slug: str) -> Mapping[str, Any]:
     return item
 
 
-def _stage(
-    tx: Transaction, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None
+def _add_changes(
+    tx: Transaction, action: AuditAction, wanted: Attributes, extra_update: ControlTableUpdate | None
 ) -> None:
     slug = tx.store.slug
     item = _item(slug)
     seen = {name: item.get(name) for name in wanted}
-    if claim:
-        tx.add_action("Update", claim.body, claim.on_condition_failed)
+    if extra_update:
+        tx.add_action("Update", extra_update.body, extra_update.on_condition_failed)
     if seen == dict(wanted):
         return
-    set_, removed = _sorted(wanted)
+    set_, removed = _split_changes(wanted)
     expression = " ".join(
         word
         for word in (
@@ -112,7 +112,7 @@ def _stage(
     audit.record(tx, action, "tenant", slug, changes=told)
 
 
-def _sorted(wanted: Attributes) -> tuple[list[str], list[str]]:
+def _split_changes(wanted: Attributes) -> tuple[list[str], list[str]]:
     """Names that get a value, and names that lose theirs."""
     return (
         [name for name, value in wanted.items() if value is not None],

@@ -11,7 +11,7 @@ from shared.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class TenantOverview:
     """A tenant as the control table has it."""
 
     slug: str
@@ -29,7 +29,7 @@ class Overview:
     """Host names of its own; only where one tenant is looked at."""
 
 
-def show(slug: str) -> Overview:
+def get_overview(slug: str) -> TenantOverview:
     """Look at one tenant, whatever its state.
 
     Raises:
@@ -42,14 +42,14 @@ def show(slug: str) -> Overview:
     return replace(_overview(item), hosts=hosts)
 
 
-def list_all(*, deleted: bool = False) -> list[Overview]:
+def list_overviews(*, deleted: bool = False) -> list[TenantOverview]:
     """Look at all tenants, by slug; `deleted`: also at those."""
     found = [_overview(item) for item in scan(tenant_key(""))]
     wanted = (each for each in found if deleted or each.state != "deleted")
     return sorted(wanted, key=lambda each: each.slug)
 
 
-def _overview(item: Mapping[str, Any]) -> Overview:
+def _overview(item: Mapping[str, Any]) -> TenantOverview:
     state = item["state"]["S"]
 
     def text(name: str) -> str | None:
@@ -58,7 +58,7 @@ def _overview(item: Mapping[str, Any]) -> Overview:
     def number(name: str) -> int:
         return int(item[name]["N"]) if name in item else 0
 
-    return Overview(
+    return TenantOverview(
         slug=item["pk"]["S"].removeprefix(tenant_key("")),
         state=state,
         tenant=None if state == "deleted" else described(item),

@@ -9,10 +9,10 @@ from shared.kernel.config import config
 from shared.kernel.db.table import EXPIRY, table_definition
 from shared.kernel.errors import ServiceUnavailable
 
-_PATIENCE = 300.0
+_TIMEOUT_SECONDS = 300.0
 """Seconds to wait for DynamoDB; a table of ours is usually ready within 30."""
 
-_INTERVAL = 1.0
+_POLL_SECONDS = 1.0
 
 
 def ensure_table(slug: str, progress: Callable[[str], None]) -> None:
@@ -25,10 +25,10 @@ def ensure_table(slug: str, progress: Callable[[str], None]) -> None:
     progress(f"creating the table {name}")
     _create(name, slug)
     progress("waiting until the table is ready")
-    _wait(lambda: _is_active(name))
+    _wait_until(lambda: _is_active(name))
     progress("switching on backups and expiry")
-    _wait(lambda: _has_backups(name))
-    _expire(name)
+    _wait_until(lambda: _enable_backups(name))
+    _enable_expiry(name)
 
 
 def remove_table(slug: str, progress: Callable[[str], None]) -> None:
@@ -41,12 +41,12 @@ def remove_table(slug: str, progress: Callable[[str], None]) -> None:
     """
     name = config().tenant_table(slug)
     progress(f"deleting the table {name}")
-    _wait(lambda: _is_going(name))
+    _wait_until(lambda: _start_deletion(name))
     progress("waiting until the table is gone")
-    _wait(lambda: describe_table(name) is None)
+    _wait_until(lambda: describe_table(name) is None)
 
 
-def _is_going(name: str) -> bool:
+def _start_deletion(name: str) -> bool:
     """Have DynamoDB delete a table; False while it is busy with another change of it."""
     table = describe_table(name)
     if table is None or table["TableStatus"] == "DELETING":
@@ -96,7 +96,7 @@ def _is_active(name: str) -> bool:
     return all(part.get("TableStatus", part.get("IndexStatus")) == "ACTIVE" for part in parts)
 
 
-def _has_backups(name: str) -> bool:
+def _enable_backups(name: str) -> bool:
     """Switch point-in-time recovery on; False while DynamoDB still prepares the table for it."""
     dynamodb = client("dynamodb")
     try:
@@ -109,9 +109,9 @@ def _has_backups(name: str) -> bool:
     return True
 
 
-def _expire(name: str) -> None:
+def _enable_expiry(name: str) -> None:
     dynamodb = client("dynamodb")
-    if _expires(dynamodb, name):
+    if _is_expiry_enabled(dynamodb, name):
         return
     try:
         dynamodb.update_time_to_live(
@@ -120,18 +120,18 @@ def _expire(name: str) -> None:
         )
     except dynamodb.exceptions.ClientError as error:
         # DynamoDB refuses to switch on what another run has just switched on
-        if error.response["Error"]["Code"] != "ValidationException" or not _expires(dynamodb, name):
+        if error.response["Error"]["Code"] != "ValidationException" or not _is_expiry_enabled(dynamodb, name):
             raise
 
 
-def _expires(dynamodb: Any, name: str) -> bool:
+def _is_expiry_enabled(dynamodb: Any, name: str) -> bool:
     state = dynamodb.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     return state["TimeToLiveStatus"] in ("ENABLED", "ENABLING")
 
 
-def _wait(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not done():
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    while not condition():
         if time.monotonic() >= deadline:
             raise ServiceUnavailable(retry_after=30)
-        time.sleep(_INTERVAL)
+        time.sleep(_POLL_SECONDS)

@@ -16,20 +16,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
+KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
 """What the functions call; botocore keeps the descriptions of these alone."""
 
 LIMIT_MB = 40
 """What one function and its layers may weigh unzipped."""
 
-OWN_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
+EXTRA_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
 """Layers that some functions have besides those that all have."""
 
 PYTHON = (3, 13)
 """Compiled files are read by the same minor version only."""
 
 
-UNUSED = (
+UNUSED_PATHS = (
     "aws_lambda_powertools/event_handler",  # the doors route by themselves
     "aws_lambda_powertools/metrics/provider/datadog",
     "aws_lambda_powertools/utilities/auth_alpha",
@@ -63,12 +63,12 @@ UNUSED = (
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "*.h", "*.c")
 
 
-def leftovers(packages: Path) -> Iterator[Path]:
+def unused_files(packages: Path) -> Iterator[Path]:
     """What no function needs at run time."""
     for entry in (packages / "botocore" / "data").glob("*/"):
-        if entry.name not in SERVICES:
+        if entry.name not in KEPT_SERVICES:
             yield entry
-    for pattern in UNUSED:
+    for pattern in UNUSED_PATHS:
         yield from packages.glob(pattern)
     for pattern in ("tests", "__pycache__"):
         yield from (path for path in packages.rglob(pattern) if path.is_dir())
@@ -76,7 +76,7 @@ def leftovers(packages: Path) -> Iterator[Path]:
         yield from packages.rglob(pattern)
 
 
-def remove(paths: Iterator[Path]) -> None:
+def remove_paths(paths: Iterator[Path]) -> None:
     """Remove files and whole folders; some may lie inside others already removed."""
     for path in list(paths):
         if path.is_dir():
@@ -112,8 +112,8 @@ def main() -> None:
     if sys.version_info[:2] != PYTHON:
         sys.exit(f"compile with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}")
 
-    for layer in ("DependenciesLayer", *OWN_LAYERS):
-        remove(leftovers(build / layer / "python"))
+    for layer in ("DependenciesLayer", *EXTRA_LAYERS):
+        remove_paths(unused_files(build / layer / "python"))
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
         compile_tree(part)
@@ -121,17 +121,17 @@ def main() -> None:
     sizes = {part.name: size_mb(part) for part in parts}
     for name, size in sizes.items():
         print(f"  {name:24} {size:6.2f} MB")
-    function, largest = max(_functions(sizes), key=lambda pair: pair[1])
+    function, largest = max(_function_sizes(sizes), key=lambda pair: pair[1])
     print(f"  {'largest with its layers':24} {largest:6.2f} MB (at most {LIMIT_MB}): {function}")
     if largest > LIMIT_MB:
         sys.exit("too large")
 
 
-def _functions(sizes: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+def _function_sizes(sizes: Mapping[str, float]) -> Iterator[tuple[str, float]]:
     """Every function with what it and its layers weigh."""
     for name in (name for name in sizes if name.endswith("Function")):
         layers = [each for each in sizes if each.endswith("Layer")]
-        own = [each for each in layers if name in OWN_LAYERS.get(each, (name,))]
+        own = [each for each in layers if name in EXTRA_LAYERS.get(each, (name,))]
         yield name, sizes[name] + sum(sizes[layer] for layer in own)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.template import Template
-from tools.finish_build import OWN_LAYERS
+from tools.finish_build import EXTRA_LAYERS
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / ".aws-sam" / "build"
@@ -26,7 +26,7 @@ def functions() -> dict[str, str]:
 
 def layers(function: str) -> list[Path]:
     """Folders of a function's layers."""
-    own = [name for name, functions in OWN_LAYERS.items() if function not in functions]
+    own = [name for name, functions in EXTRA_LAYERS.items() if function not in functions]
     return [path for path in sorted(BUILD.glob("*Layer")) if path.name not in own]
 
 

@@ -26,7 +26,7 @@ class Roles:
     """
 
     def __init__(self, stack: Stack, lacking: str = "") -> None:
-        self._lacking = lacking
+        self._omitted = lacking
         names = {**stack.template._names, "AWS::Partition": "aws"}
         template = Template(names)
         for table in template.resources("AWS::DynamoDB::Table"):
@@ -77,7 +77,7 @@ class Roles:
 
     def _read(self, document: Mapping[str, Any]) -> Policy:
         whole = read_policy(document["Statement"], self._template.text)
-        return [_less(statement, self._lacking) for statement in whole]
+        return [_without(statement, self._omitted) for statement in whole]
 
     def assuming(self, role: str) -> set[str]:
         """Handlers of the functions that may assume a role of tenants' data and are trusted."""
@@ -121,7 +121,7 @@ class Roles:
                 assert self.denied([stolen]), f"acme's session may {stolen.accesses}"
 
 
-def is_about(access: Access, lacking: str) -> bool:
+def is_about(access: Access, name: str) -> bool:
     """Tell whether an access needs the action, leading key, encryption context or tag."""
     named = {
         access.action,
@@ -129,7 +129,7 @@ def is_about(access: Access, lacking: str) -> bool:
         *access.attributes,
         *access.tags.values(),
     }
-    return lacking in named or any(like(lacking, key) for key in access.leading_keys)
+    return name in named or any(like(name, key) for key in access.leading_keys)
 
 
 def _of_neighbour(access: Access) -> Access:
@@ -150,7 +150,7 @@ def _of_neighbour(access: Access) -> Access:
     return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
 
 
-def _less(statement: Statement, lacking: str) -> Statement:
+def _without(statement: Statement, lacking: str) -> Statement:
     return replace(
         statement,
         actions=[each for each in statement.actions if each != lacking],

@@ -25,7 +25,7 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.integration.entity_counts import (Census, assert_totals_are_true, take_census)
+from tests.integration.stored_entities import (Census, assert_totals_are_true, take_census)
 from tests.integration.doors import operations
 from tests.integration.example import Example
 from tests.integration.write_routes import EXAMPLES, resource_of

@@ -107,7 +107,7 @@ def test_every_call_of_the_token_routes_is_allowed(
 def test_keys_that_an_operator_made_may_be_used_by_their_tags(
     stack: Stack, roles: Roles, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signing_keys, "_USABLE_EVERYWHERE", 0)
+    monkeypatch.setattr(signing_keys, "_ACTIVATION_DELAY", 0)
     new = ARNS.key(signing_keys.rotate().kms_key)
     client = create_client("acme", "ERP")
     form = f"grant_type=client_credentials&client_id={client[0]}&client_secret={client[1]}"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rich.progress import Progress
 
-from local.sample import KINDS, SampleRefused, load_over
+from local.sample import SAMPLE_FILES, SampleLoadError, load_with
 
 type Row = dict[str, Any]
 type Fault = Callable[[httpx.Request], httpx.Response | None]
@@ -39,7 +39,7 @@ class Api:
     """The routes the loader uses, with the interface's rules about doubles."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in KINDS}
+        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in SAMPLE_FILES}
         self.maps: dict[str, Row] = {}
         self.requests: list[httpx.Request] = []
         self.fault: Fault = lambda _: None
@@ -66,7 +66,7 @@ class Api:
         return [request for request in self.requests if request.method == "POST"]
 
     def counts(self) -> list[int]:
-        return [len(self.rows[kind.path]) for kind in KINDS]
+        return [len(self.rows[kind.path]) for kind in SAMPLE_FILES]
 
     def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
         page, size = int(params["page"]), int(params["per_page"])
@@ -142,7 +142,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(client: httpx.Client, folder: Path) -> list[tuple[int, int]]:
     with Progress(disable=True) as progress:
-        return [(kind.created, kind.present) for kind in load_over(client, progress, folder)]
+        return [(kind.created, kind.existing) for kind in load_with(client, progress, folder)]
 
 
 def only(method: str, path: str, answer: httpx.Response) -> Fault:
@@ -195,7 +195,7 @@ def test_a_run_goes_on_where_the_last_one_stopped(
         return refusal(402, "tenant_suspended") if len(api.requests) > 60 else None
 
     api.fault = power_cut
-    with pytest.raises(SampleRefused, match="tenant_suspended"):
+    with pytest.raises(SampleLoadError, match="tenant_suspended"):
         run(client, folder)
     assert 0 < sum(api.counts()) < sum(SIZES)
     api.fault = lambda _: None
@@ -213,7 +213,7 @@ def test_after_a_refusal_the_rest_is_not_sent(api: Api, client: httpx.Client, fo
         return answer
 
     api.fault = refuse_slowly
-    with pytest.raises(SampleRefused, match=r"/products .*403 missing_scope"):
+    with pytest.raises(SampleLoadError, match=r"/products .*403 missing_scope"):
         run(client, folder)
     assert len(api.posts()) < sum(SIZES[:4])
 
@@ -270,7 +270,7 @@ def test_an_api_that_stays_away_is_given_up(
         raise httpx.ConnectError("refused", request=request)
 
     api.fault = away
-    with pytest.raises(SampleRefused, match="ConnectError"):
+    with pytest.raises(SampleLoadError, match="ConnectError"):
         run(client, folder)
     assert len(api.requests) == 8
     assert sum(waits) < 60
@@ -294,7 +294,7 @@ def test_a_code_that_is_invalid_does_not_count_as_present(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     api.fault = only("POST", "/products", refusal(422, "validation_failed", "item_code"))
-    with pytest.raises(SampleRefused, match="item_code says no"):
+    with pytest.raises(SampleLoadError, match="item_code says no"):
         run(client, folder)
 
 

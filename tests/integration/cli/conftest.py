@@ -11,6 +11,6 @@ def company(stack: Stack, clock: Clock) -> Company:
     """A company with a bit of everything, in a stack that the command line finds."""
     assert clock
     company = Company(stack, deploy_api())
-    company.settle()
+    company.populate()
     deploy_stack(ApiId=company.api)
     return company

@@ -70,13 +70,13 @@ def test_a_deletion_asks_for_the_name(company: Company) -> None:
     assert other.exit_code == 1
     assert "nothing was deleted" in other.stderr
     assert HOST in other.stderr
-    assert company.left()["table"]
+    assert company.remains()["table"]
     assert run("tenant", "show", "acme").exit_code == 0
 
     done = run("tenant", "delete", "acme", typed="acme\n")
     assert done.exit_code == 0
     assert "waiting until nothing runs for acme" in done.stderr
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_without_a_terminal_it_wants_to_be_told(company: Company) -> None:
@@ -87,14 +87,14 @@ def test_without_a_terminal_it_wants_to_be_told(company: Company) -> None:
     for _ in range(2):
         done = as_json(run("--json", "tenant", "delete", "acme", "--yes"))
         assert done == {"tenant": "acme", "state": "deleted"}
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_a_tenant_that_is_served_is_not_even_asked_about(company: Company) -> None:
     refused = run("tenant", "delete", "acme", "--yes")
     assert refused.exit_code == 1
     assert "cancel it first" in refused.stderr
-    assert company.left()["table"]
+    assert company.remains()["table"]
 
 
 def test_a_table_that_does_not_go_in_time_is_worth_another_try(
@@ -102,13 +102,13 @@ def test_a_table_that_does_not_go_in_time_is_worth_another_try(
 ) -> None:
     company.cancel()
     with monkeypatch.context() as patch:
-        patch.setattr("operations.tenant_tables._is_going", lambda _: False)
+        patch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
         busy = run("tenant", "delete", "acme", "--yes")
     assert busy.exit_code == 3
     assert "Run the command again" in busy.stderr
     assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "deleting"
     assert run("tenant", "delete", "acme", "--yes").exit_code == 0
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_a_deleted_tenant_is_shown_as_what_it_is(company: Company) -> None:

@@ -40,7 +40,7 @@ def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
     stored = _stored(stack)
     assert as_json(run("--json", *words)) == first
     assert _stored(stack) == stored
-    assert company.left()
+    assert company.remains()
 
 
 def _stored(stack: Stack) -> tuple[Any, Any]:

@@ -27,7 +27,7 @@ from tests.integration.domains.test_domains import (
     MOST_CALLS,
     OTHER_CERTIFICATE,
     add,
-    forget_domains,
+    reset_domains,
 )
 from tests.integration.offboarding.company import (CERTIFICATE, HOST, deploy_api)
 from tests.stack import Stack
@@ -83,7 +83,7 @@ def test_what_died_is_in_the_audit_log_once(
     call = 0
     while True:
         as_it_was()
-        forget_domains()
+        reset_domains()
         try:
             with aws_faults.faulty(fault(call)):
                 add(api, keep_address=True)

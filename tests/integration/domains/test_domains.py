@@ -93,7 +93,7 @@ def test_what_died_is_finished_by_the_next_run(
     as_it_was = stack.keep()
     for call in range(MOST_CALLS):
         as_it_was()
-        forget_domains()
+        reset_domains()
         try:
             with aws_faults.faulty(fault(call)):
                 add(api)
@@ -105,7 +105,7 @@ def test_what_died_is_finished_by_the_next_run(
     assert 10 <= call < MOST_CALLS
 
 
-def forget_domains() -> None:
+def reset_domains() -> None:
     """Have the account and the control table as they were before the host."""
     gateway = apigateway_backends[ACCOUNT][REGION]
     gateway.domain_names.clear()

@@ -17,7 +17,7 @@ from tests.stack import ACCOUNT, REGION, Stack
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
-FILES = ("acme/drop/products/a.csv", "acme/rejected/../../etc/passwd", "acme/drop/x/\u00e9 b.csv")
+FILE_KEYS = ("acme/drop/products/a.csv", "acme/rejected/../../etc/passwd", "acme/drop/x/\u00e9 b.csv")
 
 
 def deploy_api() -> str:
@@ -42,28 +42,28 @@ class Company:
     stack: Stack
     api: str
 
-    def settle(self) -> None:
+    def populate(self) -> None:
         """Have all of it."""
         for slug in ("acme", "beta"):
             erp = self.stack.erp(slug)
-            self._work(erp)
+            self._create_product(erp)
             create_client(slug, "ERP", ["products:read"])
             revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
-        self.leave_files()
-        self.open_domain()
+        self.put_files()
+        self.add_domain()
 
-    def leave_files(self) -> None:
+    def put_files(self) -> None:
         """Put files into both buckets, of the neighbour, too."""
         for bucket in (config().import_bucket, config().import_work_bucket):
-            for key in (*FILES, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
+            for key in (*FILE_KEYS, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
                 aws.client("s3").put_object(Bucket=bucket, Key=key, Body=key.encode())
 
-    def open_domain(self) -> None:
+    def add_domain(self) -> None:
         """Have a host of its own, which is not its address."""
         add_domain("acme", HOST, certificate=CERTIFICATE, api=self.api, keep_address=True)
 
     @staticmethod
-    def _work(erp: Erp) -> None:
+    def _create_product(erp: Erp) -> None:
         made = erp.post("/products", {"item_code": "P-1", "name": "Cable", "type": "item"})
         assert made.status == 201, made.text
 
@@ -74,7 +74,7 @@ class Company:
 
     # What is left
 
-    def left(self) -> dict[str, Any]:
+    def remains(self) -> dict[str, Any]:
         """What there still is of acme, by where it is; nothing when it was deleted whole."""
         tables = aws.client("dynamodb").list_tables()["TableNames"]
         names = [
@@ -98,10 +98,10 @@ class Company:
             if key.startswith(f"{slug}/")
         ]
 
-    def gravestone(self) -> dict[str, Any] | None:
+    def tombstone(self) -> dict[str, Any] | None:
         """What the control table has under acme's name."""
         items = [item for item in scan(tenant_key("acme")) if item["pk"]["S"] == "TENANT#acme"]
         return dict(items[0]) if items else None
 
 
-__all__ = ["CERTIFICATE", "FILES", "HOST", "Company", "deploy_api", "host_key"]
+__all__ = ["CERTIFICATE", "FILE_KEYS", "HOST", "Company", "deploy_api", "host_key"]

@@ -8,5 +8,5 @@ from tests.stack import Stack
 def company(stack: Stack) -> Company:
     """Acme with a bit of everything, and its neighbour."""
     company = Company(stack, deploy_api())
-    company.settle()
+    company.populate()
     return company

@@ -6,7 +6,7 @@ import pytest
 
 from functions.event_relay import app as relay
 from operations import provisioning, tenant_overview
-from operations.deletion import QUIET, delete_tenant, what_goes
+from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
 from operations.domains import add_domain
 from shared.identity.tenancy.directory import FRESH, directory
 from shared.identity.tenancy.settings import TenantSettings
@@ -29,8 +29,8 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 def assert_deleted(company: Company) -> None:
     """Of acme there is its name, and of the neighbour everything."""
-    assert company.left() == {}
-    stone = company.gravestone()
+    assert company.remains() == {}
+    stone = company.tombstone()
     assert stone is not None
     assert set(stone) == {"pk", "state", "deleted_at"}
     assert stone["state"] == {"S": "deleted"}
@@ -38,7 +38,7 @@ def assert_deleted(company: Company) -> None:
     assert company.stack.erp("beta").get("/products").json()["meta"]["total"] == 1
     assert company.files("beta")
     assert company.files("acme2")
-    assert tenant_overview.show("beta").clients == 1
+    assert tenant_overview.get_overview("beta").clients == 1
 
 
 def test_nothing_is_left_but_the_name(company: Company) -> None:
@@ -56,12 +56,12 @@ def test_it_waits_until_those_who_knew_the_tenant_have_ended(
     company.cancel()
     began = clock.monotonic()
     delete_tenant("acme")
-    assert QUIET <= clock.monotonic() - began < QUIET + 10
+    assert DRAIN_SECONDS <= clock.monotonic() - began < DRAIN_SECONDS + 10
     timeouts = [
         function.get("Timeout", 29)
         for function in company.stack.template.resources("AWS::Serverless::Function").values()
     ]
-    assert max(timeouts) + FRESH < QUIET
+    assert max(timeouts) + FRESH < DRAIN_SECONDS
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
@@ -72,12 +72,12 @@ def test_a_deletion_that_died_is_finished_by_the_next_run(
     as_it_was = company.stack.keep()
     for call in range(CALLS):
         as_it_was()
-        company.leave_files()
-        company.open_domain()
+        company.put_files()
+        company.add_domain()
         directory.forget()
         with aws_faults.faulty(fault(call)), pytest.raises(Killed):
             delete_tenant("acme")
-        assert tenant_overview.show("acme").state in {"cancelled", "deleting", "deleted"}
+        assert tenant_overview.get_overview("acme").state in {"cancelled", "deleting", "deleted"}
         delete_tenant("acme")
         assert_deleted(company)
 
@@ -125,8 +125,8 @@ def test_two_at_once_delete_one_tenant(company: Company, aws_faults: AwsFaults) 
 def test_once_more_removes_files_that_came_since(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
-    company.leave_files()
-    assert company.left().keys() == {"files"}
+    company.put_files()
+    assert company.remains().keys() == {"files"}
     delete_tenant("acme")
     assert_deleted(company)
 
@@ -145,12 +145,12 @@ def test_many_events_go(company: Company) -> None:
 @pytest.mark.parametrize("state", ["active", "suspended"])
 def test_who_has_not_left_is_not_deleted(company: Company, state: Any) -> None:
     provisioning.set_state("acme", state)
-    before = company.left()
-    for attempt in (lambda: delete_tenant("acme"), lambda: what_goes("acme")):
+    before = company.remains()
+    for attempt in (lambda: delete_tenant("acme"), lambda: preview_deletion("acme")):
         with pytest.raises(Conflict, match=f"is {state}.*cancel it first"):
             attempt()
-    assert company.left() == before
-    assert tenant_overview.show("acme").state == state
+    assert company.remains() == before
+    assert tenant_overview.get_overview("acme").state == state
 
 
 def test_one_that_moved_away_can_be_deleted(company: Company) -> None:
@@ -161,14 +161,14 @@ def test_one_that_moved_away_can_be_deleted(company: Company) -> None:
 
 def test_one_that_never_was_is_not_found(stack: Stack) -> None:
     assert stack
-    for attempt in (lambda: delete_tenant("nobody"), lambda: what_goes("nobody")):
+    for attempt in (lambda: delete_tenant("nobody"), lambda: preview_deletion("nobody")):
         with pytest.raises(NotFound):
             attempt()
 
 
 def test_what_goes_is_told_before(company: Company) -> None:
     company.cancel()
-    doomed = what_goes("acme")
+    doomed = preview_deletion("acme")
     assert (doomed.state, doomed.table, doomed.clients, doomed.hosts) == (
         "cancelled",
         config().tenant_table("acme"),
@@ -209,10 +209,10 @@ def test_a_deleted_tenant_cannot_be_changed(
     else:
         with aws_faults.faulty(kill_after(1)), pytest.raises(Killed):
             delete_tenant("acme")
-    before = company.gravestone()
+    before = company.tombstone()
     with pytest.raises(NotFound, match="delet"):
         change(company)
-    assert company.gravestone() == before
+    assert company.tombstone() == before
     delete_tenant("acme")
     assert_deleted(company)
 
@@ -227,8 +227,8 @@ def test_its_host_may_be_another_tenants(company: Company) -> None:
 def test_the_list_shows_it_only_when_asked(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
-    assert [each.slug for each in tenant_overview.list_all()] == ["beta"]
-    listed = [(each.slug, each.state) for each in tenant_overview.list_all(deleted=True)]
+    assert [each.slug for each in tenant_overview.list_overviews()] == ["beta"]
+    listed = [(each.slug, each.state) for each in tenant_overview.list_overviews(deleted=True)]
     assert listed == [("acme", "deleted"), ("beta", "active")]
     assert [each.slug for each in provisioning.list_tenants()] == ["beta"]
 
@@ -290,10 +290,10 @@ def test_events_on_their_way_are_dropped(company: Company) -> None:
 def test_a_table_that_stays_busy_ends_the_wait(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: False)
+    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
     company.cancel()
     with pytest.raises(ServiceError) as refusal:
         delete_tenant("acme")
     assert refusal.value.status == 503
-    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: True)
-    assert tenant_overview.show("acme").state == "deleting"
+    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: True)
+    assert tenant_overview.get_overview("acme").state == "deleting"

@@ -11,7 +11,7 @@ import pytest
 from operations import provisioning, tenant_overview
 from operations.api_clients import rotate_client
 from operations.deletion import delete_tenant
-from operations.export import FILES, export_tenant
+from operations.export import FILE_NAMES, export_tenant
 from shared.kernel.db import items
 from shared.kernel.db.collection import Collection
 from shared.kernel.errors import Conflict, NotFound
@@ -19,17 +19,17 @@ from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
 from tests.integration.doors import doors
-from tests.integration.offboarding.company import FILES as KEYS
+from tests.integration.offboarding.company import FILE_KEYS as KEYS
 from tests.integration.offboarding.company import Company
 from tests.webhook_desk import URL
 
 
-def lines(file: Path) -> list[dict[str, Any]]:
+def read_lines(file: Path) -> list[dict[str, Any]]:
     """Content of a file of JSON lines."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def everything(to: Path) -> dict[str, bytes]:
+def read_all_files(to: Path) -> dict[str, bytes]:
     """Every file of an export."""
     return {
         path.relative_to(to).as_posix(): path.read_bytes()
@@ -48,10 +48,10 @@ def test_it_holds_what_the_lists_show(company: Company, tmp_path: Path) -> None:
         ("/warehouse-positions", "warehouse-positions"),
         ("/entry-documents", "entry-documents"),
     ):
-        exported = {line["id"] for line in lines(tmp_path / f"{name}.jsonl")}
+        exported = {line["id"] for line in read_lines(tmp_path / f"{name}.jsonl")}
         assert exported == {row["id"] for row in erp.walk(path)}, name
         assert manifest["counts"][f"{name}.jsonl"] == len(exported) > 0
-    (order,) = lines(tmp_path / "entry-documents.jsonl")[:1]
+    (order,) = read_lines(tmp_path / "entry-documents.jsonl")[:1]
     assert order["lines"]
     assert manifest["complete"] is True
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
@@ -61,7 +61,7 @@ def test_every_kind_of_thing_has_a_file() -> None:
     """Whoever adds a collection says what becomes of it here."""
     assert doors()
     kinds = {each.kind for each in gc.get_objects() if isinstance(each, Collection)}
-    assert {kind for kind in kinds if not kind.startswith("crate")} <= FILES.keys()
+    assert {kind for kind in kinds if not kind.startswith("crate")} <= FILE_NAMES.keys()
 
 
 def test_the_tenant_is_described_without_secrets(company: Company, tmp_path: Path) -> None:
@@ -89,11 +89,11 @@ def test_nothing_secret_is_in_it(company: Company, tmp_path: Path) -> None:
     stored = str(company.stack.items())
     assert webhook["secret"] not in stored
     export_tenant("acme", tmp_path / "1")
-    text = b"\n".join(everything(tmp_path / "1").values()).decode()
-    (exported,) = lines(tmp_path / "1" / "webhooks.jsonl")
+    text = b"\n".join(read_all_files(tmp_path / "1").values()).decode()
+    (exported,) = read_lines(tmp_path / "1" / "webhooks.jsonl")
     assert exported["url"] == webhook["url"]
     assert "secrets" not in exported
-    (exported,) = lines(tmp_path / "1" / "users.jsonl")
+    (exported,) = read_lines(tmp_path / "1" / "users.jsonl")
     assert exported["username"] == "ana"
     hidden = (webhook["secret"], secret, user.data["password"], "argon2", "sealed", "idempotency#")
     for each in hidden:
@@ -119,7 +119,7 @@ def test_a_large_entity_is_put_together(company: Company, tmp_path: Path) -> Non
     heads = {one["PK"]["S"]: one for one in company.stack.items() if "parts" in one}
     assert int(heads[f"entry#{1:012d}"]["parts"]["N"]) > 1
     export_tenant("acme", tmp_path)
-    (order,) = lines(tmp_path / "entry-documents.jsonl")
+    (order,) = read_lines(tmp_path / "entry-documents.jsonl")
     assert order["external_ref"] == write_routes.PURCHASE["external_ref"]
     assert [line["qty"] for line in order["lines"]] == [250, "0.5"]
 
@@ -147,14 +147,14 @@ def test_what_changes_while_it_is_read_is_read_again(
 
     with aws_faults.faulty(change_after_the_scan):
         export_tenant("acme", tmp_path)
-    exported = {line["id"]: line["name"] for line in lines(tmp_path / "products.jsonl")}
+    exported = {line["id"]: line["name"] for line in read_lines(tmp_path / "products.jsonl")}
     assert exported == {1: "Cable", 2: name}
 
 
 def test_files_are_copied_under_safe_names(company: Company, tmp_path: Path) -> None:
     to = tmp_path / "acme"
     export_tenant("acme", to)
-    listed = lines(to / "files.jsonl")
+    listed = read_lines(to / "files.jsonl")
     assert sorted(line["key"] for line in listed) == sorted(
         key.removeprefix("acme/") for key in KEYS * 2
     )
@@ -175,9 +175,9 @@ def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_pa
     assert erp.delete("/products/1").status == 200
     export_tenant("acme", tmp_path)
     assert not (tmp_path / "products.jsonl").exists()
-    again = everything(tmp_path)
+    again = read_all_files(tmp_path)
     export_tenant("acme", tmp_path)
-    repeated = everything(tmp_path)
+    repeated = read_all_files(tmp_path)
     for name in ("manifest.json", "audit-log.jsonl"):
         assert again.pop(name) != repeated.pop(name)
     assert repeated == again
@@ -186,7 +186,7 @@ def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_pa
 def test_each_is_in_the_audit_log(company: Company, tmp_path: Path) -> None:
     for _ in range(2):
         export_tenant("acme", tmp_path)
-    log = lines(tmp_path / "audit-log.jsonl")
+    log = read_lines(tmp_path / "audit-log.jsonl")
     told = [line for line in log if line["action"] == "tenant.exported"]
     assert [line["target"]["id"] for line in told] == ["acme", "acme"]
     assert told[0]["actor"]["type"] == "operator"
@@ -208,7 +208,7 @@ def test_one_that_was_cut_off_is_known_and_repeated(
         if (to / "manifest.json").exists():
             assert json.loads((to / "manifest.json").read_text())["complete"] is False
         export_tenant("acme", to)
-        got, wanted = everything(to), everything(whole)
+        got, wanted = read_all_files(to), read_all_files(whole)
         for name in ("manifest.json", "audit-log.jsonl"):
             assert got.pop(name) != wanted.pop(name)
         assert got == wanted
@@ -231,10 +231,10 @@ def test_a_directory_with_something_else_is_left_alone(
     (tmp_path / "products.jsonl").write_text("mine")
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
-    before = everything(tmp_path)
+    before = read_all_files(tmp_path)
     with pytest.raises(Conflict, match="holds no export of acme"):
         export_tenant("acme", tmp_path)
-    assert everything(tmp_path) == before
+    assert read_all_files(tmp_path) == before
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled"])
@@ -244,7 +244,7 @@ def test_one_that_is_not_served_can_take_its_data_along(
     provisioning.set_state("acme", state)
     assert export_tenant("acme", tmp_path)["counts"]["products.jsonl"] == 1
     assert json.loads((tmp_path / "tenant.json").read_text())["state"] == state
-    assert tenant_overview.show("acme").state == state
+    assert tenant_overview.get_overview("acme").state == state
     assert company.stack.tenant("beta").state == "active"
 
 

@@ -47,7 +47,7 @@ def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
     directory.forget()
     assert desk.work(*bodies) == []
     assert desk.work(json.dumps({"tenant": "acme", "import": 1})) == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
@@ -62,7 +62,7 @@ def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookD
     directory.forget()
     assert failures(relay(batch, LambdaContext())) == []
     assert webhooks.messages() == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
@@ -76,7 +76,7 @@ def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: Webhoo
     directory.forget()
     assert webhooks.work(*messages) == []
     assert webhooks.sent == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
 def test_the_token_route_does_not_know_its_clients_any_more(company: Company) -> None:
@@ -90,4 +90,4 @@ def test_the_token_route_does_not_know_its_clients_any_more(company: Company) ->
         body=urlencode(form),
     )
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
-    assert company.left() == {}
+    assert company.remains() == {}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.entity_counts import (assert_totals_are_true, take_census)
+from tests.integration.stored_entities import (assert_totals_are_true, take_census)
 from tests.integration.partners.answers import ids, problems
 from tests.integration.write_routes import SALE
 from tests.stack import Stack

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.entity_counts import (assert_totals_are_true, take_census)
+from tests.integration.stored_entities import (assert_totals_are_true, take_census)
 from tests.integration.partners.answers import ids, problems
 from tests.stack import Stack
 

@@ -167,8 +167,8 @@ def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_faults: Wire) 
 def test_the_wait_for_the_table_ends(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     assert aws_faults
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
-    monkeypatch.setattr(tenant_tables, "_PATIENCE", 0.02)
-    monkeypatch.setattr(tenant_tables, "_INTERVAL", 0.005)
+    monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
+    monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
     with pytest.raises(ServiceError) as refusal:
         create_tenant(ACME)
     assert refusal.value.status == 503

@@ -10,7 +10,7 @@ from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.entity_counts import take_census
+from tests.integration.stored_entities import take_census
 from tests.integration.write_routes import MAP
 from tests.stack import Stack
 
