@@ -36,17 +36,30 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
 @click.command()
 @click.argument("tenant")
 @click.option(
-    "--action", type=click.Choice(_ACTIONS), metavar="ACTION", help="Such as client.created."
+    "--action",
+    type=click.Choice(_ACTIONS),
+    metavar="ACTION",
+    help="Show entries of this action only, such as client.created.",
 )
-@click.option("--since", help="Date-time with offset, such as 2026-03-01T09:30:00Z.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100), default=25, show_default=True, help="Entries shown."
+    "--since",
+    metavar="DATETIME",
+    help="Show entries from this date-time on, such as 2026-03-01T09:30:00Z.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=25,
+    show_default=True,
+    help="Number of entries to show.",
 )
 @command
 def audit(
     operator: Operator, *, tenant: str, action: str | None, since: str | None, limit: int
 ) -> None:
-    """Show the newest entries of the audit log of TENANT: who did what to its credentials.
+    """Show the newest entries of the audit log of TENANT.
+
+    The log records who changed its settings, users, roles, API clients, hosts and state, and when.
 
     \b
     Examples:

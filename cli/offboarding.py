@@ -1,4 +1,4 @@
-"""`stowage tenant export` and `stowage tenant delete`: what a company takes along, and its end."""
+"""`stowage tenant export` and `stowage tenant delete`: the end of a contract."""
 
 import sys
 from pathlib import Path
@@ -14,19 +14,19 @@ from operations.export import export_tenant
 @click.argument("slug")
 @click.option(
     "--to", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Directory to write into: new, empty, or with a former export of SLUG.",
+    help="Directory to write: new, empty, or with an earlier export of SLUG, which is replaced.",
 )  # fmt: skip
 @command
 def export(operator: Operator, *, slug: str, to: Path) -> None:
-    """Write everything that SLUG has into DIR, for its company or before a deletion.
+    """Export all data of the tenant SLUG into DIR.
 
-    DIR gets tenant.json, a file of JSON lines for each kind of thing (products.jsonl,
-    stock-movements.jsonl, audit-log.jsonl …), the files of its imports, and last of all
-    manifest.json: without "complete": true the export was cut off. Passwords, secrets and
-    sessions stay behind. Suspend SLUG before, if all of it has to be of one moment.
+    DIR contains tenant.json, one file of JSON lines per kind of data (products.jsonl,
+    stock-movements.jsonl, audit-log.jsonl …), the files of its imports, and manifest.json, which is
+    completed last: "complete": false means that the export was interrupted. Passwords, secrets and
+    sessions are not exported. For data of one moment, suspend SLUG first.
 
     \b
-    Examples:
+    Example:
       stowage tenant export acme --to acme-2026-03-01
     """  # noqa: D301  click reads the backspace
     try:
@@ -47,14 +47,14 @@ def export(operator: Operator, *, slug: str, to: Path) -> None:
 
 @click.command()
 @click.argument("slug")
-@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation, for scripts.")
 @command
 def delete(operator: Operator, *, slug: str, yes: bool) -> None:
-    """Delete SLUG for good, with everything that it has; only a cancelled or moved one.
+    """Delete the tenant SLUG and all its data permanently.
 
-    It asks for the name again before it begins, and takes some minutes: whatever still runs
-    for the tenant gets the time to end. The name is never given again. DynamoDB keeps a backup
-    of the table for 35 days.
+    Only a cancelled or moved tenant can be deleted. The command asks for the name as confirmation,
+    and takes a few minutes, because it waits for running requests to end. The name can never be
+    used again. DynamoDB keeps a backup of the table for 35 days.
 
     \b
     Examples:
@@ -62,9 +62,9 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
       stowage tenant export acme --to acme-data
       stowage tenant delete acme
     """  # noqa: D301  click reads the backspace
-    doomed = preview_deletion(slug)
-    if doomed.state != "deleted":
-        operator.output.say(_describe_deletion(doomed))
+    preview = preview_deletion(slug)
+    if preview.state != "deleted":
+        operator.output.say(_describe_deletion(preview))
         if not yes:
             _confirm(slug)
     with operator.output.progress() as progress:
@@ -72,17 +72,17 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
     operator.output.one({"tenant": slug, "state": "deleted"})
 
 
-def _describe_deletion(doomed: DeletionPreview) -> str:
-    hosts = f", the hosts {', '.join(doomed.hosts)}" if doomed.hosts else ""
+def _describe_deletion(preview: DeletionPreview) -> str:
+    hosts = f", the hosts {', '.join(preview.hosts)}" if preview.hosts else ""
     return (
-        f"This deletes the tenant {doomed.slug} ({doomed.state}) for good: its table "
-        f"{doomed.table} (about {doomed.items} items), {doomed.clients} API clients{hosts}, its "
+        f"This deletes the tenant {preview.slug} ({preview.state}) permanently: its table "
+        f"{preview.table} (about {preview.items} items), {preview.clients} API clients{hosts}, its "
         "events and its files."
     )
 
 
 def _confirm(slug: str) -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask at: give --yes.")
-    if click.prompt("Type the name of the tenant to go on", err=True) != slug:
-        raise click.ClickException("That is another name; nothing was deleted.")
+        raise click.UsageError("Confirmation needs a terminal; use --yes in scripts.")
+    if (typed := click.prompt("Type the name of the tenant to continue", err=True)) != slug:
+        raise click.ClickException(f"{typed} is not {slug}; nothing was deleted.")

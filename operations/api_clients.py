@@ -1,4 +1,4 @@
-"""API clients as operators manage them: each call is a transaction of its own."""
+"""API client management for operators; each call runs in its own transaction."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,20 +17,28 @@ from shared.kernel.validation import check, what_is_valid
 
 
 class Credentials(NamedTuple):
-    """What an ERP needs for its tokens; the secret is shown once and stored nowhere."""
+    """Credentials for the token route; only a hash of the secret is stored."""
 
     client_id: str
     client_secret: str
 
 
 def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Credentials:
-    """Create an integration client; raises as `client_changes.create_client` does."""
+    """Create an integration client.
+
+    Raises:
+        ServiceError: As `client_changes.create_client`.
+    """
     made, secret = _create(tenant, name, "integration", scopes)
     return Credentials(made.client_id, secret or "")
 
 
 def create_mobile_client(tenant: str, name: str) -> Client:
-    """Create a mobile application; raises as `client_changes.create_client` does."""
+    """Create the client of a mobile application.
+
+    Raises:
+        ServiceError: As `client_changes.create_client`.
+    """
     made, _ = _create(tenant, name, "mobile", ())
     return made
 
@@ -49,19 +57,28 @@ def _create(
 
 
 def list_clients(tenant: str) -> list[Client]:
-    """All clients of a tenant, the revoked ones too, by id."""
+    """Return all clients of a tenant, including revoked ones, sorted by id."""
     return [client_of(item) for item in read_all_of(tenant, client_key(""))]
 
 
 def show_client(client_id: str) -> Client:
-    """Read a client; NotFound, Gone."""
+    """Return a client.
+
+    Raises:
+        NotFound: There is no client with this id.
+        Gone: The client was revoked.
+    """
     return client_changes.get_client(store_for(_slug(client_id)), client_id)
 
 
 def change_client(
     client_id: str, *, name: str | None = None, scopes: Iterable[str] | None = None
 ) -> Client:
-    """Change what is given; raises as `client_changes.change_client` does."""
+    """Change the name and the scopes of a client; an argument of None leaves the value unchanged.
+
+    Raises:
+        ServiceError: As `client_changes.change_client`.
+    """
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
@@ -72,7 +89,11 @@ def change_client(
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
-    """Give a client a new secret; raises as `client_changes.rotate_secret` does."""
+    """Give a client a new secret; by default the previous one works until the next rotation.
+
+    Raises:
+        ServiceError: As `client_changes.rotate_secret`.
+    """
 
     def rotate(tx: Transaction) -> Credentials:
         _, secret = client_changes.rotate_secret(tx, client_id, keep_previous=keep_previous)
@@ -82,7 +103,11 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
 
 
 def revoke_client(client_id: str) -> None:
-    """Revoke a client for good; one that is revoked already stays so. Raises NotFound."""
+    """Revoke a client permanently. Safe to repeat.
+
+    Raises:
+        NotFound: There is no client with this id.
+    """
     with suppress(Gone):
         _perform(client_id, lambda tx: client_changes.revoke_client(tx, client_id))
 

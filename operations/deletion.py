@@ -1,17 +1,22 @@
-"""Deleting a tenant for good, in steps that can each be repeated.
+"""Permanent deletion of a tenant, in steps that can each be repeated.
 
-First it is marked, and from then on it is there for nobody; then everything that still runs
-for it gets the time to end; then its things go, and a gravestone stays under its name. Until
-the gravestone stands, the mark leads every further run to what is left.
+1. The tenant gets the state `deleting`; requests for it are refused from then on.
+2. The deletion waits until every invocation that started before has ended.
+3. Hosts, clients, table, events and files are removed.
+4. A tombstone replaces the tenant's item, so that the name is never assigned again.
+
+A deletion that was interrupted is continued by running it again: the state `deleting` stays until
+the tombstone is written.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
 from operations.domains import list_domains, release_domain
+from operations.progress import ReportProgress, no_progress
 from operations.tenant_tables import describe_table, remove_table
 from shared.identity.tenancy.directory import FRESH, host_key, read, read_all_of, tenant_key
 from shared.kernel.aws import client
@@ -21,38 +26,36 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, NotFound
 
 _LONGEST_INVOCATION_SECONDS = 120
-"""Seconds, of the import worker; doors end after 29."""
+"""Timeout of the import worker, the longest of all functions."""
 
 DRAIN_SECONDS = FRESH + _LONGEST_INVOCATION_SECONDS + 20
-"""Seconds after the mark from which nothing writes for the tenant any more: those that knew it a
-moment before have ended, whatever their clocks say."""
+"""Seconds from the state `deleting` to the removal of data. By then every invocation has ended that
+still had the tenant in its cache; 20 s are a margin for clock differences."""
 
 _DELETABLE_STATES = ("cancelled", "moved", "deleting")
 _WRITES_PER_BATCH = 25
 _OBJECTS_PER_BATCH = 1_000
 
-type Progress = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class DeletionPreview:
-    """What a deletion takes away."""
+    """The data that a deletion would remove."""
 
     slug: str
     state: str
     table: str
     items: int
-    """Items of the table, as DynamoDB last counted them, some hours ago."""
+    """Number of items in the table as DynamoDB reports it; updated about every six hours."""
     clients: int
     hosts: tuple[str, ...]
 
 
 def preview_deletion(slug: str) -> DeletionPreview:
-    """Tell what a deletion would take away.
+    """Return what a deletion of the tenant would remove.
 
     Raises:
-        NotFound: There never was such a tenant.
-        Conflict: It is neither cancelled nor moved.
+        NotFound: There has never been a tenant of this name.
+        Conflict: The tenant is neither cancelled nor moved.
     """
     item = read(tenant_key(slug))
     _ensure_deletable(slug, item)
@@ -69,19 +72,19 @@ def preview_deletion(slug: str) -> DeletionPreview:
     )
 
 
-def delete_tenant(slug: str, *, progress: Progress = lambda _: None) -> None:
-    """Delete a tenant, or go on with its deletion. Safe to repeat and to run twice at once.
+def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
+    """Delete a tenant, or continue its deletion. Safe to repeat and to run concurrently.
 
-    Once more on a deleted one, it removes files that have arrived since.
+    For a tenant that is already deleted, remove the files that have arrived since.
 
     Args:
         slug: The tenant; it must be cancelled or moved.
-        progress: Is told each step, in a few words.
+        progress: Receives a description of each step.
 
     Raises:
-        NotFound: There never was such a tenant.
-        Conflict: It is neither cancelled nor moved.
-        ServiceUnavailable: Its table did not go in time; run it again.
+        NotFound: There has never been a tenant of this name.
+        Conflict: The tenant is neither cancelled nor moved.
+        ServiceUnavailable: DynamoDB did not delete the table in time; run it again.
     """
     since = _mark_as_deleting(slug)
     if since is not None:
@@ -90,7 +93,7 @@ def delete_tenant(slug: str, *, progress: Progress = lambda _: None) -> None:
         for domain in list_domains(slug):
             release_domain(domain, progress)
         _remove_clients(slug)
-        # before its events: whoever writes one also writes to the table
+        # Before the events: each event is written in one transaction with an item of the table.
         remove_table(slug, progress)
         _remove_events(slug, progress)
     _remove_files(slug, progress)
@@ -100,7 +103,7 @@ def delete_tenant(slug: str, *, progress: Progress = lambda _: None) -> None:
 
 
 def _mark_as_deleting(slug: str) -> int | None:
-    """Have the tenant be there for nobody; return since when, None when it is deleted already."""
+    """Set the state `deleting`; return when it was set first (ms), or None if already deleted."""
     dynamodb = client("dynamodb")
     try:
         answer = dynamodb.update_item(
@@ -129,20 +132,21 @@ def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
     match item["state"]["S"]:
         case "creating":
             raise Conflict(
-                f"The creation of {slug} was not finished; finish it (stowage tenant create "
-                f"{slug} …), then cancel it."
+                f"The creation of the tenant {slug} was not completed. Complete it (stowage tenant "
+                f"create {slug} …), then cancel the tenant (stowage tenant cancel {slug})."
             )
         case "active" | "suspended" as state:
             raise Conflict(
-                f"The tenant {slug} is {state}. Export what the company needs (stowage tenant "
-                f"export {slug} --to …), then cancel it first (stowage tenant cancel {slug})."
+                f"The tenant {slug} is {state}; only a cancelled or moved tenant can be deleted. "
+                f"Export its data (stowage tenant export {slug} --to …), then cancel it (stowage "
+                f"tenant cancel {slug})."
             )
 
 
-def _wait_for_running_invocations(slug: str, marked_at_ms: int, progress: Progress) -> None:
-    """Wait until nothing runs any more that knew the tenant before it was marked."""
+def _wait_for_running_invocations(slug: str, marked_at_ms: int, progress: ReportProgress) -> None:
+    """Wait until every invocation that read the tenant before it was marked has ended."""
     while (left := DRAIN_SECONDS - (now_ms() - marked_at_ms) / 1000) > 0:
-        progress(f"waiting until nothing runs for {slug} any more: {left:.0f} s")
+        progress(f"waiting for running requests of {slug} to end: {left:.0f} s")
         time.sleep(min(left, 5))
 
 
@@ -157,8 +161,8 @@ def _is_host(item: Mapping[str, Any]) -> bool:
     return str(item["pk"]["S"]).startswith(host_key(""))
 
 
-def _remove_events(slug: str, progress: Progress) -> None:
-    """Empty the tenant's partition of the outbox."""
+def _remove_events(slug: str, progress: ReportProgress) -> None:
+    """Remove the tenant's partition of the outbox."""
     table = config().outbox_table
     pages = (
         client("dynamodb")
@@ -187,8 +191,8 @@ def _delete_batch(table: str, keys: list[dict[str, Any]]) -> None:
             time.sleep(1)
 
 
-def _remove_files(slug: str, progress: Progress) -> None:
-    """Remove what is under the tenant's prefix of both buckets."""
+def _remove_files(slug: str, progress: ReportProgress) -> None:
+    """Remove all objects under the tenant's prefix in both buckets."""
     removed = 0
     for bucket in (config().import_bucket, config().import_work_bucket):
         for names in _list_object_keys(bucket, slug):
@@ -196,7 +200,9 @@ def _remove_files(slug: str, progress: Progress) -> None:
                 Bucket=bucket, Delete={"Objects": [{"Key": name} for name in names], "Quiet": True}
             )
             if errors := refused.get("Errors"):
-                raise Conflict(f"S3 keeps {errors[0]['Key']} of {bucket}: {errors[0]['Message']}")
+                raise Conflict(
+                    f"S3 did not delete {errors[0]['Key']} in {bucket}: {errors[0]['Message']}"
+                )
             removed += len(names)
             progress(f"removing its files: {removed}")
 
@@ -205,7 +211,9 @@ def _list_object_keys(bucket: str, slug: str) -> Iterator[list[str]]:
     pages = (
         client("s3")
         .get_paginator("list_objects_v2")
-        .paginate(Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_PER_BATCH})
+        .paginate(
+            Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_PER_BATCH}
+        )
     )
     for page in pages:
         if names := [each["Key"] for each in page.get("Contents", ())]:
@@ -213,7 +221,7 @@ def _list_object_keys(bucket: str, slug: str) -> Iterator[list[str]]:
 
 
 def _write_tombstone(slug: str) -> None:
-    """Leave the name, so that nobody gets it again, and nothing else."""
+    """Replace the tenant's item by its tombstone, which reserves the name for good."""
     dynamodb = client("dynamodb")
     try:
         dynamodb.put_item(
@@ -228,7 +236,7 @@ def _write_tombstone(slug: str) -> None:
             ExpressionAttributeValues={":deleting": {"S": "deleting"}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        return  # another run was faster
+        return  # A concurrent run has written it.
 
 
 def _count_items(table: str) -> int:

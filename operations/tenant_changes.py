@@ -1,4 +1,4 @@
-"""What operators change of a tenant, in one transaction with the entry in its audit log."""
+"""Changes of a tenant's item by an operator, in one transaction with the audit entry."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,42 +15,45 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 type Attributes = Mapping[str, Mapping[str, Any] | None]
-"""Name → value in DynamoDB's JSON, None for an attribute that is not there."""
+"""Name → value in DynamoDB's JSON; None for an attribute that the item does not have."""
 
 _REASONS = {
-    "creating": "whose creation was not finished (create it again)",
-    "deleting": "whose deletion was not finished (delete it again)",
+    "creating": "whose creation was not completed (create it again)",
+    "deleting": "whose deletion was not completed (delete it again)",
     "deleted": "which was deleted",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ControlTableUpdate:
-    """An Update of another item of the control table, in the same transaction."""
+    """An Update of another item of the control table in the same transaction."""
 
     body: dict[str, Any]
     on_condition_failed: Callable[[], Exception]
 
 
 def show_tenant(slug: str) -> Tenant:
-    """Read a tenant as it is at this moment.
+    """Return a tenant, read from the control table without a cache.
 
     Raises:
-        NotFound: There is none, none yet, or none any more.
+        NotFound: There is no such tenant, or it is being created, being deleted or deleted.
     """
     return described(_item(slug))
 
 
 def change_tenant(
-    slug: str, action: AuditAction, wanted: Attributes, extra_update: ControlTableUpdate | None = None
+    slug: str,
+    action: AuditAction,
+    wanted: Attributes,
+    extra_update: ControlTableUpdate | None = None,
 ) -> Tenant:
-    """Change attributes of a tenant's item; doors follow within 10 s. Safe to repeat.
+    """Change attributes of a tenant's item; takes effect within 10 s. Safe to repeat.
 
-    What is so already changes nothing, and is not told in the audit log.
+    Attributes that already have the wanted value are left out of the audit entry.
 
     Raises:
-        NotFound: There is no such tenant, none yet, or none any more.
-        Exception: What `claim` stands for, when its condition fails.
+        NotFound: There is no such tenant, or it is being created, being deleted or deleted.
+        Exception: The exception of `extra_update`, if its condition fails.
     """
     run_transaction(store_for(slug), lambda tx: _add_changes(tx, action, wanted, extra_update))
     return show_tenant(slug)
@@ -66,7 +69,10 @@ def _item(slug: str) -> Mapping[str, Any]:
 
 
 def _add_changes(
-    tx: Transaction, action: AuditAction, wanted: Attributes, extra_update: ControlTableUpdate | None
+    tx: Transaction,
+    action: AuditAction,
+    wanted: Attributes,
+    extra_update: ControlTableUpdate | None,
 ) -> None:
     slug = tx.store.slug
     item = _item(slug)
@@ -84,8 +90,8 @@ def _add_changes(
         )
         if word
     )
-    # conditioned on all that was seen, so that the entry tells the truth
-    as_seen = [
+    # Conditioned on the values that were read, so that the audit entry names the right ones.
+    unchanged = [
         f"attribute_not_exists(#{name})" if value is None else f"#{name} = :seen_{name}"
         for name, value in {**seen, "state": item["state"]}.items()
     ]
@@ -95,7 +101,7 @@ def _add_changes(
             "TableName": config().control_table,
             "Key": {"pk": {"S": tenant_key(slug)}},
             "UpdateExpression": expression,
-            "ConditionExpression": " AND ".join(as_seen),
+            "ConditionExpression": " AND ".join(unchanged),
             "ExpressionAttributeNames": {f"#{name}": name for name in {*wanted, "state"}},
             "ExpressionAttributeValues": {
                 **{f":{name}": wanted[name] for name in set_},
@@ -104,16 +110,16 @@ def _add_changes(
             },
         },
     )
-    told = {
+    changes = {
         name: (_plain(seen[name]), _plain(wanted[name]))
         for name in wanted
         if seen[name] != wanted[name]
     }
-    audit.record(tx, action, "tenant", slug, changes=told)
+    audit.record(tx, action, "tenant", slug, changes=changes)
 
 
 def _split_changes(wanted: Attributes) -> tuple[list[str], list[str]]:
-    """Names that get a value, and names that lose theirs."""
+    """Return the names of the attributes to set, and of those to remove."""
     return (
         [name for name, value in wanted.items() if value is not None],
         [name for name, value in wanted.items() if value is None],

@@ -1,4 +1,4 @@
-"""What operators see of tenants: also of those that are not there yet, or not any more."""
+"""Tenants as operators see them, including those being created, being deleted or deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,28 +12,29 @@ from shared.kernel.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class TenantOverview:
-    """A tenant as the control table has it."""
+    """A tenant's item in the control table."""
 
     slug: str
     state: str
-    """active, suspended, cancelled, moved; creating or deleting when that was not finished;
-    deleted."""
+    """active, suspended, cancelled, moved or deleted; creating or deleting while that is not
+    completed."""
     tenant: Tenant | None
-    """How it is set up; None once it is deleted."""
+    """Plan, modules, address and settings; None once the tenant is deleted."""
     created_at: str | None
     deleted_at: str | None
     clients: int
-    """Integration clients that are not revoked."""
+    """Number of integration clients that are not revoked."""
     mobile_clients: int
+    """Number of mobile clients that are not revoked."""
     hosts: tuple[str, ...] = ()
-    """Host names of its own; only where one tenant is looked at."""
+    """Its own host names; filled by `get_overview` only."""
 
 
 def get_overview(slug: str) -> TenantOverview:
-    """Look at one tenant, whatever its state.
+    """Return one tenant in any state.
 
     Raises:
-        NotFound: There never was one of this name.
+        NotFound: There has never been a tenant of this name.
     """
     item = read(tenant_key(slug))
     if item is None:
@@ -43,7 +44,7 @@ def get_overview(slug: str) -> TenantOverview:
 
 
 def list_overviews(*, deleted: bool = False) -> list[TenantOverview]:
-    """Look at all tenants, by slug; `deleted`: also at those."""
+    """Return all tenants sorted by slug; with `deleted`, include deleted tenants."""
     found = [_overview(item) for item in scan(tenant_key(""))]
     wanted = (each for each in found if deleted or each.state != "deleted")
     return sorted(wanted, key=lambda each: each.slug)

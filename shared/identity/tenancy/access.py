@@ -1,4 +1,4 @@
-"""AWS as one tenant: credentials that cannot reach another tenant's data."""
+"""AWS clients with credentials for the data of one tenant only."""
 
 import json
 import time
@@ -14,23 +14,23 @@ from shared.kernel.config import config
 from shared.kernel.db.store import Store
 
 _CAPACITY = 100
-"""Tenants whose clients an execution environment keeps; each holds up to 10 connections."""
+"""Number of tenants whose clients an execution environment keeps; each has up to 10 connections."""
 
 _LIFETIME = 3600
-"""Seconds; the most that role chaining allows."""
+"""Seconds; the maximum for role chaining."""
 
 _RENEW_BEFORE = 1_000
-"""Seconds before expiry from which credentials are no longer handed out: presigned addresses and
-forms end with the credentials that signed them, and live up to 15 minutes."""
+"""Seconds before expiry at which credentials are renewed. A presigned URL or form is valid for up
+to 15 minutes, but not longer than the credentials that signed it."""
 
 _TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
-"""The most that a session leaves of what its role may do."""
+"""Upper bounds of a session's permissions; its role may allow less."""
 
 
 @dataclass(slots=True)
 class _Session:
-    """One tenant's credentials and the clients made with them."""
+    """The credentials of one tenant, and the clients created with them."""
 
     renew_at: float
     credentials: dict[str, Any]
@@ -38,7 +38,7 @@ class _Session:
 
 
 class TenantAccess:
-    """Hands out clients per tenant and service, and renews their credentials in time."""
+    """Cache of AWS clients per tenant and service, which renews their credentials."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -46,11 +46,11 @@ class TenantAccess:
         self._lock = Lock()
 
     def client(self, service: str, slug: str) -> Any:
-        """Client of `service` (dynamodb, s3) for what is the tenant's alone."""
+        """Return a client of `service` (dynamodb, s3) for the data of one tenant."""
         role = config().tenant_data_role
         if not role:
             return client(service)
-        with self._lock:  # threads that need the same session ask for it once
+        with self._lock:  # Concurrent threads must share one AssumeRole call.
             session = self._sessions.get(slug)
             if session is None or self._clock() >= session.renew_at:
                 credentials = _narrowed_credentials(role, slug)
@@ -64,7 +64,7 @@ class TenantAccess:
             return session.clients[service]
 
     def forget(self) -> None:
-        """Drop every client."""
+        """Remove every client from the cache."""
         self._sessions.clear()
 
 
@@ -82,7 +82,7 @@ def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
 
 
 def session_policy(slug: str, dynamodb_arn: str) -> str:
-    """Policy (JSON, at most 2048 characters) that leaves one tenant's data of a role's rights.
+    """Return the session policy (JSON, at most 2048 characters) that limits a role to one tenant.
 
     Args:
         slug: The tenant.
@@ -101,11 +101,8 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
         },
         {
             "Effect": "Allow",
-            "Action": [
-                f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")
-            ],
-            # the table and its index
-            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
+            "Action": _CONTROL_ACTIONS,
+            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",  # with its index
             "Condition": {
                 "ForAllValues:StringLike": {
                     "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
@@ -126,28 +123,23 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
 
 
 access = TenantAccess()
-"""The execution environment's own."""
+"""Cache of this execution environment."""
 
 
 def dynamodb_for(tenant_slug: str) -> Any:
-    """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
+    """Return a DynamoDB client for one tenant; the default client if no role is configured."""
     return access.client("dynamodb", tenant_slug)
 
 
 def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table, reached through `dynamodb_for`."""
-    return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
+    """Return the tenant's table.
 
-
-def operators_store(tenant_slug: str) -> Store:
-    """Return the tenant's table as operators reach it: with rights of their own."""
-    return _store(client("dynamodb"), tenant_slug, None)
-
-
-def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
+    A function accesses it with the session of the tenant. The command line and the local run
+    configure no role and access it with the operator's own credentials.
+    """
     settings = config()
     return Store(
-        dynamodb,
+        dynamodb_for(tenant_slug),
         slug=tenant_slug,
         table=settings.tenant_table(tenant_slug),
         outbox=settings.outbox_table,
@@ -156,5 +148,5 @@ def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
 
 
 def s3_for(tenant_slug: str) -> Any:
-    """S3 client narrowed to one tenant's prefix of the import buckets."""
+    """Return an S3 client for one tenant's prefix of the import buckets."""
     return access.client("s3", tenant_slug)

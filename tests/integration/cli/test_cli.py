@@ -1,4 +1,4 @@
-"""The operator's command line, as an operator types it."""
+"""The command line for tenants, API clients and settings, run as an operator does."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ type Run = Callable[..., Result]
 
 
 def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
-    """A CloudFormation stack with the outputs of template.yaml."""
+    """Create a CloudFormation stack with the outputs of template.yaml."""
     settings = config()
     outputs = {
         "ApiUrl": address,
@@ -68,7 +68,7 @@ def as_json(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
-def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
+def test_create_tenant_and_show_it(stowage: Run) -> None:
     created = stowage("tenant", "create", "acme", "--plan", "enterprise", "--module", "waves")
     assert created.exit_code == 0
     assert "creating the table stowage-tenant-acme" in created.stderr
@@ -91,7 +91,7 @@ def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
     assert "requests per minute 1200" in stowage("tenant", "show", "acme").stdout
 
 
-def test_an_interrupted_creation_is_finished_by_the_same_command(
+def test_interrupted_creation_is_completed_by_the_same_command(
     stowage: Run, aws_faults: Wire
 ) -> None:
     with aws_faults.hooked(killer(7)), pytest.raises(Killed):
@@ -107,7 +107,7 @@ def test_an_interrupted_creation_is_finished_by_the_same_command(
     assert show_tenant("acme").state == "active"
 
 
-def test_with_a_domain_each_tenant_gets_its_host(aws_faults: Wire) -> None:
+def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_faults: Wire) -> None:
     assert aws_faults
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
@@ -117,7 +117,7 @@ def test_with_a_domain_each_tenant_gets_its_host(aws_faults: Wire) -> None:
     assert own["address"] == "https://wms.beta.test/api/v1"
 
 
-def test_the_list_is_a_table_for_people_and_json_for_programs(stowage: Run) -> None:
+def test_list_prints_a_table_or_json(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "list")) == []
     for slug in ("beta", "acme"):
         stowage("tenant", "create", slug)
@@ -128,7 +128,7 @@ def test_the_list_is_a_table_for_people_and_json_for_programs(stowage: Run) -> N
     assert [each["tenant"] for each in listed] == ["acme", "beta"]
 
 
-def test_the_life_of_a_tenant(stowage: Run) -> None:
+def test_suspend_resume_cancel_and_move_change_the_state(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
 
     def state(*arguments: str) -> tuple[str, str | None]:
@@ -146,7 +146,7 @@ def test_the_life_of_a_tenant(stowage: Run) -> None:
     assert state("resume", "acme") == ("active", None)
 
 
-def test_plan_modules_and_address_change(stowage: Run) -> None:
+def test_plan_modules_and_address_can_be_changed(stowage: Run) -> None:
     stowage("tenant", "create", "acme", "--module", "waves")
     assert as_json(stowage("--json", "tenant", "plan", "acme", "professional"))["plan"] == (
         "professional"
@@ -160,7 +160,7 @@ def test_plan_modules_and_address_change(stowage: Run) -> None:
     assert moved["address"] == "https://wms.acme.test/api/v1"
 
 
-def test_settings_are_shown_and_set(stowage: Run) -> None:
+def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     shown = as_json(stowage("--json", "tenant", "settings", "acme"))
     assert shown == {
@@ -184,16 +184,16 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, aws_faults: Wire) -> None:
+def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_faults: Wire) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
-    met: list[str] = []
+    interrupted: list[str] = []
 
-    def meanwhile(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems") and not met:
-            met.append(operation)
+    def switch_concurrently(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems") and not interrupted:
+            interrupted.append(operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with aws_faults.hooked(meanwhile):
+    with aws_faults.hooked(switch_concurrently):
         switched = as_json(
             stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
         )
@@ -201,7 +201,7 @@ def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, aws_fau
     assert show_tenant("acme").modules == {"transfer_orders", "waves"}
 
 
-def test_the_life_of_a_client(stowage: Run) -> None:
+def test_create_rotate_and_revoke_a_client(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     created = as_json(
         stowage("--json", "client", "create", "acme", "--name", "ERP", "--scope", "products:read")
@@ -214,10 +214,10 @@ def test_the_life_of_a_client(stowage: Run) -> None:
     assert listed["scopes"] == ["products:read"]
     stowage("client", "rotate", created["client_id"], "--now")
     assert [len(known.secret_hashes) for known in list_clients("acme")] == [1]
-    for said in ("is revoked", "was revoked before"):
+    for message in ("is revoked", "was already revoked"):
         revoked = stowage("client", "revoke", created["client_id"])
         assert revoked.exit_code == 0
-        assert said in revoked.stderr
+        assert message in revoked.stderr
     assert as_json(stowage("--json", "client", "revoke", created["client_id"])) == {
         "client_id": created["client_id"],
         "state": "revoked",
@@ -225,12 +225,12 @@ def test_the_life_of_a_client(stowage: Run) -> None:
     assert as_json(stowage("--json", "client", "list", "acme"))[0]["active"] is False
 
 
-def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
+def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     created = stowage("client", "create", "acme", "--name", "ERP")
     (secret,) = [word for word in created.stdout.split() if word.startswith("sws_")]
     assert len(secret) == 47
-    assert "not shown again" in created.stderr
+    assert "cannot be shown again" in created.stderr
     assert secret not in stowage("client", "list", "acme").stdout
 
 
@@ -255,7 +255,7 @@ def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
         (["client", "revoke", "stw_0"], "The client stw_0 does not exist."),
     ],
 )
-def test_a_refusal_says_why_and_exits_with_1(
+def test_refused_command_prints_the_reason_and_exits_with_1(
     arguments: list[str], message: str, stowage: Run
 ) -> None:
     result = stowage(*arguments)
@@ -264,7 +264,7 @@ def test_a_refusal_says_why_and_exits_with_1(
     assert result.stdout == ""
 
 
-def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
+def test_client_above_the_limit_of_the_plan_is_refused(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     results = [stowage("client", "create", "acme", "--name", "ERP") for _ in range(3)]
     assert [result.exit_code for result in results] == [0, 0, 1]
@@ -283,18 +283,18 @@ def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
         ["nonsense"],
     ],
 )
-def test_a_wrong_command_line_exits_with_2(arguments: list[str], stowage: Run) -> None:
+def test_wrong_usage_exits_with_2(arguments: list[str], stowage: Run) -> None:
     assert stowage(*arguments).exit_code == 2
 
 
-def test_a_stack_that_is_not_there_exits_with_3(aws_faults: Wire) -> None:
+def test_missing_stack_exits_with_3(aws_faults: Wire) -> None:
     assert aws_faults
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert "elsewhere" in result.stderr
 
 
-def test_a_stack_of_something_else_is_not_touched(aws_faults: Wire) -> None:
+def test_stack_without_the_outputs_exits_with_3(aws_faults: Wire) -> None:
     assert aws_faults
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
@@ -302,7 +302,7 @@ def test_a_stack_of_something_else_is_not_touched(aws_faults: Wire) -> None:
     assert "no output ControlTable" in result.stderr
 
 
-def test_the_local_stack_is_found_through_its_file(
+def test_local_stack_is_found_through_its_stack_file(
     aws_faults: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
@@ -313,7 +313,7 @@ def test_the_local_stack_is_found_through_its_file(
 
     deploy_stack()
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
-        monkeypatch.setenv(name, "")  # restored afterwards
+        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
     (tmp_path / ".local").mkdir()
     (tmp_path / ".local/stack.json").write_text(
@@ -324,13 +324,13 @@ def test_the_local_stack_is_found_through_its_file(
 
 
 @pytest.mark.parametrize("group", [[], ["tenant"], ["client"], ["tenant", "create"]])
-def test_help_needs_no_deployment(group: list[str]) -> None:
+def test_help_works_without_a_deployment(group: list[str]) -> None:
     result = run(*group, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
 
 
-def test_the_first_help_shows_examples_and_exit_codes() -> None:
+def test_main_help_shows_examples_and_exit_codes() -> None:
     text = run("--help").stdout
     assert "stowage --local tenant list" in text
-    assert "3 AWS or stack not reached" in " ".join(text.split())
+    assert "3 AWS or the stack cannot be reached" in " ".join(text.split())

@@ -1,12 +1,12 @@
-"""Every command about tenants can be repeated: the second time changes nothing."""
+"""Every command for tenants can be repeated: the second run changes nothing."""
 
 from typing import Any
 
 import pytest
 
 from shared.identity.tenancy.directory import scan
-from tests.integration.cli.test_offboarding import (as_json, run)
-from tests.integration.offboarding.company import (CERTIFICATE, Company)
+from tests.integration.cli.test_offboarding import as_json, run
+from tests.integration.offboarding.company import CERTIFICATE, Company
 from tests.stack import Stack
 
 MOVED_TO = "https://wms.acme.example/api/v1"
@@ -34,7 +34,9 @@ MOVED_TO = "https://wms.acme.example/api/v1"
         "domain remove wms2.acme.test",
     ],
 )
-def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
+def test_second_run_of_a_command_changes_nothing(
+    stack: Stack, company: Company, command: str
+) -> None:
     words = command.split()
     first = as_json(run("--json", *words))
     stored = _stored(stack)
@@ -44,6 +46,6 @@ def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
 
 
 def _stored(stack: Stack) -> tuple[Any, Any]:
-    """All that is stored of the tenant and about tenants."""
+    """Return all items of the tenant's table and of the control table."""
     control = sorted(scan(""), key=lambda item: str(item["pk"]["S"]))
     return stack.items(), control

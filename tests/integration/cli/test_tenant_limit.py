@@ -1,4 +1,4 @@
-"""`tenant limit`, as an operator types it."""
+"""The command `stowage tenant limit`."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from tests.stack import Stack
 
 @pytest.fixture(autouse=True)
 def deployed(stack: Stack) -> None:
-    """A stack that the command line finds, with a company of its own."""
+    """Deploy a stack that the command line finds, with the tenant mini."""
     assert stack
     deploy_stack()
     assert run("tenant", "create", "mini").exit_code == 0
@@ -29,7 +29,7 @@ def shown(*arguments: str) -> Any:
     return json.loads(result.stdout)
 
 
-def test_a_limit_is_agreed_kept_and_given_up() -> None:
+def test_agreed_limit_stays_until_the_limit_of_the_plan_is_restored() -> None:
     of_plan = {
         "tenant": "mini",
         "plan": "essentials",
@@ -47,7 +47,7 @@ def test_a_limit_is_agreed_kept_and_given_up() -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1000001"])
-def test_a_limit_that_cannot_be_is_refused(number: str) -> None:
+def test_limit_out_of_range_is_refused(number: str) -> None:
     refused = run("tenant", "limit", "mini", "--requests-per-minute", number)
 
     assert refused.exit_code == 1
@@ -64,6 +64,6 @@ def test_a_limit_that_cannot_be_is_refused(number: str) -> None:
         (["nobody"], 1),
     ],
 )
-def test_what_makes_no_sense_changes_nothing(arguments: list[str], code: int) -> None:
+def test_refused_limit_command_changes_nothing(arguments: list[str], code: int) -> None:
     assert run("tenant", "limit", *arguments).exit_code == code
     assert shown()["agreed"] is False
