@@ -1,4 +1,4 @@
-"""A company that has a bit of everything, and what is left of it."""
+"""A company with data of every kind, and the data that remains of it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +17,15 @@ from tests.stack import ACCOUNT, REGION, Stack
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
-FILE_KEYS = ("acme/drop/products/a.csv", "acme/rejected/../../etc/passwd", "acme/drop/x/\u00e9 b.csv")
+FILE_KEYS = (
+    "acme/drop/products/a.csv",
+    "acme/rejected/../../etc/passwd",
+    "acme/drop/x/\u00e9 b.csv",
+)
 
 
 def deploy_api() -> str:
-    """Create an API with the stage that domains lead to; its id."""
+    """Create an API with the stage of the domain mappings; return its id."""
     gateway = aws.client("apigateway")
     api: str = gateway.create_rest_api(name="stowage")["id"]
     root = gateway.get_resources(restApiId=api)["items"][0]["id"]
@@ -34,16 +38,16 @@ def deploy_api() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The tenant acme, with stock, events, clients, files, a host of its own, and a neighbour.
+    """The tenant acme with a product, events, two clients (one revoked), files and its own host.
 
-    It has two clients, one of them revoked.
+    A second tenant, beta, has the same except the host.
     """
 
     stack: Stack
     api: str
 
     def populate(self) -> None:
-        """Have all of it."""
+        """Create all of it."""
         for slug in ("acme", "beta"):
             erp = self.stack.erp(slug)
             self._create_product(erp)
@@ -53,13 +57,13 @@ class Company:
         self.add_domain()
 
     def put_files(self) -> None:
-        """Put files into both buckets, of the neighbour, too."""
+        """Put files of acme and of other tenants into both buckets."""
         for bucket in (config().import_bucket, config().import_work_bucket):
             for key in (*FILE_KEYS, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
                 aws.client("s3").put_object(Bucket=bucket, Key=key, Body=key.encode())
 
     def add_domain(self) -> None:
-        """Have a host of its own, which is not its address."""
+        """Register the host of acme, which is not its address."""
         add_domain("acme", HOST, certificate=CERTIFICATE, api=self.api, keep_address=True)
 
     @staticmethod
@@ -68,14 +72,12 @@ class Company:
         assert made.status == 201, made.text
 
     def cancel(self) -> None:
-        """Cancel acme; doors know at once."""
+        """Cancel acme, and clear the cache of tenants."""
         provisioning.set_state("acme", "cancelled")
         directory.forget()
 
-    # What is left
-
     def remains(self) -> dict[str, Any]:
-        """What there still is of acme, by where it is; nothing when it was deleted whole."""
+        """Return the remaining data of acme by location; empty after a complete deletion."""
         tables = aws.client("dynamodb").list_tables()["TableNames"]
         names = [
             item["pk"]["S"] for item in scan("") if "tenant" in item and holder_of(item) == "acme"
@@ -87,10 +89,10 @@ class Company:
             "files": self.files("acme"),
             "domains": list(apigateway_backends[ACCOUNT][REGION].domain_names),
         }
-        return {where: what for where, what in found.items() if what}
+        return {location: data for location, data in found.items() if data}
 
     def files(self, slug: str) -> list[str]:
-        """Keys of a tenant's files in both buckets."""
+        """Return the keys of a tenant's files in both buckets."""
         return [
             key
             for bucket in (config().import_bucket, config().import_work_bucket)
@@ -99,7 +101,7 @@ class Company:
         ]
 
     def tombstone(self) -> dict[str, Any] | None:
-        """What the control table has under acme's name."""
+        """Return acme's item of the control table."""
         items = [item for item in scan(tenant_key("acme")) if item["pk"]["S"] == "TENANT#acme"]
         return dict(items[0]) if items else None
 

@@ -1,4 +1,4 @@
-"""Exporting a tenant: all that the company has, nothing secret, whatever was there before."""
+"""Export of a tenant: all data of the company, without secrets."""
 
 import gc
 import json
@@ -25,12 +25,12 @@ from tests.webhook_desk import URL
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Content of a file of JSON lines."""
+    """Return the objects of a file of JSON lines."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def read_all_files(to: Path) -> dict[str, bytes]:
-    """Every file of an export."""
+    """Return the content of every file of an export by its path."""
     return {
         path.relative_to(to).as_posix(): path.read_bytes()
         for path in sorted(to.rglob("*"))
@@ -38,7 +38,7 @@ def read_all_files(to: Path) -> dict[str, bytes]:
     }
 
 
-def test_it_holds_what_the_lists_show(company: Company, tmp_path: Path) -> None:
+def test_export_contains_the_entities_of_the_lists(company: Company, tmp_path: Path) -> None:
     erp = company.stack.erp()
     write_routes.EXAMPLES["POST /receipts"].prepared(erp)
     manifest = export_tenant("acme", tmp_path)
@@ -57,14 +57,14 @@ def test_it_holds_what_the_lists_show(company: Company, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
 
 
-def test_every_kind_of_thing_has_a_file() -> None:
-    """Whoever adds a collection says what becomes of it here."""
+def test_every_collection_has_an_export_file() -> None:
+    """A new collection must be added to `FILE_NAMES`."""
     assert doors()
     kinds = {each.kind for each in gc.get_objects() if isinstance(each, Collection)}
     assert {kind for kind in kinds if not kind.startswith("crate")} <= FILE_NAMES.keys()
 
 
-def test_the_tenant_is_described_without_secrets(company: Company, tmp_path: Path) -> None:
+def test_tenant_file_contains_no_secrets(company: Company, tmp_path: Path) -> None:
     export_tenant("acme", tmp_path)
     described = json.loads((tmp_path / "tenant.json").read_text())
     assert described["plan"] == "enterprise"
@@ -77,7 +77,7 @@ def test_the_tenant_is_described_without_secrets(company: Company, tmp_path: Pat
     assert company.stack.tenant().slug == described["tenant"]
 
 
-def test_nothing_secret_is_in_it(company: Company, tmp_path: Path) -> None:
+def test_export_contains_no_secrets(company: Company, tmp_path: Path) -> None:
     erp = company.stack.erp()
     body = {"url": URL, "events": ["product.created"]}
     webhook = erp.post("/webhooks", body, key="0b6f7c3e-6f0b-4d8e-9a0e-0d2f5c1b7a11").data
@@ -107,12 +107,12 @@ def _exported(to: Path, name: str) -> str:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entities need several items from a few hundred bytes on."""
+    """Split entities into several items from 100 bytes on."""
     monkeypatch.setattr(items, "PART_SIZE", 100)
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_large_entity_is_put_together(company: Company, tmp_path: Path) -> None:
+def test_entity_of_several_items_is_exported_as_one_line(company: Company, tmp_path: Path) -> None:
     erp = company.stack.erp()
     write_routes.EXAMPLES["POST /entry-documents"].prepared(erp)
     assert erp.post("/entry-documents", write_routes.PURCHASE, key="large").status == 201
@@ -126,10 +126,10 @@ def test_a_large_entity_is_put_together(company: Company, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("name", ["Cable", "C" + "abcdefghij" * 15])
-def test_what_changes_while_it_is_read_is_read_again(
+def test_entity_changed_during_the_export_is_read_again(
     company: Company, aws_faults: AwsFaults, tmp_path: Path, name: str
 ) -> None:
-    """A product is replaced, and another deleted, between the scan and the reading of parts."""
+    """A product is changed, and another deleted, between the scan and the read of their parts."""
     erp = company.stack.erp()
     for number in (2, 3):
         body = {"item_code": f"P-{number}", "name": "Reel " * 40, "type": "item"}
@@ -151,7 +151,7 @@ def test_what_changes_while_it_is_read_is_read_again(
     assert exported == {1: "Cable", 2: name}
 
 
-def test_files_are_copied_under_safe_names(company: Company, tmp_path: Path) -> None:
+def test_files_are_copied_with_safe_names(company: Company, tmp_path: Path) -> None:
     to = tmp_path / "acme"
     export_tenant("acme", to)
     listed = read_lines(to / "files.jsonl")
@@ -169,7 +169,7 @@ def test_files_are_copied_under_safe_names(company: Company, tmp_path: Path) -> 
     assert company.files("beta")
 
 
-def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_path: Path) -> None:
+def test_export_replaces_an_earlier_export(company: Company, tmp_path: Path) -> None:
     export_tenant("acme", tmp_path)
     erp = company.stack.erp()
     assert erp.delete("/products/1").status == 200
@@ -183,22 +183,22 @@ def test_it_can_be_repeated_and_replaces_the_former_one(company: Company, tmp_pa
     assert repeated == again
 
 
-def test_each_is_in_the_audit_log(company: Company, tmp_path: Path) -> None:
+def test_each_export_is_recorded_in_the_audit_log(company: Company, tmp_path: Path) -> None:
     for _ in range(2):
         export_tenant("acme", tmp_path)
     log = read_lines(tmp_path / "audit-log.jsonl")
-    told = [line for line in log if line["action"] == "tenant.exported"]
-    assert [line["target"]["id"] for line in told] == ["acme", "acme"]
-    assert told[0]["actor"]["type"] == "operator"
-    assert told[0]["changes"] == {}
+    entries = [line for line in log if line["action"] == "tenant.exported"]
+    assert [line["target"]["id"] for line in entries] == ["acme", "acme"]
+    assert entries[0]["actor"]["type"] == "operator"
+    assert entries[0]["changes"] == {}
     assert company.stack.tenant().state == "active"
 
 
-def test_one_that_was_cut_off_is_known_and_repeated(
+def test_interrupted_export_is_marked_and_can_be_repeated(
     company: Company, aws_faults: AwsFaults, tmp_path: Path
 ) -> None:
-    whole = tmp_path / "whole"
-    export_tenant("acme", whole)
+    complete = tmp_path / "complete"
+    export_tenant("acme", complete)
     with aws_faults.recorded() as seen:
         export_tenant("acme", tmp_path / "counted")
     for call in range(len(seen.calls) - 1):
@@ -208,14 +208,16 @@ def test_one_that_was_cut_off_is_known_and_repeated(
         if (to / "manifest.json").exists():
             assert json.loads((to / "manifest.json").read_text())["complete"] is False
         export_tenant("acme", to)
-        got, wanted = read_all_files(to), read_all_files(whole)
+        actual, expected = read_all_files(to), read_all_files(complete)
         for name in ("manifest.json", "audit-log.jsonl"):
-            assert got.pop(name) != wanted.pop(name)
-        assert got == wanted
+            assert actual.pop(name) != expected.pop(name)
+        assert actual == expected
     assert company.files("acme")
 
 
-def test_one_that_died_with_its_first_word_is_repeated(company: Company, tmp_path: Path) -> None:
+def test_export_interrupted_while_writing_the_first_manifest_can_be_repeated(
+    company: Company, tmp_path: Path
+) -> None:
     assert company
     (tmp_path / "manifest.part").write_text("{")
     assert export_tenant("acme", tmp_path)["complete"] is True
@@ -224,7 +226,7 @@ def test_one_that_died_with_its_first_word_is_repeated(company: Company, tmp_pat
 @pytest.mark.parametrize(
     "manifest", [None, "", "{", "[]", '"acme"', "{}", '{"tenant": "beta"}', '{"tenant": null}']
 )
-def test_a_directory_with_something_else_is_left_alone(
+def test_export_into_a_directory_with_other_files_changes_nothing(
     company: Company, tmp_path: Path, manifest: str | None
 ) -> None:
     assert company
@@ -232,13 +234,13 @@ def test_a_directory_with_something_else_is_left_alone(
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
     before = read_all_files(tmp_path)
-    with pytest.raises(Conflict, match="holds no export of acme"):
+    with pytest.raises(Conflict, match="contains no export of acme"):
         export_tenant("acme", tmp_path)
     assert read_all_files(tmp_path) == before
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled"])
-def test_one_that_is_not_served_can_take_its_data_along(
+def test_suspended_or_cancelled_tenant_can_be_exported(
     company: Company, tmp_path: Path, state: Any
 ) -> None:
     provisioning.set_state("acme", state)
@@ -248,7 +250,7 @@ def test_one_that_is_not_served_can_take_its_data_along(
     assert company.stack.tenant("beta").state == "active"
 
 
-def test_one_that_is_not_there_leaves_no_directory(
+def test_export_of_an_unknown_tenant_creates_no_directory(
     company: Company, clock: Clock, tmp_path: Path
 ) -> None:
     assert clock

@@ -1,4 +1,4 @@
-"""Who still works for a tenant while it is deleted, or comes too late."""
+"""Imports, events, deliveries and token requests that are in progress during a deletion."""
 
 import json
 from collections.abc import Iterator
@@ -24,25 +24,25 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 @pytest.fixture
 def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
-    """Acme's webhooks."""
+    """The webhooks of acme."""
     with open_desk(company.stack, monkeypatch) as desk:
         yield desk
 
 
-def _delete_behind_its_back(company: Company) -> None:
-    """Delete acme, while this environment still believes that it is served."""
-    remembered = directory._kept["TENANT#acme"]
+def _delete_keeping_the_cache(company: Company) -> None:
+    """Delete acme, while this execution environment has the active tenant in its cache."""
+    cached = directory._kept["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._kept["TENANT#acme"] = remembered
+    directory._kept["TENANT#acme"] = cached
 
 
-def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
+def test_import_message_is_retried_then_dropped(company: Company) -> None:
     desk = ImportDesk(company.stack)
     desk.put("drop/products/a.csv", b"item_code;name\nA;B\n")
     bodies = desk.take()
     assert company.stack.erp().get("/products").status == 200
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     assert desk.work(*bodies) == bodies
     directory.forget()
     assert desk.work(*bodies) == []
@@ -50,12 +50,12 @@ def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
     assert company.remains() == {}
 
 
-def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_event_is_retried_then_dropped(company: Company, webhooks: WebhookDesk) -> None:
     webhooks.subscribe("product.created")
     webhooks.happen(7)
     batch = webhooks.stream()
     assert batch["Records"]
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     relay = gateway._function(RELAY)
     numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
     assert failures(relay(batch, LambdaContext())) == numbers
@@ -65,13 +65,13 @@ def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookD
     assert company.remains() == {}
 
 
-def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookDesk) -> None:
     webhooks.subscribe("product.created")
     webhooks.happen(7)
     webhooks.relay()
     messages = webhooks.take()
     assert messages
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     assert len(webhooks.work(*messages)) == len(messages)
     directory.forget()
     assert webhooks.work(*messages) == []
@@ -79,9 +79,9 @@ def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: Webhoo
     assert company.remains() == {}
 
 
-def test_the_token_route_does_not_know_its_clients_any_more(company: Company) -> None:
+def test_client_of_a_deleted_tenant_gets_no_token(company: Company) -> None:
     credentials = create_client("acme", "shop")
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     form = {"grant_type": "client_credentials", **credentials._asdict()}
     answer = company.stack.gateway.request(
         "POST",

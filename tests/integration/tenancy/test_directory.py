@@ -1,4 +1,4 @@
-"""How old an answer of the control table may be, and how much is kept."""
+"""The cache of the control table: maximum age and size."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def state(directory: Directory, max_age: float = module.FRESH) -> str:
     return tenant.state
 
 
-def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
+def test_change_takes_effect_within_ten_seconds(aws_faults: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
@@ -38,7 +38,7 @@ def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
     assert state(directory) == "suspended"
 
 
-def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
+def test_max_age_of_a_cached_item_can_be_raised(aws_faults: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
@@ -52,7 +52,7 @@ def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_what_is_not_there_is_remembered_too(aws_faults: Wire) -> None:
+def test_missing_items_are_cached(aws_faults: Wire) -> None:
     directory = Directory(Clock())
     with aws_faults.recorded() as calls:
         for _ in range(3):
@@ -61,7 +61,7 @@ def test_what_is_not_there_is_remembered_too(aws_faults: Wire) -> None:
     assert calls == ["GetItem", "GetItem"]
 
 
-def test_a_flood_of_hosts_does_not_fill_the_memory(
+def test_number_of_cached_items_is_limited(
     aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
@@ -76,7 +76,7 @@ def test_a_flood_of_hosts_does_not_fill_the_memory(
     assert calls == ["GetItem"]
 
 
-def test_the_shared_address_is_no_host_of_a_tenant(aws_faults: Wire) -> None:
+def test_shared_address_is_not_a_host_of_a_tenant(aws_faults: Wire) -> None:
     assert aws_faults
     share_address(ADDRESS)
     create_tenant(TenantSettings("acme", base_url="https://partner.test/api/v1"))

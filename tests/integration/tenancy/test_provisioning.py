@@ -1,4 +1,4 @@
-"""Creating tenants: whatever dies in between, the next run finishes it."""
+"""Creation and configuration of tenants, also after interruptions."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -39,7 +39,7 @@ ACME = TenantSettings(
 
 
 def assert_complete() -> None:
-    """Everything that a tenant needs is there."""
+    """Assert that item, host and table of the tenant exist with all properties."""
     directory.forget()
     assert directory.tenant("acme") == Tenant(
         slug="acme",
@@ -71,7 +71,7 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
+def test_created_tenant_has_a_table_and_an_address(aws_faults: Wire) -> None:
     assert aws_faults
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
@@ -81,7 +81,7 @@ def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
     assert steps[-1] == "ready"
 
 
-def test_creating_it_again_changes_nothing(aws_faults: Wire) -> None:
+def test_creating_an_existing_tenant_changes_nothing(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     before = read(tenant_key("acme"))
@@ -91,30 +91,30 @@ def test_creating_it_again_changes_nothing(aws_faults: Wire) -> None:
 
 
 STEPS = 9
-"""AWS calls of a creation."""
+"""Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS
-"""When it can die: before and after each of them."""
+"""Number of points at which a creation can be interrupted: before and after each call."""
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
-def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_faults: Wire) -> None:
     with aws_faults.hooked(killer(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.forget()
     if moment < MOMENTS - 3:
-        assert directory.tenant("acme") is None, "it must not answer before it is complete"
+        assert directory.tenant("acme") is None, "an incomplete tenant must not be served"
     create_tenant(ACME)
     assert_complete()
 
 
-def test_those_are_all_the_moments(aws_faults: Wire) -> None:
+def test_number_of_steps_covers_the_whole_creation(aws_faults: Wire) -> None:
     with aws_faults.hooked(killer(MOMENTS)), aws_faults.recorded() as calls:
         create_tenant(ACME)
     assert len(calls) == STEPS
 
 
-def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
+def test_creation_completes_after_repeated_interruptions(aws_faults: Wire) -> None:
     for moment in range(MOMENTS):
         try:
             with aws_faults.hooked(killer(moment)):
@@ -134,7 +134,9 @@ def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
         replace(ACME, host="other.acme.test"),
     ],
 )
-def test_a_slug_is_taken_once(other: TenantSettings, aws_faults: Wire) -> None:
+def test_existing_slug_with_different_settings_is_refused(
+    other: TenantSettings, aws_faults: Wire
+) -> None:
     assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
@@ -142,7 +144,7 @@ def test_a_slug_is_taken_once(other: TenantSettings, aws_faults: Wire) -> None:
     assert_complete()
 
 
-def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(aws_faults: Wire) -> None:
+def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
@@ -151,7 +153,7 @@ def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(aws_faults: Wi
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_settings_that_cannot_be_cost_no_call(aws_faults: Wire) -> None:
+def test_invalid_settings_are_refused_without_a_call(aws_faults: Wire) -> None:
     with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
         create_tenant(TenantSettings("Admin", host="localhost"))
     assert calls == []
@@ -164,7 +166,7 @@ def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_faults: Wire) 
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_the_wait_for_the_table_ends(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_for_the_table_times_out(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     assert aws_faults
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
     monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
@@ -175,7 +177,7 @@ def test_the_wait_for_the_table_ends(aws_faults: Wire, monkeypatch: pytest.Monke
     monkeypatch.undo()
 
 
-def test_states_come_and_go(aws_faults: Wire) -> None:
+def test_state_can_be_changed_and_restored(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     for _ in range(2):
@@ -186,7 +188,7 @@ def test_states_come_and_go(aws_faults: Wire) -> None:
     assert (resumed.state, resumed.moved_to) == ("active", None)
 
 
-def test_plan_and_modules_change(aws_faults: Wire) -> None:
+def test_plan_and_modules_can_be_changed(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
@@ -198,7 +200,7 @@ def test_plan_and_modules_change(aws_faults: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
-def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
+def test_settings_are_changed_separately_and_stored_exactly(aws_faults: Wire) -> None:
     assert aws_faults
     assert create_tenant(ACME).settings == Settings(
         receipt_tolerance=Decimal(0),
@@ -219,7 +221,7 @@ def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
     assert show_tenant("acme").settings == changed
 
 
-def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
+def test_address_can_be_changed_to_an_own_host(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
     create_tenant(TenantSettings("beta", host="wms.beta.test"))
@@ -228,7 +230,7 @@ def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
     with pytest.raises(Conflict):
         set_address("acme", host="wms.beta.test")
     assert show_tenant("acme").base_url == "https://wms.acme.test/api/v1"
-    assert directory.shared_address() is None, "one tenant's address is nobody else's"
+    assert directory.shared_address() is None, "the address of a tenant is not shared"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
     ],
 )
 @pytest.mark.parametrize("unfinished", [False, True])
-def test_a_tenant_that_is_not_there_cannot_be_changed(
+def test_missing_or_incomplete_tenant_cannot_be_changed(
     change: Any, unfinished: Any, aws_faults: Wire
 ) -> None:
     if unfinished:
@@ -256,7 +258,7 @@ def test_a_tenant_that_is_not_there_cannot_be_changed(
     assert item is None or item["state"]["S"] == "creating"
 
 
-def test_tenants_are_listed_by_slug_over_all_pages(
+def test_list_of_tenants_is_sorted_and_contains_all_pages(
     aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
@@ -267,7 +269,7 @@ def test_tenants_are_listed_by_slug_over_all_pages(
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_clients_are_counted_exactly_against_the_plan(aws_faults: Wire) -> None:
+def test_number_of_clients_is_limited_by_the_plan(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
@@ -284,7 +286,7 @@ def test_clients_are_counted_exactly_against_the_plan(aws_faults: Wire) -> None:
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_a_secret_is_stored_nowhere(aws_faults: Wire) -> None:
+def test_secret_is_not_stored(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
@@ -301,7 +303,7 @@ def test_a_secret_is_stored_nowhere(aws_faults: Wire) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_a_client_that_cannot_be_is_refused(name: str, scopes: list[str], aws_faults: Wire) -> None:
+def test_invalid_client_is_refused(name: str, scopes: list[str], aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
@@ -309,7 +311,7 @@ def test_a_client_that_cannot_be_is_refused(name: str, scopes: list[str], aws_fa
     assert list_clients("acme") == []
 
 
-def test_two_rotations_at_once_do_not_undo_each_other(aws_faults: Wire) -> None:
+def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: Wire) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
@@ -323,7 +325,7 @@ def test_two_rotations_at_once_do_not_undo_each_other(aws_faults: Wire) -> None:
         rotate_client(created.client_id)
 
 
-def test_unknown_and_revoked_clients_cannot_be_rotated(aws_faults: Wire) -> None:
+def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_faults: Wire) -> None:
     assert aws_faults
     create_tenant(ACME)
     created = create_client("acme", "ERP")
