@@ -1,7 +1,8 @@
-"""Gaps of the emulator that matter here, bridged inside its process.
+"""Bridges: patches of the emulator for behaviour of AWS that it lacks.
 
-Each bridge says which gap of MiniStack 1.5.33 it closes; the version is pinned, so a bridge
-that no longer fits fails at the start, not in silence. Production code knows nothing of them.
+Each function patches one gap of MiniStack 1.5.33 inside the emulator's process. The version is
+pinned, and a patch that does not fit another version fails when the emulator starts. Production
+code does not depend on the bridges.
 """
 
 import functools
@@ -21,7 +22,7 @@ from ministack.services import apigateway_v1 as gateway
 from ministack.services import lambda_svc
 
 LAMBDA_PAYLOAD_LIMIT = 6_291_456
-"""Bytes of an event or an answer of Lambda, a base64 body included."""
+"""Maximum bytes of a Lambda event or response, including a base64 body."""
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 
@@ -34,11 +35,11 @@ class PayloadTooLarge(Exception):
 
 
 class FunctionFailed(Exception):
-    """The function raised, timed out, or answered more than Lambda passes on."""
+    """The function raised, timed out, or returned more than Lambda's payload limit."""
 
 
 def install() -> None:
-    """Install every bridge; call it before the emulator takes requests."""
+    """Install every bridge; must be called before the emulator accepts requests."""
     import_complete_definition()
     enforce_payload_limit()
     isolate_function_imports()
@@ -51,10 +52,7 @@ def install() -> None:
 
 
 def import_complete_definition() -> None:
-    """Gap: of an API's definition, some parts are not imported.
-
-    They are ANY methods, gateway responses and binary media types.
-    """
+    """Gap: ANY methods, gateway responses and binary media types of an API are not imported."""
     original = gateway._import_rest_api
 
     @functools.wraps(original)
@@ -71,7 +69,7 @@ def import_complete_definition() -> None:
 
 
 def _expand_any(paths: Spec) -> Spec:
-    """Write ANY as every single method; one that is named keeps its own definition."""
+    """Replace ANY by all methods; a method that is defined itself keeps its definition."""
     expanded = {}
     for path, item in paths.items():
         named = dict(item)
@@ -81,7 +79,7 @@ def _expand_any(paths: Spec) -> Spec:
 
 
 def enforce_payload_limit() -> None:
-    """Gap: Lambda's 6 MB limit is not enforced, nor do its failures use the gateway responses."""
+    """Gap: Lambda's 6 MB limit is not enforced; failures do not use the gateway responses."""
     call, proxy, answer_of = (
         gateway._call_lambda_raw,
         gateway._invoke_lambda_proxy_v1,
@@ -113,10 +111,10 @@ def enforce_payload_limit() -> None:
 
 
 def isolate_function_imports() -> None:
-    """Gap: functions import from the emulator's packages, so also from this working tree.
+    """Gap: functions can import the emulator's packages and modules of this working tree.
 
-    The interpreter behind the virtual environment has none of them: what a function imports
-    comes from its code and its layers, as in Lambda.
+    The interpreter behind the virtual environment has none of these packages, so a function can
+    import only its own code and its layers, as in Lambda.
     """
     detect = lambda_runtime._detect_runtime_binary
     interpreter = str(Path(sys.executable).resolve())
@@ -135,10 +133,10 @@ _ERROR_AS_RESULT = (
 
 
 def keep_environment_after_errors() -> None:
-    """Gap: a handler that raises loses its environment, so the next call is a cold start."""
+    """Gap: a handler that raises loses its environment, so that the next call is a cold start."""
     script = lambda_runtime._PYTHON_WORKER_SCRIPT
     if script.count(_ERROR_REPORT) != 1:
-        raise RuntimeError("the emulator's worker script is not the one that this bridge knows")
+        raise RuntimeError("keep_environment_after_errors does not fit this version of MiniStack")
     lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_ERROR_REPORT, _ERROR_AS_RESULT)
     execute = lambda_svc._execute_function_warm
 
@@ -157,12 +155,12 @@ def keep_environment_after_errors() -> None:
 
 
 class SharedZipFile(zipfile.ZipFile):
-    """A zip file whose content is unpacked once and linked to from then on."""
+    """A zip file that is unpacked once and then shared through symbolic links."""
 
     _unpacking = threading.Lock()
 
     def extractall(self, path: Any = None, *_: Any) -> None:
-        """Make `path`, an empty folder, a link to the unpacked content; drop the zip file."""
+        """Replace `path`, an empty folder, by a link to the unpacked content; delete the file."""
         archive, place = Path(str(self.filename)), Path(path)
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
         unpacked = Path(tempfile.gettempdir()) / "unpacked" / digest
@@ -177,14 +175,14 @@ class SharedZipFile(zipfile.ZipFile):
 
 
 def share_unpacked_code() -> None:
-    """Gap: every environment unpacks the layers anew; 20 cold starts at once took 15 s."""
+    """Gap: every environment unpacks the layers again; 20 concurrent cold starts took 15 s."""
     lambda_runtime.zipfile = types.SimpleNamespace(
         ZipFile=SharedZipFile, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
     )
 
 
 def shorten_wait_for_logs() -> None:
-    """Gap: a call that logs nothing waits 50 ms for log lines that may still come."""
+    """Gap: a call without log lines waits 50 ms for them."""
     drain = lambda_runtime.Worker._drain_stderr_bounded
     lambda_runtime.Worker._drain_stderr_bounded = functools.partialmethod(
         drain, first_line_wait=0.002, idle_confirm=0.002
@@ -192,7 +190,7 @@ def shorten_wait_for_logs() -> None:
 
 
 def convert_numeric_parameters() -> None:
-    """Gap: a number that comes from a parameter of the stack stays a text, and stops the poller."""
+    """Gap: a number from a stack parameter is passed on as a string and stops the SQS poller."""
     original = lambda_svc._sqs_esm_concurrency
 
     @functools.wraps(original)
@@ -205,9 +203,9 @@ def convert_numeric_parameters() -> None:
 
 
 def retry_failed_stream_batches() -> None:
-    """Gap: what a function reports as failed of a batch of a stream is passed over.
+    """Gap: `batchItemFailures` of a stream batch are ignored.
 
-    Such a batch is repeated as a whole, as one that failed.
+    With the bridge, such a batch fails and is retried as a whole.
     """
     execute = lambda_svc._execute_function
 
@@ -225,10 +223,10 @@ def retry_failed_stream_batches() -> None:
 
 
 def reset_stream_positions() -> None:
-    """Gap: a restart loses streams, but not how far they were read.
+    """Gap: a restart of the emulator loses the records of streams, but not the read positions.
 
-    As many records as were read before would be passed over. What a stream loses at a restart
-    is still in the outbox.
+    Without the bridge, the function would skip as many new records as it had read before. Records
+    lost by a restart are still in the outbox.
     """
     restore = lambda_svc._restore_state
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
+from local.demo_session import Story, StoryEnded
 from local.endpoint import Arrival, Endpoint, HttpResponse, listening
-from local.demo_session import (Story, StoryEnded)
 
 _PATIENCE = 60
 """Seconds that something which follows by itself may take on a busy machine."""

@@ -1,6 +1,6 @@
-"""Let the sample warehouses work: receive, count, move, pick and dispatch, over the interface.
+"""Create the sample receipts, adjustments, transfers, pickings and waves through the API.
 
-What `sample/acme/operations.json` names is done once: what has been begun is left as it is.
+Each operation of `sample/acme/operations.json` is done once; one that exists is left unchanged.
 """
 
 import csv
@@ -19,18 +19,18 @@ from local.sample import (
     Body,
     LoadResult,
     SampleLoadError,
-    progress_bar,
-    open_client,
     describe_error,
-    read_one,
     list_rows,
+    open_client,
+    progress_bar,
+    read_one,
     write,
 )
 
 _CONCURRENCY = 4
 _SERIALS_PER_CALL = 25
 _DEFAULT_BINS = {"CEN": "A-01-1-03", "DUB": "A-01-1-02"}
-"""Where goods go whose document names no position."""
+"""Warehouse → position of goods whose document names none."""
 _EXPIRY = "2028-12-31"
 _RECEIPT_ACTIONS: Mapping[str, Sequence[str]] = {
     "pending": (),
@@ -57,9 +57,10 @@ _ORDER_ACTIONS: Mapping[str, Sequence[str]] = {
 
 
 def run(base_url: str, token: str) -> list[LoadResult]:
-    """Do the work of the sample warehouses in a tenant that has the sample data.
+    """Do the sample operations in a tenant that has the sample data.
 
-    Raises SampleRefused when something is refused that should go well.
+    Raises:
+        SampleLoadError: An operation was refused.
     """
     with open_client(base_url, token) as client, progress_bar() as bar:
         return SampleOperations(client).run(bar)
@@ -67,13 +68,13 @@ def run(base_url: str, token: str) -> list[LoadResult]:
 
 @dataclass(frozen=True, slots=True)
 class SampleOperations:
-    """The floor of one tenant, and what is to be done there."""
+    """The sample operations of one tenant."""
 
     client: httpx.Client
     folder: Path = ACME
 
     def run(self, progress: Progress) -> list[LoadResult]:
-        """Do all of it, in the order in which one thing needs another."""
+        """Do all operations, in the order of their dependencies."""
         plan = json.loads((self.folder / "operations.json").read_text(encoding="utf-8"))
         steps: list[tuple[str, str, Callable[[Body], bool], int]] = [
             ("receipts", "receipts", self._receive, _CONCURRENCY),
@@ -84,11 +85,11 @@ class SampleOperations:
             ("waves", "waves", self._wave, 1),
         ]
         loaded: list[LoadResult] = []
-        for title, name, do, at_once in steps:
+        for title, name, run_task, at_once in steps:
             tasks = plan[name]
             with ThreadPoolExecutor(at_once) as pool:
                 done = list(
-                    progress.track(pool.map(do, tasks), total=len(tasks), description=title)
+                    progress.track(pool.map(run_task, tasks), total=len(tasks), description=title)
                 )
             loaded.append(LoadResult(title, sum(done), len(done) - sum(done)))
         return loaded
@@ -101,29 +102,32 @@ class SampleOperations:
             return False
         document = self._document("entry", reference)
         receipt = self._post("/receipts", {"document_id": self._document_id("entry", reference)})
-        for act in _RECEIPT_ACTIONS[task["state"]]:
-            if act == "lines":
+        for action in _RECEIPT_ACTIONS[task["state"]]:
+            if action == "lines":
                 for line in self._receipt_lines(document):
                     self._post(f"/receipts/{receipt['id']}/lines", line)
             else:
-                self._post(f"/receipts/{receipt['id']}/{act}")
+                self._post(f"/receipts/{receipt['id']}/{action}")
         return True
 
     def _receipt_lines(self, document: Body) -> Iterator[Body]:
-        """What arrives for a document: all of it, a few serials at a time."""
+        """Yield the receipt lines for all goods of a document, with a limited number of serials."""
         products = self._products()
         for number, line in enumerate(document["lines"]):
             product = products[line["item_code"]]
             goods = {
                 "item_code": line["item_code"],
-                "bin_code": line.get("destination_bin") or _DEFAULT_BINS[document["warehouse_code"]],
+                "bin_code": line.get("destination_bin")
+                or _DEFAULT_BINS[document["warehouse_code"]],
             }
             if product["man_btch_num"] == "true":
                 goods["batch"] = line.get("batch") or f"L-{document['external_ref'][-5:]}"
                 goods["expiry_date"] = line.get("expiry_date") or _EXPIRY
             if product["man_ser_num"] == "true":
-                made = [f"{document['external_ref'][-5:]}-{number}-{n}" for n in range(line["qty"])]
-                serials = line.get("serials") or made
+                created = [
+                    f"{document['external_ref'][-5:]}-{number}-{n}" for n in range(line["qty"])
+                ]
+                serials = line.get("serials") or created
                 for at in range(0, len(serials), _SERIALS_PER_CALL):
                     some = serials[at : at + _SERIALS_PER_CALL]
                     yield goods | {"qty": len(some), "serials": some}
@@ -151,13 +155,13 @@ class SampleOperations:
         order = task["order"]
         if self._exists("/transfer-orders", external_ref=order["external_ref"]):
             return False
-        made = self._post("/transfer-orders", order)
-        path = f"/transfer-orders/{made['id']}"
-        for act in _ORDER_ACTIONS[task["state"]]:
-            match act:
+        created = self._post("/transfer-orders", order)
+        path = f"/transfer-orders/{created['id']}"
+        for action in _ORDER_ACTIONS[task["state"]]:
+            match action:
                 case "picks":
-                    shown = self._get(f"/pickings/{self._get(path)['picking_id']}")
-                    self._confirm_picks(path, shown)
+                    data = self._get(f"/pickings/{self._get(path)['picking_id']}")
+                    self._confirm_picks(path, data)
                 case "release":
                     self._post(f"{path}/release", {"picker_id": 7})
                 case "receive":
@@ -171,7 +175,7 @@ class SampleOperations:
                 case "close":
                     self._post(f"{path}/close", {"reason": "Lost on the way"})
                 case _:
-                    self._post(f"{path}/{act}", {"seal_number": "S-10442"})
+                    self._post(f"{path}/{action}", {"seal_number": "S-10442"})
         return True
 
     # Pickings
@@ -183,33 +187,33 @@ class SampleOperations:
         number = self._document_id("exit", reference)
         picking = self._post("/pickings", {"document_id": number})
         path = f"/pickings/{picking['id']}"
-        for act in _PICKING_ACTIONS[task["state"]]:
-            match act:
+        for action in _PICKING_ACTIONS[task["state"]]:
+            match action:
                 case "picks":
                     self._confirm_picks(path, picking)
                 case "finalize":
-                    shown = self._get(path)
-                    short = any(line["picked_qty"] < line["qty"] for line in shown["lines"])
+                    data = self._get(path)
+                    short = any(line["picked_qty"] < line["qty"] for line in data["lines"])
                     self._post(
                         f"{path}/finalize", {"shortage_reason": "could_not_locate"} if short else {}
                     )
                 case "dispatch":
                     self._post(f"/exit-documents/{number}/dispatch")
                 case _:
-                    self._post(f"{path}/{act}")
+                    self._post(f"{path}/{action}")
         return True
 
     def _confirm_picks(self, path: str, picking: Body) -> None:
         for line in picking["lines"]:
             if line["bin_code"]:
-                taken = {
+                pick = {
                     "item_code": line["item_code"],
                     "qty": line["qty"],
                     "bin_code": line["bin_code"],
                     "batch": line["batch_num"],
                     "serials": line["serials"] or None,
                 }
-                self._post(f"{path}/picks", taken)
+                self._post(f"{path}/picks", pick)
 
     # Waves
 
@@ -222,25 +226,25 @@ class SampleOperations:
             for found in self._list("/pickings", external_ref=reference)
         ]
         wave = self._post("/waves", task["wave"] | {"picking_ids": pickings})
-        for act in ("plan", "release"):
-            self._post(f"/waves/{wave['id']}/{act}")
+        for action in ("plan", "release"):
+            self._post(f"/waves/{wave['id']}/{action}")
         return True
 
-    # The interface
+    # API
 
     def _post(self, path: str, body: Body | None = None) -> Body:
         answer = write(self.client, "POST", path, body or {})
         if not answer.is_success:
             raise SampleLoadError(f"{path} {body}: {describe_error(answer)}")
-        shown: Body = answer.json()["data"]
-        return shown
+        data: Body = answer.json()["data"]
+        return data
 
     def _get(self, path: str) -> Body:
         answer = read_one(self.client, path)
         if not answer.is_success:
             raise SampleLoadError(f"{path}: {describe_error(answer)}")
-        shown: Body = answer.json()["data"]
-        return shown
+        data: Body = answer.json()["data"]
+        return data
 
     def _list(self, path: str, **query: Any) -> list[Body]:
         return list(list_rows(self.client, path, **query))

@@ -45,28 +45,35 @@ DEMO_TENANTS = (
 
 
 ADMIN = "admin"
-"""The user of every demo tenant who may do everything."""
+"""Name of the user with all permissions in every demo tenant."""
 
 _ADMINISTRATOR = RoleCreate(name="Administrator", permissions=list(PERMISSIONS))
 _MOBILE_CLIENT_NAME = "Scanners of the local run"
 
 
-def provision(base_url: str, previous: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Make every demo tenant be there: with an integration client, a mobile one and a user.
+def provision(
+    base_url: str, previous: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, str]]:
+    """Create missing demo tenants, each with an API client, a mobile client and a user.
 
     Args:
         base_url: Address that the tenants share.
-        known: What this function returned in an earlier run; its credentials are kept where
-            they still work, since a secret is shown only once.
+        previous: Result of an earlier run. Its credentials are kept if they still work, because a
+            secret is shown only once.
 
     Returns:
         Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
     share_address(base_url)
-    return {demo.slug: _provision_tenant(demo, base_url, previous.get(demo.slug, {})) for demo in DEMO_TENANTS}
+    return {
+        demo.slug: _provision_tenant(demo, base_url, previous.get(demo.slug, {}))
+        for demo in DEMO_TENANTS
+    }
 
 
-def _provision_tenant(demo: DemoTenant, base_url: str, previous: Mapping[str, Any]) -> dict[str, str]:
+def _provision_tenant(
+    demo: DemoTenant, base_url: str, previous: Mapping[str, Any]
+) -> dict[str, str]:
     tenant = _ensure_tenant(demo, base_url)
     made = {
         "base_url": base_url,
@@ -96,7 +103,7 @@ def _ensure_mobile_client(slug: str) -> str:
 
 
 def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
-    """Make the administrator be there, with the password that is known, or else a new one."""
+    """Create the administrator if missing; set a new password if `previous` contains none."""
     store, password = store_for(slug), previous.get("password")
     try:
         number = users.named_user(store, ADMIN).id
@@ -128,5 +135,5 @@ def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
         return create_tenant(
             TenantSettings(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
         )
-    # Another port, or an API deployed anew, is another address.
+    # The address contains the port and the id of the API, which may have changed.
     return tenant if tenant.base_url == base_url else set_address(demo.slug, base_url=base_url)

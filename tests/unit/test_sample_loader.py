@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rich.progress import Progress
 
-from local.sample import SAMPLE_FILES, SampleLoadError, load_with
+from local.sample import RECORD_KINDS, SampleLoadError, load_with
 
 type Row = dict[str, Any]
 type Fault = Callable[[httpx.Request], httpx.Response | None]
@@ -39,7 +39,7 @@ class Api:
     """The routes the loader uses, with the interface's rules about doubles."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in SAMPLE_FILES}
+        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in RECORD_KINDS}
         self.maps: dict[str, Row] = {}
         self.requests: list[httpx.Request] = []
         self.fault: Fault = lambda _: None
@@ -66,7 +66,7 @@ class Api:
         return [request for request in self.requests if request.method == "POST"]
 
     def counts(self) -> list[int]:
-        return [len(self.rows[kind.path]) for kind in SAMPLE_FILES]
+        return [len(self.rows[kind.path]) for kind in RECORD_KINDS]
 
     def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
         page, size = int(params["page"]), int(params["per_page"])

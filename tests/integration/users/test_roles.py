@@ -6,8 +6,8 @@ from typing import Any
 from shared.identity.users.repository import role_count
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.stored_entities import (assert_totals_are_true, take_census)
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.users.office import (
     AT_ONCE,
     at_once,

@@ -10,8 +10,8 @@ from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.stored_entities import (assert_totals_are_true, take_census)
 from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.users.office import (
     AT_ONCE,
     as_user,
