@@ -1,4 +1,4 @@
-"""Write docs/errors.md, the page that `doc_url` of every error leads to, from the code."""
+"""Generate docs/errors.md, the page to which `doc_url` of every error links."""
 
 import argparse
 import sys
@@ -46,12 +46,12 @@ def page() -> str:
 
 
 def main() -> int:
-    """Write the page, or with --check tell whether it is what the code says."""
+    """Write the page, or with --check compare it with the code; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     if parser.parse_args().check:
         if PAGE.read_text() != page():
-            print("docs/errors.md is out of date; run: python -m tools.error_page")
+            print("docs/errors.md is out of date. Run: python -m tools.error_page")
             return 1
         return 0
     PAGE.write_text(page())
