@@ -21,8 +21,8 @@ makes sure that no change is missed."""
 def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]) -> None:
     """Pass every document changed since the last run to `take`; store the position in `state`.
 
-    `take` receives documents of the overlap again, and all of them after a failed run. It must store
-    each document so that it replaces an earlier one with the same `id`.
+    `take` receives documents of the overlap again, and all documents after a failed run. It must
+    store each document so that it replaces an earlier one with the same `id`.
     """
     since = {}
     if state.exists():
