@@ -9,7 +9,7 @@ from cli.operator import Operator, command
 from operations.provisioning import show_tenant
 from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.json_text import dumps
 from shared.kernel.validation import check
@@ -72,5 +72,5 @@ def audit(
     parameters, problems = check(AuditParameters, {"per_page": limit, **given})
     if parameters is None:
         raise ValidationFailed([Problem("since", problem.message) for problem in problems])
-    page = service.list_entries(store_for(tenant), parameters, known.timezone)
+    page = service.list_entries(operator_store(tenant), parameters, known.timezone)
     operator.output.many([_row(views.entry(record)) for record in page.records], _COLUMNS)

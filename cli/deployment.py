@@ -75,7 +75,6 @@ def connect(target: Target) -> Deployment:
             f"The stack {target.stack} has no output {', '.join(missing)}. Check --stack, or "
             "deploy this version first."
         )
-    os.environ.pop("TENANT_DATA_ROLE_ARN", None)  # An operator's own credentials suffice.
     os.environ["STACK_NAME"] = target.stack
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
     return Deployment(local_address or outputs["ApiUrl"], outputs["ApiId"])

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from operations.provisioning import show_tenant
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditParameters
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.users import roles
 from shared.identity.users.models import RoleParameters, StoredRole
 from shared.kernel.db.listing import Page
@@ -22,7 +22,7 @@ def store_of(tenant: str) -> Store:
     Raises:
         NotFound: There is no such tenant.
     """
-    return store_for(show_tenant(tenant).slug)
+    return operator_store(show_tenant(tenant).slug)
 
 
 def every[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:

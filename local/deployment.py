@@ -87,7 +87,7 @@ def base_url(server: Server) -> str:
 def operator_environment() -> dict[str, str]:
     """Return the environment variables with which `operations` accesses the deployed stack.
 
-    They contain no role to assume: an operator's own credentials suffice.
+    They contain no role: an operator uses the default credentials.
     """
     named = outputs()
     return {

@@ -13,7 +13,7 @@ from operations.provisioning import (
     show_tenant,
 )
 from shared.identity.auth.scopes import PERMISSIONS
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import roles
@@ -104,7 +104,7 @@ def _ensure_mobile_client(slug: str) -> str:
 
 def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
     """Create the administrator if missing; set a new password if `previous` contains none."""
-    store, password = store_for(slug), previous.get("password")
+    store, password = operator_store(slug), previous.get("password")
     try:
         number = users.named_user(store, ADMIN).id
     except NotFound:
@@ -118,7 +118,7 @@ def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _create_admin(slug: str) -> str | None:
-    store = store_for(slug)
+    store = operator_store(slug)
     try:
         role = roles.named_role(store, _ADMINISTRATOR.name).id
     except NotFound:

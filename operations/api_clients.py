@@ -8,7 +8,7 @@ from shared.identity.auth import client_changes
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
 from shared.identity.auth.clients import Client, ClientKind, client_key, client_of, slug_of
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_all_of
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -52,7 +52,7 @@ def _create(
     draft, problems = check(ApiClientDraft, raw)
     wanted = draft or what_is_valid(ApiClientDraft, raw)
     return run_transaction(
-        store_for(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
+        operator_store(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
     )
 
 
@@ -68,7 +68,7 @@ def show_client(client_id: str) -> Client:
         NotFound: There is no client with this id.
         Gone: The client was revoked.
     """
-    return client_changes.get_client(store_for(_slug(client_id)), client_id)
+    return client_changes.get_client(operator_store(_slug(client_id)), client_id)
 
 
 def change_client(
@@ -113,7 +113,7 @@ def revoke_client(client_id: str) -> None:
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
-    return run_transaction(store_for(_slug(client_id)), use_case)
+    return run_transaction(operator_store(_slug(client_id)), use_case)
 
 
 def _slug(client_id: str) -> str:

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import set_address, show_tenant
 from shared.identity.audit import service as audit
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
     NOT_THERE,
     SHARED_ADDRESS_KEY,
@@ -163,7 +163,7 @@ def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = 
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
-    run_transaction(store_for(domain.tenant), delete)
+    run_transaction(operator_store(domain.tenant), delete)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -228,7 +228,7 @@ def _register_host(slug: str, host: str, certificate: str) -> None:
             details = {"host": host}
             audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
-    run_transaction(store_for(slug), register)
+    run_transaction(operator_store(slug), register)
 
 
 def _ensure_custom_domain(slug: str, host: str, certificate: str) -> str:

@@ -19,7 +19,7 @@ from operations.tenant_changes import show_tenant
 from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
 from shared.identity.auth.clients import client_key, client_of
-from shared.identity.tenancy.access import s3_for, store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_all_of
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
@@ -105,7 +105,9 @@ def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress
         "started_at": instant(now_ms()),
     }
     _prepare_directory(manifest, to)
-    run_transaction(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
+    run_transaction(
+        operator_store(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug)
+    )
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     counts = _export_entities(slug, to, progress)
     counts[_FILE_LIST] = _export_files(slug, to, progress)
@@ -187,7 +189,7 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
 
 def _export_entities(slug: str, to: Path, progress: ReportProgress) -> Counter[str]:
     """Write each kind of entity into its file; return the number of lines of each file."""
-    store = store_for(slug, Deadline(_DAY_MS))
+    store = operator_store(slug, Deadline(_DAY_MS))
     counts: Counter[str] = Counter()
     with ExitStack() as open_files:
         files: dict[str, IO[str]] = {}
@@ -281,7 +283,7 @@ def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
             for found in _list_objects(slug, bucket):
                 count += 1
                 name = f"{count:06d}-{_safe_name(found['Key'])}"
-                _download(slug, bucket, found["Key"], to / _FILES / name)
+                _download(bucket, found["Key"], to / _FILES / name)
                 line = {
                     "file": f"{_FILES}/{name}",
                     "bucket": role,
@@ -307,9 +309,9 @@ def _safe_name(key: str) -> str:
     return "".join(kept)[-_MAX_NAME_LENGTH:]
 
 
-def _download(slug: str, bucket: str, key: str, path: Path) -> None:
+def _download(bucket: str, key: str, path: Path) -> None:
     """Copy one object in chunks; an object that has expired since leaves an empty file."""
-    s3 = s3_for(slug)
+    s3 = client("s3")
     with path.open("wb") as file:
         try:
             body = s3.get_object(Bucket=bucket, Key=key)["Body"]

@@ -20,7 +20,7 @@ from operations.tenant_changes import ControlTableUpdate, change_tenant, show_te
 from operations.tenant_tables import ensure_table
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth.clients import Client
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
     host_key,
@@ -134,7 +134,7 @@ def _register_tenant(settings: TenantSettings) -> None:
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
     with suppress(_SlugTaken):
-        run_transaction(store_for(settings.slug), reserve)
+        run_transaction(operator_store(settings.slug), reserve)
 
 
 class _SlugTaken(Exception):
@@ -264,7 +264,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
         current = read_configuration(tx.store).tenant.modules
         return configure(tx, {"modules": current - {*off} | {*on}}).tenant
 
-    return run_transaction(store_for(slug), use_case)
+    return run_transaction(operator_store(slug), use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
@@ -274,7 +274,7 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: A value is invalid; lists every problem.
     """
-    return run_transaction(store_for(slug), lambda tx: configure(tx, changes)).tenant
+    return run_transaction(operator_store(slug), lambda tx: configure(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:

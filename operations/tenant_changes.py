@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditAction
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import NOT_THERE, described, read, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
@@ -55,7 +55,7 @@ def change_tenant(
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
         Exception: The exception of `extra_update`, if its condition fails.
     """
-    run_transaction(store_for(slug), lambda tx: _add_changes(tx, action, wanted, extra_update))
+    run_transaction(operator_store(slug), lambda tx: _add_changes(tx, action, wanted, extra_update))
     return show_tenant(slug)
 
 

@@ -132,14 +132,19 @@ def dynamodb_for(tenant_slug: str) -> Any:
 
 
 def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table.
+    """Return the tenant's table for a function, which accesses it through `dynamodb_for`."""
+    return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
 
-    A function accesses it with the session of the tenant. The command line and the local run
-    configure no role and access it with the operator's own credentials.
-    """
+
+def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table for an operator, who accesses it with the default credentials."""
+    return _store(client("dynamodb"), tenant_slug, deadline)
+
+
+def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
     settings = config()
     return Store(
-        dynamodb_for(tenant_slug),
+        dynamodb,
         slug=tenant_slug,
         table=settings.tenant_table(tenant_slug),
         outbox=settings.outbox_table,

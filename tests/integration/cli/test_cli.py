@@ -312,8 +312,6 @@ def test_local_stack_is_found_through_its_stack_file(
     assert "make run" in missing.stderr
 
     deploy_stack()
-    monkeypatch.delenv("TENANT_DATA_ROLE_ARN")  # the local run has no role to assume
-    config.cache_clear()
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
         monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"

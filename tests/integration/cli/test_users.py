@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from cli.main import main
 from operations.provisioning import set_state
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.gateway import Erp
@@ -57,7 +57,7 @@ def test_create_user_and_show_it_by_name() -> None:
     made = _ana("--email", "ana@acme.example", "--role", "packers")
 
     assert made == {"username": "ana.ruiz", "id": 1, "password": made["password"]}
-    account = read_account(store_for("acme"), 1)
+    account = read_account(operator_store("acme"), 1)
     assert account is not None
     assert verify(made["password"], account.login.password)
     shown = as_json("user", "show", "acme", "Ana.Ruiz")
@@ -89,7 +89,7 @@ def test_typed_password_is_not_shown() -> None:
         assert result.exit_code == 0, result.stderr
         assert _PASSWORD not in result.stdout + result.stderr
         assert json.loads(result.stdout) == {"username": "ana", "id": 1, "password": None}
-        account = read_account(store_for("acme"), 1)
+        account = read_account(operator_store("acme"), 1)
         assert account is not None
         assert verify(_PASSWORD, account.login.password)
 

@@ -10,7 +10,7 @@ from operations.domains import list_domains, remove_domain
 from shared.identity.audit import service as audit
 from shared.identity.audit import views
 from shared.identity.audit.models import AuditParameters
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, host_key
 from shared.kernel import aws
 from tests.faults import (
@@ -42,7 +42,7 @@ def api(stack: Stack) -> str:
 
 def audit_entries() -> list[dict[str, Any]]:
     """Return details and changes of acme's audit entries about hosts, the oldest first."""
-    store = store_for("acme")
+    store = operator_store("acme")
     page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
     entries = [views.entry(record) for record in page.records]
     assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
