@@ -10,6 +10,7 @@ so Python would otherwise compile every module again at each cold start.
 
 import argparse
 import compileall
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -42,6 +43,11 @@ UNUSED_PATHS = (
     "aws_lambda_powertools/utilities/streaming",
     "aws_lambda_powertools/utilities/validation",
     "bin",
+    "boto3/crt.py",  # the AWS common runtime is not bundled
+    "boto3/data",  # only clients are used, no resources
+    "boto3/dynamodb",
+    "boto3/ec2",
+    "boto3/examples",
     "botocore/stub.py",
     "cffi",  # cryptography needs only the compiled _cffi_backend
     "cryptography/fernet.py",
@@ -49,11 +55,14 @@ UNUSED_PATHS = (
     "dateutil/rrule.py",
     "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
+    "jmespath-*.data",
     "pycparser",
     "pydantic/color.py",
     "pydantic/experimental",
     "pydantic/mypy.py",
     "pydantic/v1",
+    "s3transfer/crt.py",
+    "s3transfer/processpool.py",
     "urllib3/contrib/emscripten",
     "*.dist-info",  # no package reads importlib.metadata
 )
@@ -73,6 +82,16 @@ def unused_files(packages: Path) -> Iterator[Path]:
         yield from (path for path in packages.rglob(pattern) if path.is_dir())
     for pattern in UNUSED_FILES:
         yield from packages.rglob(pattern)
+
+
+def trim_endpoints(packages: Path) -> None:
+    """Remove the endpoints of unused services; the first client of a process reads the file."""
+    path = packages / "botocore" / "data" / "endpoints.json"
+    document = json.loads(path.read_text())
+    for partition in document["partitions"]:
+        services = partition["services"]
+        partition["services"] = {name: services[name] for name in services.keys() & KEPT_SERVICES}
+    path.write_text(json.dumps(document, sort_keys=True))
 
 
 def remove_paths(paths: Iterator[Path]) -> None:
@@ -111,6 +130,7 @@ def main() -> None:
     if sys.version_info[:2] != PYTHON:
         sys.exit(f"Run this with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}.")
 
+    trim_endpoints(build / "DependenciesLayer" / "python")
     for layer in ("DependenciesLayer", *EXTRA_LAYERS):
         remove_paths(unused_files(build / layer / "python"))
     parts = sorted(path for path in build.iterdir() if path.is_dir())

@@ -1,12 +1,13 @@
 """Bulk imports."""
 
-from typing import get_args
+from typing import Any, get_args
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import (
     FileResponse,
     ListResponse,
+    OperationOptions,
     RedirectResponse,
     ResourceResponse,
     Routes,
@@ -31,10 +32,14 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
-routes = Routes("imports")
+routes = Routes()
 
-_READ = {"scope": "products:read", "permission": "imports.run", "module": "bulk_import"}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "products:read",
+    "permission": "imports.run",
+    "module": "bulk_import",
+}
+_WRITE: OperationOptions = {
     "scope": "products:write",
     "permission": "imports.run",
     "module": "bulk_import",
@@ -44,12 +49,15 @@ _WRITE = {
 _TOO_LATE = {"import_refused": (409,)}
 
 
-def _space(tx: Transaction | Store, request: Request) -> Workspace:
+def _space(tx: Transaction | Store, request: Request[Any, Any]) -> Workspace:
     return workspace_of(request.tenant, tx if isinstance(tx, Store) else tx.store)
 
 
 def _shown(
-    record: Record[StoredImport], request: Request, status: int, location: str | None = None
+    record: Record[StoredImport],
+    request: Request[Any, Any],
+    status: int,
+    location: str | None = None,
 ) -> ResourceResponse:
     one = record.entity
     view = import_view(one, request.tenant.base_url)
@@ -57,9 +65,11 @@ def _shown(
 
 
 @routes.declare(
-    "GET", "/imports", "List imports", response=Import, parameters=ImportParameters, **_READ
+    "GET", "/imports", "List imports", _READ, response=Import, parameters=ImportParameters
 )
-def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
+def list_imports(
+    store: Store, request: Request[None, ImportParameters]
+) -> ListResponse[StoredImport]:
     """Page through the imports."""
     page = service.list_imports(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, lambda record: import_view(record.entity, request.tenant.base_url))
@@ -69,6 +79,7 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     "POST",
     "/imports",
     "Upload a file",
+    _WRITE,
     response=Import,
     body=ImportUpload,
     is_form=True,
@@ -78,9 +89,8 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     " so far. A small file is validated when the answer comes, a larger one is `validating`: ask"
     " for the import until its status changes. Files that are too large for the gateway go"
     " through `POST /imports/uploads`. `warning` tells that the same file was uploaded before.",
-    **_WRITE,
 )
-def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
+def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceResponse:
     """Upload a file and have it validated."""
     record = service.start_import(tx, _space(tx, request), request.body)
     return _shown(record, request, 202, f"/imports/{record.id}")
@@ -90,6 +100,7 @@ def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/uploads",
     "Announce a file",
+    _WRITE,
     response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
@@ -97,9 +108,9 @@ def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
     " at most 25 MB, is sent to storage within 15 minutes: POST multipart/form-data to"
     " `upload.url` with all of `upload.fields` and then `file`. Its arrival starts the"
     " validation.",
-    **{**_WRITE, "may_warn": False},
+    may_warn=False,
 )
-def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
+def request_upload(tx: Transaction, request: Request[UploadRequest]) -> ResourceResponse:
     """Make an import whose file goes to storage directly."""
     record, form = service.request_upload(tx, _space(tx, request), request.body)
     shown = import_view(record.entity, request.tenant.base_url)
@@ -111,13 +122,13 @@ def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/imports/templates/{kind}",
     "Get a template",
+    _READ,
     response=REPORT_MEDIA,
     parameters=TemplateParameters,
     description="A workbook to fill in, with drop-downs, a sample row that is ignored when it is"
     " uploaded, and a sheet of instructions.",
-    **_READ,
 )
-def get_template(_store: Store, request: Request) -> FileResponse:
+def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
     """Read the template of a kind of import."""
     # Lazily: openpyxl costs 100 ms.
     from shared.integration.imports.templates import template  # noqa: PLC0415
@@ -130,7 +141,7 @@ def get_template(_store: Store, request: Request) -> FileResponse:
     raise NotFound("This kind of import")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", response=Import, may_warn=True, **_READ)
+@routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Read one import: how far it is, and what is wrong with its file."""
     return _shown(service.get_import(store, request.id), request, 200)
@@ -140,12 +151,12 @@ def get_import(store: Store, request: Request) -> ResourceResponse:
     "GET",
     "/imports/{id}/error-report",
     "Get the rejected rows",
+    _READ,
     response=REPORT_MEDIA,
     statuses=(200, 302),
     description="Every rejected row as it was sent, with all that is wrong with it; corrected, it"
     " can be uploaded as it is. A report above 4 MB is answered with 302 to where it lies for"
     " five minutes; ask there without the token.",
-    **_READ,
 )
 def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
     """Read the report of the rejected rows; not_found when there are none."""
@@ -159,12 +170,12 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
+    _WRITE,
     response=Import,
     statuses=(202,),
     error_statuses=_TOO_LATE,
     description="A few rows are applied when the answer comes; more are `committing`: ask for the"
     " import until it is `committed`. One that has `failed` goes on where it stopped.",
-    **_WRITE,
 )
 def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Apply the valid rows."""
@@ -176,9 +187,9 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",
+    _WRITE,
     response=Import,
     error_statuses=_TOO_LATE,
-    **_WRITE,
 )
 def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up an import that has not been committed."""

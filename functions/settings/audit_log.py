@@ -6,7 +6,7 @@ from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditEntry, AuditParameters, StoredEntry
 from shared.kernel.db.store import Store
 
-routes = Routes("settings")
+routes = Routes()
 
 
 @routes.declare(
@@ -20,7 +20,9 @@ routes = Routes("settings")
     description="Who did what to credentials, users, roles, settings and stock. An entry is written"
     " together with the change that it tells of; nothing changes or removes one.",
 )
-def list_audit_log(store: Store, request: Request) -> ListResponse[StoredEntry]:
+def list_audit_log(
+    store: Store, request: Request[None, AuditParameters]
+) -> ListResponse[StoredEntry]:
     """Page through the audit log."""
     page = service.list_entries(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.entry)

@@ -1,7 +1,7 @@
 """People who use the instance."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import credentials, service, views
 from shared.identity.users.models import (
     NewUser,
@@ -18,19 +18,19 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "errors": ("gone",)}
-_OWN = {**_ONE, "allows_self": True}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
+_OWN: OperationOptions = {**_ONE, "allows_self": True}
 
 
 def _view(record: Record[User]) -> User:
     return record.entity
 
 
-@routes.declare("GET", "/users", "List users", response=User, parameters=UserParameters, **_ALL)
-def list_users(store: Store, request: Request) -> ListResponse[User]:
+@routes.declare("GET", "/users", "List users", _ALL, response=User, parameters=UserParameters)
+def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
     """Page through the users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
 
@@ -39,6 +39,7 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     "POST",
     "/users",
     "Create a user",
+    _ALL,
     response=NewUser,
     body=UserCreate,
     collects_problems=True,
@@ -47,9 +48,8 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     statuses=(201,),
     description="Users log in as `username@tenant`. Without `password` the service makes one and"
     " shows it this once. A password has 12 to 256 characters.",
-    **_ALL,
 )
-def create_user(tx: Transaction, request: Request) -> ResourceResponse:
+def create_user(tx: Transaction, request: Request[UserCreate]) -> ResourceResponse:
     """Create a user."""
     record, made = service.create_user(tx, request.body, request.problems)
     return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
@@ -59,9 +59,9 @@ def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/users/{id}",
     "Get a user",
+    _OWN,
     response=User,
     description="Users may read themselves, also as `/users/me`.",
-    **_OWN,
 )
 def get_user(store: Store, request: Request) -> ResourceResponse:
     """Read one user."""
@@ -72,14 +72,14 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/users/{id}",
     "Change a user",
+    _ONE,
     response=User,
     body=UserChange,
     collects_problems=True,
     description="Only the fields sent change. A role that is taken away ends the user's tokens"
     " within 10 s; `is_active: false` also the sessions.",
-    **_ONE,
 )
-def change_user(tx: Transaction, request: Request) -> ResourceResponse:
+def change_user(tx: Transaction, request: Request[UserChange]) -> ResourceResponse:
     """Change a user."""
     return ResourceResponse(
         service.change_user(tx, request.id, request.body, request.problems).entity
@@ -90,9 +90,9 @@ def change_user(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/users/{id}",
     "Delete a user",
+    _ONE,
     response=User,
     description="Tokens and sessions end within 10 s; the user name is free again.",
-    **_ONE,
 )
 def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a user; answers it as it was."""
@@ -103,6 +103,7 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/reset-password",
     "Reset a password",
+    _ONE,
     response=NewUser,
     body=PasswordReset,
     collects_problems=True,
@@ -110,9 +111,8 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     request_has_secret=True,
     description="Without `password` the service makes one and shows it this once. Tokens and"
     " sessions end within 10 s; two-step verification stays on.",
-    **_ONE,
 )
-def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
+def reset_password(tx: Transaction, request: Request[PasswordReset]) -> ResourceResponse:
     """Give somebody a new password."""
     record, made = service.reset_password(tx, request.id, request.body, request.problems)
     return ResourceResponse(views.new_user(record.entity, made))
@@ -122,6 +122,7 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/password",
     "Change one's own password",
+    _OWN,
     response=User,
     body=PasswordChange,
     collects_problems=True,
@@ -129,9 +130,8 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
     " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
     " of that field; after 10 tries in a minute the answer is 429.",
-    **_OWN,
 )
-def change_password(tx: Transaction, request: Request) -> ResourceResponse:
+def change_password(tx: Transaction, request: Request[PasswordChange]) -> ResourceResponse:
     """Change the password of the user who calls."""
     found = credentials.change_password(tx, request.id, request.body, request.problems)
     return ResourceResponse(found.entity)
@@ -141,12 +141,13 @@ def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp",
     "Enrol an authenticator app",
+    _OWN,
     response=TotpEnrolment,
     response_has_secret=True,
     description="Its secret, and 10 recovery codes that stand in for the app once each, are shown"
     " this once. Nothing is asked for before the app's first code is confirmed; until then,"
     " enrolling again replaces what was shown.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
 def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a user a second factor to be confirmed."""
@@ -157,14 +158,15 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp/confirm",
     "Switch two-step verification on",
+    _OWN,
     response=User,
     body=TotpConfirmation,
     collects_problems=True,
     description="With the code that the app shows. Tokens and sessions that were got without a"
     " code end within 10 s.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
-def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
+def confirm_totp(tx: Transaction, request: Request[TotpConfirmation]) -> ResourceResponse:
     """Switch two-step verification on."""
     found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
     return ResourceResponse(found.entity)
@@ -174,9 +176,9 @@ def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/users/{id}/totp",
     "Switch two-step verification off",
+    _OWN,
     response=User,
     description="Also gives up an enrolment that was not confirmed.",
-    **_OWN,
 )
 def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
     """Switch two-step verification off."""

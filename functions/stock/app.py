@@ -19,7 +19,7 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 
-routes = Routes("stock")
+routes = Routes()
 
 _SCOPE = "stocks:read"
 
@@ -34,7 +34,7 @@ _SCOPE = "stocks:read"
     description="One row per product, position, batch, serial and inventory status. A row that"
     " has been emptied stays, with the status out and quantity 0.",
 )
-def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
+def list_stock(store: Store, request: Request[None, StockParameters]) -> ListResponse[StockRow]:
     """Page through the stock rows."""
     page = service.list_stock(store, request.parameters)
     return ListResponse(page.rows, views.stock_row(page.warehouses))
@@ -50,7 +50,7 @@ def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
     description="One row per product and warehouse, or with `totals` one per product. Available"
     " is what is on hand and neither allocated nor in quarantine, damaged or blocked.",
 )
-def list_levels(store: Store, request: Request) -> ListResponse[Level]:
+def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[Level]:
     """Page through what is on hand and available."""
     return ListResponse(service.list_levels(store, request.parameters), views.level)
 
@@ -64,7 +64,9 @@ def list_levels(store: Store, request: Request) -> ListResponse[Level]:
     parameters=MovementParameters,
     description="The ledger: every change of quantity or status, none of them ever changed.",
 )
-def list_movements(store: Store, request: Request) -> ListResponse[Movement]:
+def list_movements(
+    store: Store, request: Request[None, MovementParameters]
+) -> ListResponse[Movement]:
     """Page through the ledger."""
     page = service.list_movements(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.movement)
@@ -92,7 +94,7 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     description="A count, a difference or another inventory status, with its reason. 200 answers"
     " a count that found what was expected: nothing has changed.",
 )
-def adjust_stock(tx: Transaction, request: Request) -> ResourceResponse:
+def adjust_stock(tx: Transaction, request: Request[AdjustmentDraft]) -> ResourceResponse:
     """Correct the stock of one product at one position."""
     made = adjustments.adjust_stock(tx, request.body, request.problems)
     if made.movement_id is None:

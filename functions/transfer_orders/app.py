@@ -2,7 +2,7 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -19,27 +19,33 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderParameters,
 )
 
-routes = Routes("transfer_orders")
+routes = Routes()
 
-_READ = {"scope": "transfers:read", "module": "transfer_orders", "response": TransferOrder}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "transfers:read",
+    "module": "transfer_orders",
+    "response": TransferOrder,
+}
+_WRITE: OperationOptions = {
     "scope": "transfers:write",
     "permission": "transfer-orders.manage",
     "module": "transfer_orders",
     "response": TransferOrder,
 }
-_ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
+_ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
 @routes.declare(
     "GET",
     "/transfer-orders",
     "List transfer orders",
+    _READ,
     parameters=TransferOrderParameters,
     description="`lines` is null.",
-    **_READ,
 )
-def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredTransferOrder]:
+def list_transfer_orders(
+    store: Store, request: Request[None, TransferOrderParameters]
+) -> ListResponse[StoredTransferOrder]:
     """Page through the transfer orders."""
     page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
@@ -49,15 +55,17 @@ def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredT
     "POST",
     "/transfer-orders",
     "Create a transfer order",
+    _WRITE,
     body=TransferOrderDraft,
     collects_problems=True,
     statuses=(200, 201),
     errors=("rule_blocked",),
     description="With `release` it is released for picking at once; an integration client must"
     " then send `picker_id`. 200 answers the order that already has the reference.",
-    **_WRITE,
 )
-def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def create_transfer_order(
+    tx: Transaction, request: Request[TransferOrderDraft]
+) -> ResourceResponse:
     """Create a transfer order, once per reference."""
     created = service.create_transfer_order(
         tx, request.body, request.problems, by_client=request.caller.kind == "client"
@@ -68,7 +76,7 @@ def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse
     return ResourceResponse(view)
 
 
-@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", **_READ)
+@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     """Read one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
@@ -78,12 +86,12 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/release",
     "Release a transfer order",
+    _ACT,
     body=PickerChoice,
     description="draft becomes released, once: `stale_state` afterwards. Its picking, `picking_id`,"
     " gets stock of the origin allocated as far as there is any.",
-    **_ACT,
 )
-def release_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> ResourceResponse:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
     return _shown(
@@ -95,13 +103,13 @@ def release_transfer_order(tx: Transaction, request: Request) -> ResourceRespons
     "POST",
     "/transfer-orders/{id}/picks",
     "Pick for a transfer order",
+    _ACT,
     body=PickDraft,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
     " it.",
-    **_ACT,
 )
-def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
@@ -111,8 +119,8 @@ def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
+    _ACT,
     description="picking becomes picked, also when short; what was not picked is released.",
-    **_ACT,
 )
 def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """End the picking of an order."""
@@ -123,12 +131,12 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/dispatch",
     "Dispatch a transfer order",
+    _ACT,
     body=Departure,
     description="picked becomes in_transit. The goods are on hand nowhere; they show as in transit"
     " of the destination.",
-    **_ACT,
 )
-def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> ResourceResponse:
     """Let what was picked leave."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
@@ -137,14 +145,14 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceRespon
     "POST",
     "/transfer-orders/{id}/receive",
     "Receive a transfer order",
+    _ACT,
     body=Arrival,
     collects_problems=True,
     description="in_transit becomes receiving, and received once all that was dispatched is in or"
     " `final` says that nothing more comes. More than is in transit is `conflict`. At most 10"
     " lines a call; one line alone may have 40 serials.",
-    **_ACT,
 )
-def receive_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def receive_transfer_order(tx: Transaction, request: Request[Arrival]) -> ResourceResponse:
     """Put what arrived into stock."""
     return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
 
@@ -153,12 +161,12 @@ def receive_transfer_order(tx: Transaction, request: Request) -> ResourceRespons
     "POST",
     "/transfer-orders/{id}/close",
     "Close a transfer order",
+    _ACT,
     body=OrderClosing,
     description="received becomes closed. What was dispatched and never came leaves the books;"
     " then `reason` is required.",
-    **_ACT,
 )
-def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> ResourceResponse:
     """End an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
@@ -167,9 +175,9 @@ def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
+    _ACT,
     description="From draft, released and picking: what was allocated is released, what was picked"
     " is available on its shelf again.",
-    **_ACT,
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Give an order up."""

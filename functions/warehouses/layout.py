@@ -9,7 +9,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.warehouses import drawing, layout
 from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
 
-routes = Routes("warehouses")
+routes = Routes()
 
 _INERT: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -48,7 +48,7 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     "lie in the floor and in the zone of their aisle, and may touch each other but not overlap. "
     "At most 200 zones (200 corners each, 5000 in all), 1000 aisles, 5000 bays and 5000 points.",
 )
-def publish_layout(tx: Transaction, request: Request) -> ResourceResponse:
+def publish_layout(tx: Transaction, request: Request[LayoutDraft]) -> ResourceResponse:
     """Check a map and publish it as the next version."""
     return ResourceResponse(layout.publish(tx, request.id, request.body, request.problems))
 

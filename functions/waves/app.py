@@ -2,7 +2,7 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.waves import creating, releasing, service, views
@@ -10,10 +10,14 @@ from shared.warehouse.waves.creating import Company
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
 from shared.warehouse.waves.service import Opened
 
-routes = Routes("waves")
+routes = Routes()
 
-_READ = {"scope": "pickings:read", "permission": "exits.manage", "module": "waves"}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "pickings:read",
+    "permission": "exits.manage",
+    "module": "waves",
+}
+_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "module": "waves",
@@ -26,18 +30,18 @@ _WRITE = {
     "GET",
     "/waves",
     "List waves",
+    _READ,
     response=Wave,
     parameters=WaveParameters,
     description="`warehouse` is a warehouse code.",
-    **_READ,
 )
-def list_waves(store: Store, request: Request) -> ListResponse[StoredWave]:
+def list_waves(store: Store, request: Request[None, WaveParameters]) -> ListResponse[StoredWave]:
     """Page through the waves."""
     page = service.list_waves(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
 
 
-@routes.declare("GET", "/waves/{id}", "Get a wave", response=WaveDetail, **_READ)
+@routes.declare("GET", "/waves/{id}", "Get a wave", _READ, response=WaveDetail)
 def get_wave(store: Store, request: Request) -> ResourceResponse:
     """Read one wave with its pickings."""
     return _shown(service.get_wave(store, request.id))
@@ -47,15 +51,16 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/waves",
     "Create a wave",
+    _WRITE,
     body=WaveDraft,
     collects_problems=True,
     statuses=(201,),
     description="A draft of the pickings named, or of those that a rule finds: pending pickings"
     " of the warehouse that are in no other wave, the most urgent first, then the oldest. A"
     " picking is in one active wave at most.",
-    **{**_WRITE, "errors": ("conflict", "order_in_wave")},
+    errors=("conflict", "order_in_wave"),
 )
-def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
+def create_wave(tx: Transaction, request: Request[WaveDraft]) -> ResourceResponse:
     """Create a draft."""
     company = Company(request.tenant.settings, request.tenant.timezone)
     created = creating.create_wave(tx, request.body, company, request.problems)
@@ -63,7 +68,7 @@ def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 
 
-@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", _WRITE)
 def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Settle a draft."""
     return _shown(service.plan_wave(tx, request.id))
@@ -73,10 +78,10 @@ def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/waves/{id}/release",
     "Release a wave",
+    _WRITE,
     description="Stock is allocated to what its pickings lack, as far as there is any: `metrics`"
     " tells `allocated_units` and `short_units`. From then on the wave follows its pickings: it is"
     " in_progress once one was started and picked once all have ended.",
-    **_WRITE,
 )
 def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Send a wave to the floor."""
@@ -87,21 +92,21 @@ def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/waves/{id}/cancel",
     "Cancel a wave",
+    _WRITE,
     description="Before it is picked. Its pickings stay as they are, free for another wave.",
-    **_WRITE,
 )
 def cancel_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a wave up."""
     return _shown(service.cancel_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", _WRITE)
 def complete_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that a picked wave is done."""
     return _shown(service.complete_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", _WRITE)
 def close_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Put a completed wave away."""
     return _shown(service.close_wave(tx, request.id))

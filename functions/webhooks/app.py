@@ -2,7 +2,7 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.tenancy.tenant import WEBHOOKS
 from shared.integration.webhooks import service, views
 from shared.integration.webhooks.models import (
@@ -21,22 +21,28 @@ from shared.integration.webhooks.service import Opened
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 
-routes = Routes("webhooks")
+routes = Routes()
 
-_ALL = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
-_ONE = {**_ALL, "errors": ("gone",)}
-_LOG = {**_ALL, "errors": ("gone",), "response": Delivery}
+_ALL: OperationOptions = {
+    "scope": "webhooks:manage",
+    "permission": "users.manage",
+    "feature": WEBHOOKS,
+}
+_ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
+_LOG: OperationOptions = {**_ALL, "errors": ("gone",), "response": Delivery}
 
 
 @routes.declare(
     "GET",
     "/webhooks",
     "List subscriptions",
+    _ALL,
     response=Webhook,
     parameters=WebhookParameters,
-    **_ALL,
 )
-def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]:
+def list_webhooks(
+    store: Store, request: Request[None, WebhookParameters]
+) -> ListResponse[StoredWebhook]:
     """Page through the subscriptions."""
     found = service.list_webhooks(store, request.parameters)
     return ListResponse(
@@ -48,6 +54,7 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     "POST",
     "/webhooks",
     "Create a subscription",
+    _ALL,
     response=NewWebhook,
     body=WebhookCreate,
     collects_problems=True,
@@ -58,9 +65,8 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     description="`url` must be https, on port 443 or 8443, and its name must lead to public"
     " addresses alone; that is checked again at each delivery. `secret`, with which deliveries are"
     " signed, is shown this once. A tenant has at most 20 subscriptions.",
-    **_ALL,
 )
-def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
+def create_webhook(tx: Transaction, request: Request[WebhookCreate]) -> ResourceResponse:
     """Create a subscription."""
     made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
     view = views.new_webhook(made.record.entity, made.pulse, secret)
@@ -71,9 +77,9 @@ def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/webhooks/{id}",
     "Get a subscription",
+    _ONE,
     response=Webhook,
     volatile_fields=("failure_count", "last_triggered_at"),
-    **_ONE,
 )
 def get_webhook(store: Store, request: Request) -> ResourceResponse:
     """Read one subscription."""
@@ -84,14 +90,14 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/webhooks/{id}",
     "Change a subscription",
+    _ONE,
     response=Webhook,
     body=WebhookChange,
     collects_problems=True,
     description="Only the fields sent change, for what waits to be delivered, too. Events that"
     " happen while a subscription is not active are not delivered to it.",
-    **_ONE,
 )
-def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
+def change_webhook(tx: Transaction, request: Request[WebhookChange]) -> ResourceResponse:
     """Change a subscription."""
     return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
 
@@ -100,9 +106,9 @@ def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/webhooks/{id}",
     "Delete a subscription",
+    _ONE,
     response=Webhook,
     description="What waits to be delivered to it is dropped.",
-    **_ONE,
 )
 def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a subscription; answers it as it was."""
@@ -113,15 +119,15 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/webhooks/{id}/rotate-secret",
     "Rotate the secret",
+    _ONE,
     response=NewWebhook,
     body=SecretRotation,
     response_has_secret=True,
     request_has_secret=True,
     description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
     " (24 unless given): until then each delivery bears both signatures.",
-    **_ONE,
 )
-def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
+def rotate_secret(tx: Transaction, request: Request[SecretRotation]) -> ResourceResponse:
     """Give a subscription a new secret."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
     return ResourceResponse(views.new_webhook(found.record.entity, found.pulse, secret))
@@ -131,11 +137,12 @@ def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/webhooks/{id}/test",
     "Send a test event",
+    _ALL,
     response=Delivery,
     statuses=(202,),
     description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
     " tells what became of it.",
-    **{**_ALL, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
 def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     """Send a subscription an event that says nothing."""
@@ -146,18 +153,20 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
+    _LOG,
     parameters=DeliveryParameters,
     description="The newest 500; with `status`, the newest 500 of that status, but of `succeeded`"
     " those among the newest 500 of all. Deliveries are kept for 30 days.",
-    **_LOG,
 )
-def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelivery]:
+def list_deliveries(
+    store: Store, request: Request[None, DeliveryParameters]
+) -> ListResponse[StoredDelivery]:
     """Page through the log of a subscription."""
     page = service.list_deliveries(store, request.id, request.parameters)
     return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
-@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_LOG)
+@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", _LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
     """Read one delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
@@ -168,9 +177,10 @@ def get_delivery(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/webhooks/{id}/deliveries/{delivery}/redeliver",
     "Deliver once more",
+    _LOG,
     statuses=(202,),
     description="At once, and with all attempts, whatever became of the delivery so far.",
-    **{**_LOG, "errors": ("gone", "conflict")},
+    errors=("gone", "conflict"),
 )
 def redeliver(tx: Transaction, request: Request) -> ResourceResponse:
     """Deliver an event once more."""

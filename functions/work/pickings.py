@@ -1,7 +1,7 @@
 """The work of picking."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import picks, service, views
@@ -16,7 +16,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.waves.progress import tell_wave
 
-routes = Routes("pickings")
+routes = Routes()
 
 
 @routes.declare(
@@ -29,7 +29,9 @@ routes = Routes("pickings")
     description="`external_ref` is the reference of the exit document; of a picking that serves"
     " several, that of the first, which `document` shows. A lower priority goes first.",
 )
-def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]:
+def list_pickings(
+    store: Store, request: Request[None, PickingParameters]
+) -> ListResponse[StoredPicking]:
     """Page through the pickings."""
     page = service.list_pickings(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.picking_in_list)
@@ -43,7 +45,7 @@ def get_picking(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
 
 
-_WRITE = {
+_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "response": PickingDetail,
@@ -55,20 +57,20 @@ _WRITE = {
     "POST",
     "/pickings",
     "Create a picking",
+    _WRITE,
     body=PickingDraft,
     statuses=(201,),
     description="Picks what is open on one exit document or on several of one warehouse. Stock is"
     " allocated at once unless `allocate` is false: first expired, then pick faces, then first"
     " received.",
-    **_WRITE,
 )
-def create_picking(tx: Transaction, request: Request) -> ResourceResponse:
+def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceResponse:
     """Create a picking."""
     record = service.create_picking(tx, request.body)
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
-@routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
+@routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin to pick."""
     return ResourceResponse(
@@ -80,8 +82,8 @@ def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
+    _WRITE,
     description="Promises stock to what has none yet, as far as there is any.",
-    **_WRITE,
 )
 def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Promise stock to what has none yet."""
@@ -92,13 +94,13 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/picks",
     "Pick",
+    _WRITE,
     body=PickDraft,
     description="What was taken becomes staged. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may always be taken.",
-    **_WRITE,
 )
-def pick(tx: Transaction, request: Request) -> ResourceResponse:
+def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     """Note what was taken from a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
@@ -109,11 +111,11 @@ def pick(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/finalize",
     "Finalize a picking",
+    _WRITE,
     body=PickingEnd,
     description="What was not picked is released and needs a reason.",
-    **_WRITE,
 )
-def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
+def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
     """End a picking."""
     record = service.finalize_picking(tx, request.id, request.body, tell_wave)
     return ResourceResponse(views.picking_in_detail(record))
@@ -123,8 +125,8 @@ def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/cancel",
     "Cancel a picking",
+    _WRITE,
     description="Its stock is released; what was picked is available on its shelf again.",
-    **_WRITE,
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Give a picking up."""
@@ -137,15 +139,15 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/revert",
     "Revert a picking",
+    _WRITE,
     description="Only while none of its goods have been dispatched.",
-    **_WRITE,
 )
 def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Take a finished picking back."""
     return ResourceResponse(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
-@routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", **_WRITE)
+@routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", _WRITE)
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that the ERP knows of it."""
     return ResourceResponse(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

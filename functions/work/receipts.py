@@ -1,7 +1,7 @@
 """The work of receiving."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.receiving import service, undo_receipt, views
@@ -14,7 +14,7 @@ from shared.warehouse.receiving.models import (
     StoredReceipt,
 )
 
-routes = Routes("work")
+routes = Routes()
 
 
 @routes.declare(
@@ -26,7 +26,9 @@ routes = Routes("work")
     parameters=ReceiptParameters,
     description="`external_ref` is the reference of the entry document.",
 )
-def list_receipts(store: Store, request: Request) -> ListResponse[StoredReceipt]:
+def list_receipts(
+    store: Store, request: Request[None, ReceiptParameters]
+) -> ListResponse[StoredReceipt]:
     """Page through the receipts."""
     page = service.list_receipts(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.receipt_in_list)
@@ -40,7 +42,7 @@ def get_receipt(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(views.receipt_in_detail(service.get_receipt(store, request.id)))
 
 
-_WORK = {
+_WORK: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "response": ReceiptDetail,
@@ -52,13 +54,13 @@ _WORK = {
     "POST",
     "/receipts",
     "Create a receipt",
+    _WORK,
     body=ReceiptDraft,
     statuses=(201,),
     description="For an entry document on which something is left to receive; a document may have"
     " several receipts.",
-    **_WORK,
 )
-def create_receipt(tx: Transaction, request: Request) -> ResourceResponse:
+def create_receipt(tx: Transaction, request: Request[ReceiptDraft]) -> ResourceResponse:
     """Begin the work on an entry document."""
     record = service.create_receipt(tx, request.body)
     return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
@@ -68,8 +70,8 @@ def create_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/start",
     "Start a receipt",
+    _WORK,
     description="pending becomes started.",
-    **_WORK,
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Begin to receive."""
@@ -80,15 +82,16 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/lines",
     "Receive goods",
+    _WORK,
     body=ReceiptLineDraft,
     collects_problems=True,
     description="While the receipt is started. The goods are in stock at once, and count for the"
     " lines of the document that name their batch first. Beyond the tolerance of the company,"
     " over all receipts of the document, the answer is `approval_required` unless a user with"
     " `approvals.grant` sends `approve`. At most 25 serials a call: send more in several calls.",
-    **{**_WORK, "errors": ("conflict", "approval_required")},
+    errors=("conflict", "approval_required"),
 )
-def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
+def receive_line(tx: Transaction, request: Request[ReceiptLineDraft]) -> ResourceResponse:
     """Take goods into stock."""
     record = service.receive_line(
         tx, request.id, request.body, request.problems, tenant=request.tenant
@@ -100,8 +103,8 @@ def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/finalize",
     "Finalize a receipt",
+    _WORK,
     description="started becomes finalized.",
-    **_WORK,
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """End the work in the warehouse."""
@@ -112,8 +115,8 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
+    _WORK,
     description="finalized becomes synchronized: the ERP knows of it.",
-    **_WORK,
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Note that the ERP knows of the receipt."""
@@ -124,9 +127,9 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/cancel",
     "Cancel a receipt",
+    _WORK,
     description="pending or started becomes cancelled. What was received is put back out of"
     " stock; `conflict` when it is no longer there or not free.",
-    **_WORK,
 )
 def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Give the receipt up."""
@@ -137,9 +140,9 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/revert",
     "Revert a receipt",
+    _WORK,
     description="finalized or synchronized becomes reverted. What was received is put back out"
     " of stock; `conflict` when it is no longer there or not free.",
-    **_WORK,
 )
 def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Take back a receipt that had ended."""

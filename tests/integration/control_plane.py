@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from botocore.session import Session
+from boto3 import Session
 from moto import mock_aws
 
 from shared.identity.auth import keys, signing
@@ -108,8 +108,8 @@ def _after(**event: Any) -> None:
 def _listen(session: Session) -> None:
     """Register the hooks, which report every call of the session to the current recorder."""
     aws.client.cache_clear()  # Clients created before do not have the hooks.
-    session.register("before-call", _before)
-    session.register("after-call", _after)
+    session.events.register("before-call", _before)
+    session.events.register("after-call", _after)
 
 
 def forget_everything() -> None:

@@ -34,7 +34,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
     scope: str | None,
     permission: str | None,
     write: bool,
-    open_to_mobile: bool,
+    allows_mobile: bool,
     own: bool = False,
 ) -> None:
     """Refuse a caller that may not use a route.
@@ -44,7 +44,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         scope: What an integration client needs; None: any valid token.
         permission: What a user needs; None: any valid token, reads only.
         write: The route changes something.
-        open_to_mobile: Also tokens of the mobile application, and of two-step users who did
+        allows_mobile: Also tokens of the mobile application, and of two-step users who did
             not give their second factor, may use it (GET /products).
         own: It is about the user who calls, who needs no permission for that.
 
@@ -60,7 +60,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         if scope and scope not in caller.scopes:
             raise MissingScope(scope)
         return
-    if (caller.kind == "mobile" or not caller.second_factor) and not open_to_mobile:
+    if (caller.kind == "mobile" or not caller.second_factor) and not allows_mobile:
         raise ClientNotAllowed
     if permission and not own and permission not in caller.permissions:
         raise Forbidden(permission)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from shared.kernel.config import config
 from shared.kernel.errors import (
+    CODES,
     FeatureNotInPlan,
     ServiceError,
     TenantCancelled,
@@ -26,9 +27,15 @@ type Limit = Literal[
 PUBLIC_API = "api.public.enabled"
 WEBHOOKS = "webhooks.enabled"
 
-MODULES = frozenset({"waves", "transfer_orders", "bulk_import"})
-"""Functions that are switched on and off per tenant, whatever the plan."""
+MODULE_ERRORS: Mapping[str, str] = {
+    "waves": "not_found",
+    "transfer_orders": "transfer_orders_disabled",
+    "bulk_import": "bulk_import_disabled",
+}
+"""Modules that are switched on and off per tenant, whatever the plan → the error code that their
+routes answer while the module is off."""
 
+MODULES = frozenset(MODULE_ERRORS)
 
 SLUG = r"[a-z][a-z0-9-]{1,30}[a-z0-9]"
 """Form of a tenant's name, as a regular expression; it is a label of host names."""
@@ -175,8 +182,19 @@ def gets_webhooks(tenant: Tenant) -> bool:
 
 
 def has_module(tenant: Tenant, name: str) -> bool:
-    """Tell whether the module `name` (one of MODULES) is switched on."""
+    """Return whether the module `name` (one of MODULES) is switched on."""
     return name in tenant.modules
+
+
+def ensure_module(tenant: Tenant, name: str) -> None:
+    """Refuse a module (one of MODULES) that the tenant has switched off.
+
+    Raises:
+        ServiceError: The module's own error code.
+    """
+    if not has_module(tenant, name):
+        code = MODULE_ERRORS[name]
+        raise ServiceError(CODES[code].meaning, code)
 
 
 def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:

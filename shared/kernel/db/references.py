@@ -1,11 +1,12 @@
-"""Master data that open work names must not disappear under it.
+"""References to master data, which must not be deleted while something refers to it.
 
-Every open document has one small item that lists the ids it names; what holds stock has a
-count of the rows; a product that is assigned to a position as its pick face is noted with the
-aliases of both. Whoever deletes (or
-renames) master data first *retires* it: marks its alias and overtakes every document that
-is being created right now. What was committed before is then in the register, and what
-comes later sees the mark. A mark left by a crash runs out by itself.
+- Every open document has one small item that lists the ids that it refers to (the register).
+- Every product and position has a count of its stock rows.
+- A pick face is noted with the aliases of its product and of its position.
+
+A use case that deletes or renames master data first *retires* it: it writes a mark into the alias
+and invalidates the fences of all changes that are not committed yet. References that were committed
+before are then in the register, and later changes see the mark. A mark that a crash left expires.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,39 +23,37 @@ from shared.kernel.errors import Conflict, ServiceUnavailable
 _REGISTER = "open"
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
-"""Attribute of the alias of a position: ids of the products that are assigned to it, a set that
-is not there when there are none."""
+"""Attribute of a position's alias: the set of ids of the products assigned to it, if any."""
 _MARK_MS = 30_000
-"""Longer than any invocation, so that a mark outlives the use case that set it."""
-_PATIENCE_MS = 3_000
-"""How long a use case waits for the outcome; only a retirement that died takes longer."""
+"""Longer than any invocation, so that a mark lasts longer than the use case that wrote it."""
+_WAIT_MS = 3_000
+"""How long a use case waits for a retirement to end; only after a crash it takes longer."""
 
 REFERENCING_KINDS = ("entry", "exit", "position", "transfer", "transfer_order", "stock")
-"""Kinds that name master data and are guarded with `Transaction.guard`: work, stock, and
-positions, which name their warehouse. A retirement has one action per kind and shard of its
-totals, and one for the mark: with six kinds and 16 shards 97 of the 100 that a transaction
-takes."""
+"""Kinds that refer to master data and call `Transaction.fence`: documents, work, stock, and
+positions, which refer to their warehouse. A retirement has one action per kind and shard, and one
+for the mark: with six kinds and 16 shards, 97 of the 100 actions of a transaction."""
 
 
 def register_references(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
-    """Stage the entry of an open document: facet (product, warehouse, position) → ids."""
+    """Write the register item of an open document: facet (product, warehouse …) → ids."""
     ids = {facet: set(numbers) for facet, numbers in named.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
     tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
 
 
 def release_references(tx: Transaction, holder: str) -> None:
-    """Stage the removal of the entry when the document is no longer open."""
+    """Delete the register item of a document that is no longer open."""
     tx.delete((_REGISTER, holder))
 
 
 def change_stock_count(tx: Transaction, facet: str, number: int, difference: int) -> None:
-    """Stage that so many more (or fewer) stock rows hold something."""
+    """Change the number of stock rows of a product or position by `difference`."""
     tx.update(_hold_key(facet, number), "ADD holds :more", values={":more": difference})
 
 
 def has_stock(store: Store, facet: str, number: int) -> bool:
-    """Tell whether anything is in stock of a product, or at a position."""
+    """Return whether a product or a position has stock."""
     found = store.get_many([_hold_key(facet, number)])
     return any(int(item["holds"]) > 0 for item in found.values())
 
@@ -64,7 +63,7 @@ def _hold_key(facet: str, number: int) -> Key:
 
 
 def is_on_open_document(store: Store, facet: str, number: int) -> bool:
-    """Tell whether any open document names it; reads the whole register (rare operations)."""
+    """Return whether an open document refers to it. Reads the whole register, for rare use."""
     start = None
     while True:
         more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
@@ -84,18 +83,21 @@ def is_on_open_document(store: Store, facet: str, number: int) -> bool:
 
 
 def assignment_key(product: Key, position: Key) -> Key:
-    """Key of the item that notes a product's assignment to a position; of both the aliases.
+    """Return the key of the item that notes the assignment of a product to a position.
 
-    It lies beside the alias of the product, whose partition so tells all its assignments. Codes
-    make good keys: they cannot change while there is one.
+    Args:
+        product: Key of the product's alias. The item is in the same partition, so that one Query
+            finds all assignments of a product.
+        position: Key of the position's alias.
     """
     return (product[0], f"{_ASSIGNMENT}{position[0]}")
 
 
 def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, holder: int) -> None:
-    """Stage that a product is assigned to a position, by the entity with the id `holder`.
+    """Note that the pick face with the id `holder` assigns a product to a position.
 
-    StaleRead when it is already. The change must be bound to both (`Transaction.guard`).
+    The commit raises StaleRead when the assignment exists. The change must call
+    `Transaction.fence` before it reads the product and the position.
     """
     partition, sort = assignment_key(product, position)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": holder})
@@ -103,7 +105,7 @@ def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, hol
 
 
 def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
-    """Stage the end of an assignment."""
+    """Remove the note of an assignment."""
     tx.delete(assignment_key(product, position))
     tx.update(
         position,
@@ -114,7 +116,7 @@ def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -
 
 
 def has_assignment(store: Store, alias: Key) -> bool:
-    """Tell whether a product is assigned to any position, or a position to any product."""
+    """Return whether a product or a position (by the key of its alias) has a pick face."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition",
         values={":partition": alias[0]},
@@ -125,19 +127,22 @@ def has_assignment(store: Store, alias: Key) -> bool:
 
 
 def alias_key(facet: str, code: str) -> Key:
-    """Key of the alias item that a unique code leads through."""
+    """Return the key of the alias item of a unique code."""
     return (f"{facet}#{code}", "ALIAS")
 
 
-class _NotOurs(Exception):
-    """The mark was taken back already, or ran out and was set by someone else."""
+class _MarkReplaced(Exception):
+    """The mark was removed already, or it expired and another use case wrote its own."""
 
 
 def retire(tx: Transaction, alias: Key) -> str:
-    """Mark master data as about to go, at once; return the mark.
+    """Mark master data as being deleted or renamed, and return the mark.
 
-    Committed apart from `tx`, before the check that nothing names it; harmless by itself
-    and repeatable. Raises StaleRead while someone else's mark stands or the alias is gone.
+    The mark is committed in a transaction of its own, before the check for references. It can be
+    repeated and does no harm by itself.
+
+    Raises:
+        StaleRead: Another use case has marked it, or the alias does not exist.
     """
     mark = tx.attempt_id
     marking = Transaction(tx.store)
@@ -157,10 +162,17 @@ def retire(tx: Transaction, alias: Key) -> str:
 
 
 def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
-    """Retire master data that nothing names and no stock holds; return the mark.
+    """Retire master data that nothing refers to, and return the mark.
 
-    `refusal` is the message with `{use}` for what stands against it. Raises Conflict
-    with it; then nothing has changed.
+    Args:
+        tx: The transaction of the deletion or change.
+        alias: Key of the alias.
+        facet: `product`, `warehouse` or `position`.
+        number: Id of the master data.
+        refusal: Message of the Conflict, with `{use}` for what refers to it.
+
+    Raises:
+        Conflict: Something refers to it; the mark is removed again.
     """
     mark = retire(tx, alias)
     use = None
@@ -177,7 +189,7 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
 
 
 def undo_retirement(tx: Transaction, alias: Key, mark: str) -> None:
-    """Take a mark back, at once, since the master data stays."""
+    """Remove a mark immediately, because the master data stays."""
 
     def undo(unmarking: Transaction) -> None:
         unmarking.update(
@@ -185,21 +197,23 @@ def undo_retirement(tx: Transaction, alias: Key, mark: str) -> None:
             "REMOVE retired_by, retired_until",
             condition="retired_by = :mark",
             values={":mark": mark},
-            on_condition_failed=_NotOurs,
+            on_condition_failed=_MarkReplaced,
         )
 
-    with suppress(_NotOurs):
+    with suppress(_MarkReplaced):
         run_transaction(tx.store, undo)
 
 
 def ensure_not_retired(tx: Transaction, aliases: Iterable[Item]) -> None:
-    """Wait for the outcome, by deciding again, when something named is about to go.
+    """Make the use case retry while any of the aliases is marked by a retirement.
 
-    Raises ServiceUnavailable when there is no outcome within seconds.
+    Raises:
+        StaleRead: An alias is marked; retry until the retirement has ended.
+        ServiceUnavailable: The retirement has not ended within seconds.
     """
     until = max((int(alias.get("retired_until", 0)) for alias in aliases), default=0)
     if until < tx.now_ms:
         return
-    if tx.elapsed_ms > _PATIENCE_MS:
+    if tx.elapsed_ms > _WAIT_MS:
         raise ServiceUnavailable(1 + (until - tx.now_ms) // 1000)
     raise StaleRead

@@ -195,7 +195,7 @@ def known_products(
 ) -> dict[str, KnownProduct]:
     """Pick the products with these codes out of the items read by `product_key`.
 
-    Call `tx.guard` before reading. A product that is just being deleted or renamed
+    Call `tx.fence` before reading. A product that is just being deleted or renamed
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}

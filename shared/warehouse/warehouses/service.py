@@ -299,7 +299,7 @@ def known_warehouses(
 ) -> dict[str, KnownWarehouse]:
     """Pick the warehouses with these codes out of the items read by `warehouse_key`.
 
-    Call `tx.guard` before reading. A warehouse that is just being deleted or renamed
+    Call `tx.fence` before reading. A warehouse that is just being deleted or renamed
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}

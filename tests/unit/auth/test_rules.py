@@ -44,20 +44,20 @@ READ: dict[str, Any] = {
     "scope": "products:read",
     "permission": None,
     "write": False,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
-LIST_PRODUCTS: dict[str, Any] = {**READ, "open_to_mobile": True}
+LIST_PRODUCTS: dict[str, Any] = {**READ, "allows_mobile": True}
 CREATE_ENTRY: dict[str, Any] = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "write": True,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
 READ_WAVE: dict[str, Any] = {
     "scope": "pickings:read",
     "permission": "exits.manage",
     "write": False,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
 
 
