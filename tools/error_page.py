@@ -56,8 +56,8 @@ ADVICE = {
         "The body is not JSON, is not a JSON object, is not UTF-8, has another content type, or a "
         "header is malformed.",
         "The body is not valid JSON: Expecting ',' delimiter: line 1 column 24 (char 23)",
-        "Send `Content-Type: application/json` and a JSON object; check the header that the message "
-        "names.",
+        "Send `Content-Type: application/json` and a JSON object; check the header that the "
+        "message names.",
     ),
     "idempotency_key_required": Advice(
         "`POST /entry-documents`, `POST /exit-documents` and other routes that create business "
@@ -79,8 +79,8 @@ ADVICE = {
         "Change the plan at `error.upgrade_url`, or do without the feature.",
     ),
     "limit_reached": Advice(
-        "The plan allows no more resources of this kind, such as integration clients. `error.offer` "
-        "holds the limit, the number in use and the next plan.",
+        "The plan allows no more resources of this kind, such as integration clients. "
+        "`error.offer` holds the limit, the number in use and the next plan.",
         "The plan essentials allows 2 integration clients.",
         "Remove what is no longer used, or change to the plan in `error.offer.next_plan`.",
     ),
@@ -141,11 +141,11 @@ ADVICE = {
         "the state changes.",
     ),
     "duplicate_in_flight": Advice(
-        "Another request with the same Idempotency-Key has not ended yet, typically a retry that was "
-        "sent too early.",
+        "Another request with the same Idempotency-Key has not ended yet, typically a retry that "
+        "was sent too early.",
         "The first request with this Idempotency-Key is still being processed.",
-        "Wait for the seconds in `Retry-After` and repeat the request with the same key. You get the "
-        "response of the first request.",
+        "Wait for the seconds in `Retry-After` and repeat the request with the same key. You get "
+        "the response of the first request.",
     ),
     "approval_required": Advice(
         "A rule requires the approval of a supervisor, for example when more goods arrive than the "
@@ -160,8 +160,8 @@ ADVICE = {
         "Leave this picking out, or cancel the other wave first.",
     ),
     "stale_state": Advice(
-        "The resource changed since it was read: `If-Match` names an older entity tag, or the order "
-        "is already beyond the state that the operation needs.",
+        "The resource changed since it was read: `If-Match` names an older entity tag, or the "
+        "order is already beyond the state that the operation needs.",
         "The resource changed since it was read.",
         "Read the resource again, apply your change to the new state, and repeat the request.",
     ),
