@@ -13,7 +13,6 @@ import tempfile
 import threading
 import types
 import zipfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ LAMBDA_PAYLOAD_LIMIT = 6_291_456
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 
 type Spec = dict[str, Any]
-type Invoke = Callable[..., Awaitable[Any]]
 
 
 class PayloadTooLarge(Exception):

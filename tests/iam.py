@@ -62,7 +62,6 @@ class Condition:
 class Statement:
     """An Allow statement, with resolved names."""
 
-    sid: str
     actions: Sequence[str]
     resources: Sequence[str]
     conditions: Sequence[Condition]
@@ -98,7 +97,6 @@ def _statement(statement: Mapping[str, Any], resolve: Callable[[Any], str]) -> S
     assert statement.keys() <= _KNOWN, f"cannot evaluate {statement.keys() - _KNOWN}"
     assert statement["Effect"] == "Allow", "cannot evaluate Deny"
     return Statement(
-        sid=statement.get("Sid", ""),
         actions=_resolved(statement["Action"], resolve),
         resources=_resolved(statement["Resource"], resolve),
         conditions=[

@@ -1,71 +1,17 @@
 """The command line for tenants, API clients and settings, run as an operator does."""
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from cli import deployment
 from cli.main import main
 from operations.provisioning import list_clients, show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.kernel.aws import client
-from shared.kernel.config import config
-from tests.integration.control_plane import ADDRESS, Killed, Wire, deployed, killer
-
-type Run = Callable[..., Result]
-
-
-def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
-    """Create a CloudFormation stack with the outputs of template.yaml."""
-    settings = config()
-    outputs = {
-        "ApiUrl": address,
-        "ApiId": "api",
-        "ControlTable": settings.control_table,
-        "OutboxTable": settings.outbox_table,
-        "SigningKeyId": ",".join(settings.signing_keys),
-        "SecretHashKeyId": settings.secret_hash_key,
-        "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
-        "ImportBucket": settings.import_bucket or "stowage-imports",
-        "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
-        **changes,
-    }
-    client("cloudformation").create_stack(
-        StackName="stowage",
-        TemplateBody=json.dumps(
-            {
-                "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
-                "Outputs": {name: {"Value": value} for name, value in outputs.items() if value},
-            }
-        ),
-    )
-
-
-@pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    with deployed() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def stowage(aws_faults: Wire) -> Run:
-    """Run the command line against a deployed stack."""
-    assert aws_faults
-    deploy_stack()
-    return run
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments)
-
-
-def as_json(result: Result) -> Any:
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
+from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
 
 
 def test_create_tenant_and_show_it(stowage: Run) -> None:
@@ -92,9 +38,9 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
 
 
 def test_interrupted_creation_is_completed_by_the_same_command(
-    stowage: Run, aws_faults: Wire
+    stowage: Run, aws_hooks: Wire
 ) -> None:
-    with aws_faults.hooked(killer(7)), pytest.raises(Killed):
+    with aws_hooks.hooked(killer(7)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -107,8 +53,8 @@ def test_interrupted_creation_is_completed_by_the_same_command(
     assert show_tenant("acme").state == "active"
 
 
-def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: Wire) -> None:
+    assert aws_hooks
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
     assert shown["address"] == "https://acme.stowage.test/api/v1"
@@ -184,7 +130,7 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_faults: Wire) -> None:
+def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: Wire) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
     interrupted: list[str] = []
 
@@ -193,7 +139,7 @@ def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_faults: W
             interrupted.append(operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with aws_faults.hooked(switch_concurrently):
+    with aws_hooks.hooked(switch_concurrently):
         switched = as_json(
             stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
         )
@@ -287,15 +233,15 @@ def test_wrong_usage_exits_with_2(arguments: list[str], stowage: Run) -> None:
     assert stowage(*arguments).exit_code == 2
 
 
-def test_missing_stack_exits_with_3(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_missing_stack_exits_with_3(aws_hooks: Wire) -> None:
+    assert aws_hooks
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert "elsewhere" in result.stderr
 
 
-def test_stack_without_the_outputs_exits_with_3(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_stack_without_the_outputs_exits_with_3(aws_hooks: Wire) -> None:
+    assert aws_hooks
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
     assert result.exit_code == 3
@@ -303,9 +249,9 @@ def test_stack_without_the_outputs_exits_with_3(aws_faults: Wire) -> None:
 
 
 def test_local_stack_is_found_through_its_stack_file(
-    aws_faults: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.chdir(tmp_path)
     missing = run("--local", "tenant", "list")
     assert missing.exit_code == 3

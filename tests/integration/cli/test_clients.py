@@ -1,28 +1,19 @@
 """The command line for API clients and the audit log."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from operations.provisioning import set_state
-from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import Killed, Wire, deployed, killer
+from tests.integration.cli.command_line import Run, as_json, run
+from tests.integration.control_plane import Killed, Wire, killer
 
 
 @pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    with deployed() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def stowage(aws_faults: Wire) -> Run:
-    """Run the command line against a deployed stack with the tenant acme."""
-    assert aws_faults
-    deploy_stack()
-    assert run("tenant", "create", "acme").exit_code == 0
-    return run
+def stowage(stowage: Run) -> Run:
+    """The command line, for a deployed stack with the tenant acme."""
+    assert stowage("tenant", "create", "acme").exit_code == 0
+    return stowage
 
 
 def created(stowage: Run, *more: str) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
 
 @pytest.mark.parametrize("command", ["create", "revoke"])
 def test_command_repeated_after_a_crash_takes_effect_once(
-    command: str, stowage: Run, aws_faults: Wire
+    command: str, stowage: Run, aws_hooks: Wire
 ) -> None:
     """Revoking removes one client; creating may leave a client whose secret was not shown."""
     client_id = created(stowage)["client_id"]
@@ -90,7 +81,7 @@ def test_command_repeated_after_a_crash_takes_effect_once(
     moment = 0
     while True:
         try:
-            with aws_faults.hooked(killer(moment)):
+            with aws_hooks.hooked(killer(moment)):
                 result = run(*arguments)
         except Killed:
             moment += 1

@@ -2,29 +2,11 @@
 
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
-from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import Wire, deployed
-
-
-@pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    with deployed() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def stowage(aws_faults: Wire) -> Run:
-    """Run the command line against a deployed stack."""
-    assert aws_faults
-    deploy_stack()
-    directory.forget()
-    return run
+from tests.integration.cli.command_line import Run, as_json
 
 
 def test_rotate_list_and_retire_a_key(stowage: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,29 +1,16 @@
 """The command line for export and deletion of tenants, and for domains."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from cli import offboarding
 from cli.main import main
 from operations import provisioning
+from tests.integration.cli.command_line import as_json, run
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
-
-type Run = Callable[..., Result]
-
-
-def run(*arguments: str, typed: str = "") -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
-
-
-def as_json(result: Result) -> Any:
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.directory import scan
-from tests.integration.cli.test_offboarding import as_json, run
+from tests.integration.cli.command_line import as_json, run
 from tests.integration.offboarding.company import CERTIFICATE, Company
 from tests.stack import Stack
 

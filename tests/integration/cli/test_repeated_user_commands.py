@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
-from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.cli.test_users import as_json, refused, run
+from tests.integration.cli.command_line import deploy_stack, run
+from tests.integration.cli.test_users import as_json, refused
 from tests.integration.users.office import at_the_last_moment
 from tests.stack import Stack
 

@@ -4,15 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from cli.main import main
 from operations.provisioning import set_state
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.gateway import Erp
-from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.cli.command_line import as_json as read_json
+from tests.integration.cli.command_line import deploy_stack, run
 from tests.integration.signing_in.desk import enrol, hire, is_good
 from tests.integration.users.office import log_of
 from tests.stack import Stack
@@ -27,14 +26,9 @@ def deployed(stack: Stack) -> None:
     deploy_stack()
 
 
-def run(*arguments: str, typed: str = "") -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
-
-
 def as_json(*arguments: str, typed: str = "") -> Any:
-    result = run("--json", *arguments, typed=typed)
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+    """Run a command, and return its JSON output."""
+    return read_json(run("--json", *arguments, typed=typed))
 
 
 def refused(*arguments: str) -> str:

@@ -20,8 +20,8 @@ DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
 
 @pytest.fixture(autouse=True)
-def _bucket(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_faults
+def _bucket(aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_hooks
     monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
     config.cache_clear()
 
@@ -100,8 +100,8 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     assert len(session_policy("t" * 32, longest)) <= 2048
 
 
-def test_client_of_a_tenant_is_created_once_with_its_own_credentials(aws_faults: Wire) -> None:
-    with aws_faults.recorded() as calls:
+def test_client_of_a_tenant_is_created_once_with_its_own_credentials(aws_hooks: Wire) -> None:
+    with aws_hooks.recorded() as calls:
         acme = dynamodb_for("acme")
         assert dynamodb_for("acme") is acme
         beta = dynamodb_for("beta")
@@ -111,8 +111,8 @@ def test_client_of_a_tenant_is_created_once_with_its_own_credentials(aws_faults:
     assert len(used) == 3
 
 
-def test_assume_role_receives_the_policy_of_the_tenant(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: Wire) -> None:
+    assert aws_hooks
     seen: list[dict[str, Any]] = []
     sts = aws.client("sts")
     sts.meta.events.register(
@@ -125,40 +125,40 @@ def test_assume_role_receives_the_policy_of_the_tenant(aws_faults: Wire) -> None
     assert request["DurationSeconds"] == 3600
 
 
-def test_credentials_are_renewed_before_they_expire(aws_faults: Wire) -> None:
+def test_credentials_are_renewed_before_they_expire(aws_hooks: Wire) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme")
     now[0] += 2500
     assert access.client("dynamodb", "acme") is first
     now[0] += 110
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert access.client("dynamodb", "acme") is not first
     assert calls == ["AssumeRole"]
 
 
 def test_least_recently_used_tenant_is_evicted(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
         access.client("dynamodb", slug)
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         access.client("dynamodb", "acme")
         access.client("dynamodb", "gamma")
     assert calls == []
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         access.client("dynamodb", "beta")
     assert calls == ["AssumeRole"]
 
 
 def test_default_client_is_used_if_no_role_is_configured(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
     assert calls == []
 

@@ -23,11 +23,11 @@ def state(directory: Directory, max_age: float = module.FRESH) -> str:
     return tenant.state
 
 
-def test_change_takes_effect_within_ten_seconds(aws_faults: Wire) -> None:
+def test_change_takes_effect_within_ten_seconds(aws_hooks: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert state(directory) == "active"
         clock.now += 9.99
         assert state(directory) == "active"
@@ -38,23 +38,23 @@ def test_change_takes_effect_within_ten_seconds(aws_faults: Wire) -> None:
     assert state(directory) == "suspended"
 
 
-def test_max_age_of_a_cached_item_can_be_raised(aws_faults: Wire) -> None:
+def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: Wire) -> None:
     clock = Clock()
     directory = Directory(clock)
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
     state(directory)
     set_state("acme", "suspended")
     clock.now += 200
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert state(directory, max_age=300) == "active"
     assert calls == []
     assert state(directory) == "suspended"
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_missing_items_are_cached(aws_faults: Wire) -> None:
+def test_missing_items_are_cached(aws_hooks: Wire) -> None:
     directory = Directory(Clock())
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         for _ in range(3):
             assert directory.tenant("nobody") is None
             assert directory.tenant_for_host("nowhere.test") is None
@@ -62,22 +62,22 @@ def test_missing_items_are_cached(aws_faults: Wire) -> None:
 
 
 def test_number_of_cached_items_is_limited(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.setattr(module, "_CAPACITY", 5)
     directory = Directory(Clock())
     for number in range(20):
         directory.tenant_for_host(f"host-{number}.test")
     assert len(directory._kept) == 5
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         directory.tenant_for_host("host-19.test")
         directory.tenant_for_host("host-0.test")
     assert calls == ["GetItem"]
 
 
-def test_shared_address_is_not_a_host_of_a_tenant(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_shared_address_is_not_a_host_of_a_tenant(aws_hooks: Wire) -> None:
+    assert aws_hooks
     share_address(ADDRESS)
     create_tenant(TenantSettings("acme", base_url="https://partner.test/api/v1"))
     directory = Directory(Clock())

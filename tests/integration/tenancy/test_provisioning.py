@@ -71,8 +71,8 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_created_tenant_has_a_table_and_an_address(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_created_tenant_has_a_table_and_an_address(aws_hooks: Wire) -> None:
+    assert aws_hooks
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
     assert tenant == show_tenant("acme")
@@ -81,8 +81,8 @@ def test_created_tenant_has_a_table_and_an_address(aws_faults: Wire) -> None:
     assert steps[-1] == "ready"
 
 
-def test_creating_an_existing_tenant_changes_nothing(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_creating_an_existing_tenant_changes_nothing(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     before = read(tenant_key("acme"))
     create_tenant(ACME)
@@ -98,8 +98,8 @@ MOMENTS = 2 * STEPS
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
-def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_faults: Wire) -> None:
-    with aws_faults.hooked(killer(moment)), pytest.raises(Killed):
+def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_hooks: Wire) -> None:
+    with aws_hooks.hooked(killer(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.forget()
     if moment < MOMENTS - 3:
@@ -108,16 +108,16 @@ def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_faul
     assert_complete()
 
 
-def test_number_of_steps_covers_the_whole_creation(aws_faults: Wire) -> None:
-    with aws_faults.hooked(killer(MOMENTS)), aws_faults.recorded() as calls:
+def test_number_of_steps_covers_the_whole_creation(aws_hooks: Wire) -> None:
+    with aws_hooks.hooked(killer(MOMENTS)), aws_hooks.recorded() as calls:
         create_tenant(ACME)
     assert len(calls) == STEPS
 
 
-def test_creation_completes_after_repeated_interruptions(aws_faults: Wire) -> None:
+def test_creation_completes_after_repeated_interruptions(aws_hooks: Wire) -> None:
     for moment in range(MOMENTS):
         try:
-            with aws_faults.hooked(killer(moment)):
+            with aws_hooks.hooked(killer(moment)):
                 create_tenant(ACME)
         except Killed:
             continue
@@ -135,17 +135,17 @@ def test_creation_completes_after_repeated_interruptions(aws_faults: Wire) -> No
     ],
 )
 def test_existing_slug_with_different_settings_is_refused(
-    other: TenantSettings, aws_faults: Wire
+    other: TenantSettings, aws_hooks: Wire
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
         create_tenant(other)
     assert_complete()
 
 
-def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
         create_tenant(TenantSettings("beta", host="wms.acme.test"))
@@ -153,21 +153,21 @@ def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_fault
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_invalid_settings_are_refused_without_a_call(aws_faults: Wire) -> None:
-    with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
+def test_invalid_settings_are_refused_without_a_call(aws_hooks: Wire) -> None:
+    with aws_hooks.recorded() as calls, pytest.raises(ValidationFailed):
         create_tenant(TenantSettings("Admin", host="localhost"))
     assert calls == []
 
 
-def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     set_state("acme", "suspended")
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_wait_for_the_table_times_out(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_faults
+def test_wait_for_the_table_times_out(aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_hooks
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
     monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
     monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
@@ -177,8 +177,8 @@ def test_wait_for_the_table_times_out(aws_faults: Wire, monkeypatch: pytest.Monk
     monkeypatch.undo()
 
 
-def test_state_can_be_changed_and_restored(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_state_can_be_changed_and_restored(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     for _ in range(2):
         assert set_state("acme", "suspended").state == "suspended"
@@ -188,8 +188,8 @@ def test_state_can_be_changed_and_restored(aws_faults: Wire) -> None:
     assert (resumed.state, resumed.moved_to) == ("active", None)
 
 
-def test_plan_and_modules_can_be_changed(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_plan_and_modules_can_be_changed(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
     assert set_modules("acme", ["transfer_orders"]).modules == {"transfer_orders"}
@@ -200,8 +200,8 @@ def test_plan_and_modules_can_be_changed(aws_faults: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
-def test_settings_are_changed_separately_and_stored_exactly(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: Wire) -> None:
+    assert aws_hooks
     assert create_tenant(ACME).settings == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
@@ -221,8 +221,8 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_faults: Wire) ->
     assert show_tenant("acme").settings == changed
 
 
-def test_address_can_be_changed_to_an_own_host(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_address_can_be_changed_to_an_own_host(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(TenantSettings("acme", base_url=ADDRESS))
     create_tenant(TenantSettings("beta", host="wms.beta.test"))
     assert set_address("acme", host="wms.acme.test").base_url == "https://wms.acme.test/api/v1"
@@ -247,10 +247,10 @@ def test_address_can_be_changed_to_an_own_host(aws_faults: Wire) -> None:
 )
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_missing_or_incomplete_tenant_cannot_be_changed(
-    change: Any, unfinished: Any, aws_faults: Wire
+    change: Any, unfinished: Any, aws_hooks: Wire
 ) -> None:
     if unfinished:
-        with aws_faults.hooked(killer(4)), pytest.raises(Killed):
+        with aws_hooks.hooked(killer(4)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
@@ -259,9 +259,9 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
 
 
 def test_list_of_tenants_is_sorted_and_contains_all_pages(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
@@ -269,8 +269,8 @@ def test_list_of_tenants_is_sorted_and_contains_all_pages(
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_number_of_clients_is_limited_by_the_plan(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_number_of_clients_is_limited_by_the_plan(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
     with pytest.raises(ServiceError) as refusal:
@@ -286,8 +286,8 @@ def test_number_of_clients_is_limited_by_the_plan(aws_faults: Wire) -> None:
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_secret_is_not_stored(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_secret_is_not_stored(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
     rotated = rotate_client(created.client_id)
@@ -303,15 +303,15 @@ def test_secret_is_not_stored(aws_faults: Wire) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_invalid_client_is_refused(name: str, scopes: list[str], aws_faults: Wire) -> None:
-    assert aws_faults
+def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
         create_client("acme", name, scopes)
     assert list_clients("acme") == []
 
 
-def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: Wire) -> None:
+def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: Wire) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
@@ -321,12 +321,12 @@ def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: Wire) -> None:
             rotated.append(None)
             rotate_client(created.client_id)
 
-    with aws_faults.hooked(interleave), pytest.raises(Conflict):
+    with aws_hooks.hooked(interleave), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 
-def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_hooks: Wire) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)
