@@ -44,7 +44,7 @@ def show_tenant(slug: str) -> Tenant:
 def change_tenant(
     slug: str,
     action: AuditAction,
-    wanted: Attributes,
+    new_values: Attributes,
     extra_update: ControlTableUpdate | None = None,
 ) -> Tenant:
     """Change attributes of a tenant's item; takes effect within 10 s. Safe to repeat.
@@ -55,7 +55,9 @@ def change_tenant(
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
         Exception: The exception of `extra_update`, if its condition fails.
     """
-    run_transaction(operator_store(slug), lambda tx: _add_changes(tx, action, wanted, extra_update))
+    run_transaction(
+        operator_store(slug), lambda tx: _add_changes(tx, action, new_values, extra_update)
+    )
     return show_tenant(slug)
 
 
@@ -71,17 +73,17 @@ def _item(slug: str) -> Mapping[str, Any]:
 def _add_changes(
     tx: Transaction,
     action: AuditAction,
-    wanted: Attributes,
+    new_values: Attributes,
     extra_update: ControlTableUpdate | None,
 ) -> None:
     slug = tx.store.slug
     item = _item(slug)
-    seen = {name: item.get(name) for name in wanted}
+    old_values = {name: item.get(name) for name in new_values}
     if extra_update:
         tx.add_action("Update", extra_update.body, extra_update.on_condition_failed)
-    if seen == dict(wanted):
+    if old_values == dict(new_values):
         return
-    set_, removed = _split_changes(wanted)
+    set_, removed = _split_changes(new_values)
     expression = " ".join(
         word
         for word in (
@@ -93,7 +95,7 @@ def _add_changes(
     # Conditioned on the values that were read, so that the audit entry names the right ones.
     unchanged = [
         f"attribute_not_exists(#{name})" if value is None else f"#{name} = :seen_{name}"
-        for name, value in {**seen, "state": item["state"]}.items()
+        for name, value in {**old_values, "state": item["state"]}.items()
     ]
     tx.add_action(
         "Update",
@@ -102,27 +104,31 @@ def _add_changes(
             "Key": {"pk": {"S": tenant_key(slug)}},
             "UpdateExpression": expression,
             "ConditionExpression": " AND ".join(unchanged),
-            "ExpressionAttributeNames": {f"#{name}": name for name in {*wanted, "state"}},
+            "ExpressionAttributeNames": {f"#{name}": name for name in {*new_values, "state"}},
             "ExpressionAttributeValues": {
-                **{f":{name}": wanted[name] for name in set_},
-                **{f":seen_{name}": value for name, value in seen.items() if value is not None},
+                **{f":{name}": new_values[name] for name in set_},
+                **{
+                    f":seen_{name}": value
+                    for name, value in old_values.items()
+                    if value is not None
+                },
                 ":seen_state": item["state"],
             },
         },
     )
     changes = {
-        name: (_plain(seen[name]), _plain(wanted[name]))
-        for name in wanted
-        if seen[name] != wanted[name]
+        name: (_plain(old_values[name]), _plain(new_values[name]))
+        for name in new_values
+        if old_values[name] != new_values[name]
     }
     audit.record(tx, action, "tenant", slug, changes=changes)
 
 
-def _split_changes(wanted: Attributes) -> tuple[list[str], list[str]]:
+def _split_changes(new_values: Attributes) -> tuple[list[str], list[str]]:
     """Return the names of the attributes to set, and of those to remove."""
     return (
-        [name for name, value in wanted.items() if value is not None],
-        [name for name, value in wanted.items() if value is None],
+        [name for name, value in new_values.items() if value is not None],
+        [name for name, value in new_values.items() if value is None],
     )
 
 
