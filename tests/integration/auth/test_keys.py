@@ -163,18 +163,18 @@ def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire)
 
 def test_a_key_is_retired_when_its_last_token_has_expired(acme: Credentials, clock: Time) -> None:
     first = signing_now().key
-    with pytest.raises(Conflict, match="It signs tokens"):
+    with pytest.raises(Conflict, match="signs tokens"):
         retire(first.kid)
     new = rotate()
-    with pytest.raises(Conflict, match="It signs tokens"):
+    with pytest.raises(Conflict, match="signs tokens"):
         retire(first.kid)
     clock.pass_by(610)
     last = token_of(acme)
     assert kid_of(last) == new.kid
-    with pytest.raises(Conflict, match="may live until"):
+    with pytest.raises(Conflict, match="may be valid until"):
         retire(first.kid)
     clock.pass_by(LIFETIME + 30)
-    with pytest.raises(Conflict, match="may live until"):
+    with pytest.raises(Conflict, match="may be valid until"):
         retire(first.kid)
     clock.pass_by(50)
     assert retire(first.kid).retired_at
@@ -218,7 +218,7 @@ def test_the_only_key_is_never_retired(acme: Credentials) -> None:
     assert acme
     first, second = list_keys()
     retire(second.key.kid, now=True)
-    with pytest.raises(Conflict, match="only key"):
+    with pytest.raises(Conflict, match="is the only one"):
         retire(first.key.kid, now=True)
     with pytest.raises(NotFound):
         retire("unknown", now=True)
@@ -266,12 +266,12 @@ def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
 ) -> None:
     assert aws_faults
     with monkeypatch.context() as dying:
-        dying.setattr(signing_keys, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_clear_pending_key", lambda _key: None)
         first = rotate()
     assert _in_hand()
     clock.pass_by(1_190)
     with monkeypatch.context() as dying:
-        dying.setattr(signing_keys, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_clear_pending_key", lambda _key: None)
         assert rotate() == first
     clock.pass_by(20)
     second = rotate()
