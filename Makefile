@@ -66,7 +66,7 @@ test: $(READY) ## Run the test suite in-process, without network (ARGS= for pyte
 sweep: $(READY) ## Run the crash tests with a fault at every AWS call, not only at some.
 	@SWEEP=all pytest tests/integration/test_crashes.py \
 		tests/integration/imports/test_under_fire.py \
-		tests/integration/webhooks/test_under_fire.py $(ARGS)
+		tests/integration/webhooks/test_fault_injection.py $(ARGS)
 
 .PHONY: soak
 soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
@@ -74,11 +74,11 @@ soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, 
 		echo "Seed $$SOAK_SEED; repeat this run with: make soak SEED=$$SOAK_SEED" && \
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
 		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
-		pytest --show-capture=no tests/integration/stock/test_floor_machine.py \
+		pytest --show-capture=no tests/integration/stock/test_stateful.py \
 		tests/integration/stock/test_interleavings.py tests/integration/imports/test_at_once.py \
 		tests/integration/imports/test_many_deaths.py \
-		tests/integration/webhooks/test_at_once.py \
-		tests/integration/webhooks/test_many_deaths.py $(ARGS)
+		tests/integration/webhooks/test_concurrency.py \
+		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 
 .PHONY: mutants
 mutants: $(READY) ## Remove each check and movement of the stock code in turn; a test must fail.

@@ -12,7 +12,7 @@ from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameter
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.json_text import dumps
-from shared.kernel.validation import check
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("created_at", "action", "actor", "target", "what", "reason")
 _ACTIONS = get_args(AuditAction.__value__)
@@ -69,8 +69,9 @@ def audit(
     known = show_tenant(tenant)
     asked = {"action": action, "updated_since": since}
     given = {name: value for name, value in asked.items() if value is not None}
-    parameters, problems = check(AuditParameters, {"per_page": limit, **given})
-    if parameters is None:
+    parameters = check(AuditParameters, {"per_page": limit, **given})
+    if isinstance(parameters, InvalidBody):
+        problems = parameters.problems
         raise ValidationFailed([Problem("since", problem.message) for problem in problems])
     page = service.list_entries(operator_store(tenant), parameters, known.timezone)
     operator.output.many([_row(views.entry(record)) for record in page.records], _COLUMNS)

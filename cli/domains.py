@@ -9,7 +9,7 @@ from operations import domains
 from operations.domains import Domain
 from operations.provisioning import show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import address_of
+from shared.identity.tenancy.rules import address_of
 
 _COLUMNS = ("host", "tenant", "is_address", "target", "certificate_arn")
 

@@ -6,7 +6,7 @@ import click
 
 from cli.operator import REFUSED, Operator, command
 from operations import provisioning
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_missed_entries
 
 _COLUMNS = ("tenant", "relayed", "failed")
 
@@ -40,7 +40,7 @@ def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> N
     with operator.output.progress() as progress:
         for slug in slugs:
             done, failed = 0, 0
-            for relayed, missed in relay_left_over(slug, older_than=older_than):
+            for relayed, missed in relay_missed_entries(slug, older_than=older_than):
                 done, failed = done + relayed, failed + missed
                 progress(f"{slug}: {done} events relayed")
             rows.append({"tenant": slug, "relayed": done, "failed": failed})

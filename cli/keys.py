@@ -8,7 +8,7 @@ import click
 from cli.operator import Operator, command
 from operations import signing_keys
 from operations.signing_keys import KnownKey
-from shared.identity.auth.keys import Key
+from shared.identity.auth.key_ring import Key
 from shared.kernel.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")

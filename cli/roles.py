@@ -13,7 +13,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("name", "id", "permissions", "description")
 
@@ -42,13 +42,11 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
       stowage role create acme Packers --permission exits.manage --permission inventory.manage
     """  # noqa: D301  click reads the backspace
     store = store_of(tenant)
-    raw = body | {"permissions": list(dict.fromkeys(permissions))}
-    draft, problems = check(RoleCreate, raw)
-    wanted = draft or what_is_valid(RoleCreate, raw)
+    draft = check(RoleCreate, body | {"permissions": list(dict.fromkeys(permissions))})
     try:
-        made = run_transaction(store, lambda tx: roles.create_role(tx, wanted, problems)).entity
+        made = run_transaction(store, lambda tx: roles.create_role(tx, draft)).entity
     except ValidationFailed:
-        there = _as_wanted(store, draft) if draft else None
+        there = None if isinstance(draft, InvalidBody) else _as_wanted(store, draft)
         if there is None:
             raise
         made = there
@@ -116,12 +114,11 @@ def change(  # noqa: PLR0913  the options of the command
     raw = {field: value for field, value in raw.items() if value is not None}
     if permissions or no_permissions:
         raw["permissions"] = list(dict.fromkeys(permissions))
-    changed, problems = check(RoleChange, raw)
-    wanted = changed or what_is_valid(RoleChange, raw)
+    change = check(RoleChange, raw)
 
     def use_case(tx: Transaction) -> StoredRole:
         number = roles.named_role(tx.store, name).id
-        return roles.change_role(tx, number, wanted, problems).entity
+        return roles.change_role(tx, number, change).entity
 
     operator.output.one(_row(run_transaction(store, use_case)))
 

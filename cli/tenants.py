@@ -8,7 +8,7 @@ import click
 from cli.operator import Operator, command
 from operations import provisioning, tenant_overview
 from operations.tenant_overview import TenantOverview
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")

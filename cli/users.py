@@ -20,7 +20,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
@@ -81,12 +81,11 @@ def create(
     """  # noqa: D301  click reads the backspace
     store = store_of(tenant)
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
-    draft, problems = check(UserCreate, raw)
-    wanted = draft or what_is_valid(UserCreate, raw)
+    draft = check(UserCreate, raw)
     try:
-        record, made = run_transaction(store, lambda tx: service.create_user(tx, wanted, problems))
+        record, made = run_transaction(store, lambda tx: service.create_user(tx, draft))
     except ValidationFailed:
-        there = _as_wanted(store, draft) if draft else None
+        there = None if isinstance(draft, InvalidBody) else _as_wanted(store, draft)
         if there is None:
             raise
         _show_password(operator, there, None)
@@ -193,12 +192,11 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
 
 
 def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
-    change, problems = check(UserChange, raw)
-    wanted = change or what_is_valid(UserChange, raw)
+    change = check(UserChange, raw)
 
     def use_case(tx: Transaction) -> User:
         number = service.named_user(tx.store, username).id
-        return service.change_user(tx, number, wanted, problems).entity
+        return service.change_user(tx, number, change).entity
 
     operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
@@ -216,13 +214,11 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
       stowage user reset-password acme ana.ruiz
     """  # noqa: D301  click reads the backspace
     store = store_of(tenant)
-    raw = {"password": _given_password(ask=ask)}
-    wish, problems = check(PasswordReset, raw)
-    wanted = wish or what_is_valid(PasswordReset, raw)
+    reset = check(PasswordReset, {"password": _given_password(ask=ask)})
 
     def use_case(tx: Transaction) -> tuple[User, str | None]:
         number = service.named_user(tx.store, username).id
-        record, made = service.reset_password(tx, number, wanted, problems)
+        record, made = service.reset_password(tx, number, reset)
         return record.entity, made
 
     _show_password(operator, *run_transaction(store, use_case))

@@ -24,7 +24,7 @@ from rich.console import Console
 from local import deployment, sample, sample_operations, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
 
@@ -81,7 +81,7 @@ def _deploy_and_provision(running: Server) -> None:
     )
     with _step("Relaying events that the last run did not relay"):
         for slug in made:
-            deque(relay_left_over(slug, older_than=0), maxlen=0)
+            deque(relay_missed_entries(slug, older_than=0), maxlen=0)
     with _step("Loading master data and documents of acme"):
         token = _token(made["acme"])
         sample.load(base_url, token)

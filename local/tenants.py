@@ -14,7 +14,7 @@ from operations.provisioning import (
 )
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import roles
 from shared.identity.users import service as users

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from shared.identity.auth import client_changes
+from shared.identity.auth import client_service
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
 from shared.identity.auth.clients import Client, ClientKind, client_key, client_of, slug_of
 from shared.identity.auth.scopes import SCOPES
@@ -12,8 +12,8 @@ from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_all_of
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.errors import Gone, NotFound
+from shared.kernel.validation import check, ensure_valid
 
 
 class Credentials(NamedTuple):
@@ -27,7 +27,7 @@ def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Cre
     """Create an integration client.
 
     Raises:
-        ServiceError: As `client_changes.create_client`.
+        ServiceError: As `client_service.create_client`.
     """
     made, secret = _create(tenant, name, "integration", scopes)
     return Credentials(made.client_id, secret or "")
@@ -37,7 +37,7 @@ def create_mobile_client(tenant: str, name: str) -> Client:
     """Create the client of a mobile application.
 
     Raises:
-        ServiceError: As `client_changes.create_client`.
+        ServiceError: As `client_service.create_client`.
     """
     made, _ = _create(tenant, name, "mobile", ())
     return made
@@ -49,10 +49,9 @@ def _create(
     raw: dict[str, object] = {"name": name, "kind": kind}
     if kind == "integration":
         raw["scopes"] = list(scopes)
-    draft, problems = check(ApiClientDraft, raw)
-    wanted = draft or what_is_valid(ApiClientDraft, raw)
+    draft = check(ApiClientDraft, raw)
     return run_transaction(
-        operator_store(tenant), lambda tx: client_changes.create_client(tx, wanted, problems)
+        operator_store(tenant), lambda tx: client_service.create_client(tx, draft)
     )
 
 
@@ -68,7 +67,7 @@ def show_client(client_id: str) -> Client:
         NotFound: There is no client with this id.
         Gone: The client was revoked.
     """
-    return client_changes.get_client(operator_store(_slug(client_id)), client_id)
+    return client_service.get_client(operator_store(_slug(client_id)), client_id)
 
 
 def change_client(
@@ -77,26 +76,24 @@ def change_client(
     """Change the name and the scopes of a client; an argument of None leaves the value unchanged.
 
     Raises:
-        ServiceError: As `client_changes.change_client`.
+        ServiceError: As `client_service.change_client`.
     """
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
-    change, problems = check(ApiClientChange, raw)
-    if change is None:
-        raise ValidationFailed(problems)
-    return _perform(client_id, lambda tx: client_changes.change_client(tx, client_id, change))
+    change = ensure_valid(check(ApiClientChange, raw))
+    return _perform(client_id, lambda tx: client_service.change_client(tx, client_id, change))
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
     """Give a client a new secret; by default the previous one works until the next rotation.
 
     Raises:
-        ServiceError: As `client_changes.rotate_secret`.
+        ServiceError: As `client_service.rotate_secret`.
     """
 
     def rotate(tx: Transaction) -> Credentials:
-        _, secret = client_changes.rotate_secret(tx, client_id, keep_previous=keep_previous)
+        _, secret = client_service.rotate_secret(tx, client_id, keep_previous=keep_previous)
         return Credentials(client_id, secret)
 
     return _perform(client_id, rotate)
@@ -109,7 +106,7 @@ def revoke_client(client_id: str) -> None:
         NotFound: There is no client with this id.
     """
     with suppress(Gone):
-        _perform(client_id, lambda tx: client_changes.revoke_client(tx, client_id))
+        _perform(client_id, lambda tx: client_service.revoke_client(tx, client_id))
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:

@@ -25,7 +25,7 @@ from shared.identity.tenancy.directory import (
     tenant_key,
     tenant_of,
 )
-from shared.identity.tenancy.settings import address_of, check_host
+from shared.identity.tenancy.rules import address_of, check_host
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction

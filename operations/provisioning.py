@@ -29,7 +29,7 @@ from shared.identity.tenancy.directory import (
     tenant_key,
     tenant_of,
 )
-from shared.identity.tenancy.settings import (
+from shared.identity.tenancy.rules import (
     TenantSettings,
     check_moved_to,
     check_plan,
@@ -42,7 +42,7 @@ from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.settings.configuration import configure, read_configuration
+from shared.warehouse.settings.tenant_settings import configure, read_configuration
 
 __all__ = [
     "Client",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from operations.progress import ReportProgress, no_progress
 from shared.identity.auth import signing
-from shared.identity.auth.keys import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
+from shared.identity.auth.key_ring import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
 from shared.identity.auth.tokens import LIFETIME
 from shared.identity.tenancy.directory import read
 from shared.kernel.aws import client

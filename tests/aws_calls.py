@@ -1,4 +1,4 @@
-"""Every AWS call with whom it is made for: the function, and the credentials it uses."""
+"""Record every AWS call of a test with the function that made it and its credentials."""
 
 import json
 import re
@@ -34,7 +34,7 @@ _EQUALS = re.compile(r"^([#\w]+) = (:\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Credentials that STS gave out: the role's rights, narrowed by the session's policy."""
+    """Credentials from STS: the rights of a role, restricted by a session policy."""
 
     role: str
     policy: str
@@ -42,7 +42,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One call: by the function with this handler, with its own rights or a session's."""
+    """One call of the function with this handler; without a session it uses its own role."""
 
     handler: str
     session: Session | None
@@ -51,52 +51,52 @@ class Made:
 
 @dataclass(slots=True)
 class Arns:
-    """Writes the ARNs of what calls name."""
+    """Builds the ARNs of the resources that calls name."""
 
     region: str
     account: str
 
     def table(self, name: str, index: str | None = None) -> str:
-        """ARN of a table, or of one of its indexes."""
+        """Return the ARN of a table, or of one of its indexes."""
         arn = f"arn:aws:dynamodb:{self.region}:{self.account}:table/{name}"
         return f"{arn}/index/{index}" if index else arn
 
-    def file(self, url: str) -> str:
-        """ARN of a file by its address, in which the bucket is part of the host's name."""
+    def s3_object(self, url: str) -> str:
+        """Return the ARN of an S3 object from its virtual-hosted URL."""
         target = urlsplit(url)
         return f"arn:aws:s3:::{target.netloc.partition('.')[0]}{target.path}"
 
     def queue(self, url: str) -> str:
-        """ARN of an SQS queue by its address."""
+        """Return the ARN of an SQS queue from its URL."""
         return f"arn:aws:sqs:{self.region}:{self.account}:{url.rpartition('/')[2]}"
 
     def key(self, number: str) -> str:
-        """ARN of a KMS key."""
+        """Return the ARN of a KMS key."""
         return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
 
-    def tags_of_key(self, number: str) -> Mapping[str, str]:
-        """Tags of a KMS key, asked for without a call that would be noted."""
+    def key_tags(self, number: str) -> Mapping[str, str]:
+        """Return the tags of a KMS key, read from moto without a call that is recorded."""
         tags = kms_backends[self.account][self.region].list_resource_tags(number)["Tags"]
         return {tag["TagKey"]: tag["TagValue"] for tag in tags}
 
 
 @dataclass(slots=True)
 class Watch:
-    """Notes the calls that functions make, as long as they run."""
+    """Records the AWS calls that functions make while they run."""
 
     arns: Arns
     environment: Callable[[str], Mapping[str, str]]
-    """Variables of the function with a handler."""
+    """Returns the environment variables of the function with the given handler."""
     made: list[Made] = field(default_factory=list)
     _running: list[str] = field(default_factory=list)
     _sessions: dict[str, Session] = field(default_factory=dict)
 
-    def function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
-        """Note what `target` does as the deeds of `handler`.
+    def wrap_function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `target` wrapped so that its calls are recorded under `handler`.
 
-        Each time it is a new execution environment, with the variables of the function: what
-        one function has read and kept must not spare another, which runs elsewhere in the
-        cloud, the same call here.
+        Each invocation starts with empty caches and with the variables of the function, as in
+        an execution environment of its own: a value that one function has cached must not save
+        another function a call that it has to make in the cloud.
         """
 
         def handle(*arguments: Any) -> Any:
@@ -113,8 +113,8 @@ class Watch:
 
         return handle
 
-    def call(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
-        """Note one call and carry it out."""
+    def record(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
+        """Forward one call and record it."""
         service = operation.service_model.service_name
         body = {"url": request.url} if service == "s3" else _body(request)
         answer = forward()
@@ -122,25 +122,25 @@ class Watch:
             key_id = answer[0][1]["Credentials"]["AccessKeyId"]
             self._sessions[key_id] = Session(body["RoleArn"], body["Policy"])
         if self._running:
-            accesses = tuple(accesses_of(service, operation.name, body, self.arns))
+            accesses = tuple(required_accesses(service, operation.name, body, self.arns))
             session = self._sessions.get(_access_key(request))
             self.made.append(Made(self._running[-1], session, accesses))
         return answer
 
 
 @contextmanager
-def watched(arns: Arns, environment: Callable[[str], Mapping[str, str]]) -> Iterator[Watch]:
-    """Note every AWS call that functions make inside the block."""
+def recorded_calls(arns: Arns, environment: Callable[[str], Mapping[str, str]]) -> Iterator[Watch]:
+    """Record every AWS call that functions make inside the block."""
     watch = Watch(arns, environment)
     send = Endpoint._do_get_response  # type: ignore[attr-defined]
     function = gateway._function
 
     def carried(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-        return watch.call(operation, request, lambda: send(endpoint, request, operation, context))
+        return watch.record(operation, request, lambda: send(endpoint, request, operation, context))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Endpoint, "_do_get_response", carried)
-        patch.setattr(gateway, "_function", lambda name: watch.function(name, function(name)))
+        patch.setattr(gateway, "_function", lambda name: watch.wrap_function(name, function(name)))
         yield watch
 
 
@@ -160,15 +160,21 @@ def _access_key(request: Any) -> str:
     return str(found)
 
 
-def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
-    """Say what IAM is asked for by a call; a service that is new here fails."""
+def required_accesses(
+    service: str, operation: str, body: dict[str, Any], arns: Arns
+) -> Iterator[Access]:
+    """Yield the permissions that a call requires.
+
+    Raises:
+        AssertionError: The permission of the operation is not known here yet.
+    """
     match service, operation:
         case "dynamodb", _:
             yield from _of_dynamodb(operation, body, arns)
         case "s3", "GetObject" | "PutObject" | "DeleteObject":
-            yield Access(f"s3:{operation}", arns.file(body["url"]))
+            yield Access(f"s3:{operation}", arns.s3_object(body["url"]))
         case "s3", "HeadObject":
-            yield Access("s3:GetObject", arns.file(body["url"]))
+            yield Access("s3:GetObject", arns.s3_object(body["url"]))
         case "sqs", "SendMessage" | "SendMessageBatch":
             yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
         case "kms", _:
@@ -176,12 +182,12 @@ def accesses_of(service: str, operation: str, body: dict[str, Any], arns: Arns) 
                 f"kms:{operation}",
                 arns.key(body["KeyId"]),
                 encryption_context=body.get("EncryptionContext", {}),
-                tags=arns.tags_of_key(body["KeyId"]),
+                tags=arns.key_tags(body["KeyId"]),
             )
         case "sts", "AssumeRole":
             yield Access("sts:AssumeRole", body["RoleArn"])
         case _:
-            raise AssertionError(f"which permission does {service}:{operation} need?")
+            raise AssertionError(f"unknown permission of {service}:{operation}; add it here")
 
 
 def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:
@@ -200,7 +206,7 @@ def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[A
         case "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
             yield _item_access(operation, body, arns)
         case _:
-            raise AssertionError(f"which permission does dynamodb:{operation} need?")
+            raise AssertionError(f"unknown permission of dynamodb:{operation}; add it here")
 
 
 def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:
@@ -210,7 +216,7 @@ def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:
 
 
 def _attributes(body: dict[str, Any]) -> tuple[str, ...]:
-    """Attributes that the call names: of the item itself, and in its expressions."""
+    """Return the attributes that the call names in its item, its key and its expressions."""
     aliases = body.get("ExpressionAttributeNames", {})
     words = {
         word

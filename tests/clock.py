@@ -1,4 +1,4 @@
-"""Time that tests move: nothing ever sleeps."""
+"""A clock that tests control; waiting takes no real time."""
 
 import threading
 import time
@@ -7,10 +7,10 @@ import pytest
 
 
 class Clock:
-    """Stands in for the module `time` where the service asks for the time or waits.
+    """A replacement of the module `time`.
 
-    It runs like the real one, ahead of it by what was waited or advanced; once frozen, it
-    moves only by that.
+    It follows the real clock plus the seconds that were advanced or slept. A frozen clock moves
+    by those seconds only.
     """
 
     def __init__(self) -> None:
@@ -20,32 +20,42 @@ class Clock:
         self._began = time.time() - time.monotonic()
 
     def freeze(self) -> None:
-        """Stand still from now on."""
+        """Stop following the real clock."""
         self._frozen = time.monotonic()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock forward."""
         with self._lock:
             self._ahead += seconds
 
     sleep = advance
 
     def monotonic(self) -> float:
-        """As time.monotonic."""
+        """Return what `time.monotonic` returns."""
         return (time.monotonic() if self._frozen is None else self._frozen) + self._ahead
 
     def time(self) -> float:
-        """As time.time."""
+        """Return what `time.time` returns."""
         return self._began + self.monotonic()
 
 
+class ManualClock:
+    """A clock that a test sets; it replaces a function that returns the time in seconds."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
-    """Make a clock the one of the kernel: timestamps, leases, deadlines, waits."""
+    """Use the clock for timestamps, leases, deadlines and waits of the service."""
     clock = clock or Clock()
     monkeypatch.setattr("shared.kernel.clock.time", clock)
     monkeypatch.setattr("shared.kernel.db.store.time", clock)
     monkeypatch.setattr("operations.deletion.time", clock)
     monkeypatch.setattr("operations.tenant_tables.time", clock)
-    # The retries of botocore wait too.
+    # botocore sleeps between its retries.
     monkeypatch.setattr("botocore.endpoint.time", clock)
     return clock

@@ -1,10 +1,10 @@
-"""What AWS can do to a caller, at the level of botocore: seen, counted, and made to happen.
+"""Record AWS calls at the level of botocore, and inject the faults that AWS can produce.
 
-Neither moto nor any emulator shows conflicts, throttling, lost answers or dying processes,
-so they are made here. Two gaps of moto are closed on the way: its tables are no threads'
-business, so calls are let through one at a time; and it ignores ClientRequestToken, so this
-wire remembers the tokens of transactions and answers a repeat with success without applying
-it twice, and a token with other contents with IdempotentParameterMismatch, as AWS does.
+Neither moto nor any emulator produces transaction conflicts, throttling, lost responses or
+killed processes. Two gaps of moto are closed as well: its tables are not thread-safe, so calls
+pass one at a time; and it ignores ClientRequestToken, so a repeated transaction is answered with
+success without being applied again, and a token with other contents with
+IdempotentParameterMismatchException, as AWS does.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ from botocore.exceptions import ReadTimeoutError
 
 
 class Killed(BaseException):
-    """The process dies here; nothing may catch it."""
+    """Simulates the death of the process; no code under test may catch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One round trip to AWS: the n-th since the wire was installed, counted from 0."""
+    """One call to AWS; `number` counts from 0 since the faults were installed."""
 
     number: int
     operation: str
@@ -38,10 +38,10 @@ class Call:
 
 
 type Answer = tuple[Any, Exception | None]
-"""(HTTP response, parsed answer) and None, or None and what broke the connection."""
+"""((HTTP response, parsed response), None), or (None, the connection error)."""
 type Forward = Callable[[], Answer]
 type Fault = Callable[[Call, Forward], Answer]
-"""Decides what becomes of a call; `forward()` carries it out."""
+"""Returns the response of a call; `forward()` sends the call to moto."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,19 +50,19 @@ class Recording:
 
     calls: list[Call] = field(default_factory=list)
     entries_examined: int = 0
-    """Index entries that Query looked at."""
+    """Index entries that Query examined."""
     round_trips: int = 0
-    """Calls that waited for one another: the longest chain in which each call came after
-    the one before had ended. Calls of threads count beside those of who started them."""
+    """Length of the longest chain of calls in which each call started after the previous one had
+    ended. Calls of parallel threads count once."""
 
     @property
     def operations(self) -> list[str]:
-        """Names of the calls in the order of their beginning."""
+        """The names of the operations, in the order in which the calls started."""
         return [call.operation for call in self.calls]
 
 
 class _Chain(threading.local):
-    """How many calls, one after the other, lie behind this thread."""
+    """Number of sequential calls that the current thread has made."""
 
     length = 0
 
@@ -71,7 +71,7 @@ _chain = _Chain()
 
 
 class AwsFaults:
-    """Every AWS call of the code under test."""
+    """Records the AWS calls of the code under test and injects faults into them."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -81,11 +81,11 @@ class AwsFaults:
         self._recordings: list[Recording] = []
         self._applied: dict[str, str] = {}
         self.latency = 0.0
-        """Seconds that each call takes at least, so that requests made at once meet."""
+        """Minimum duration of each call in seconds, so that concurrent requests overlap."""
 
     @contextmanager
     def recorded(self) -> Iterator[Recording]:
-        """Record the calls of the block."""
+        """Record the calls made inside the block."""
         recording, before = Recording(), _chain.length
         self._recordings.append(recording)
         try:
@@ -96,19 +96,19 @@ class AwsFaults:
 
     @contextmanager
     def faulty(self, fault: Fault) -> Iterator[None]:
-        """Let a fault decide about the calls of the block."""
+        """Apply a fault to the calls made inside the block."""
         self._faults.append(fault)
         try:
             yield
         finally:
             self._faults.remove(fault)
 
-    def carry(self, send: Forward, operation: str, body: Any) -> Answer:
-        """Carry one call, through the faults, to moto."""
+    def send(self, send: Forward, operation: str, body: Any) -> Answer:
+        """Send one call to moto, subject to the active fault."""
         call = self._begin(operation, body)
         if self.latency:
             time.sleep(self.latency)
-        answer = self._through(call, send)
+        answer = self._apply_faults(call, send)
         _chain.length += 1
         if answer[0] is not None and "IndexName" in call.request:
             for recording in self._recordings:
@@ -128,15 +128,15 @@ class AwsFaults:
                 recording.calls.append(call)
         return call
 
-    def _through(self, call: Call, send: Forward) -> Answer:
+    def _apply_faults(self, call: Call, send: Forward) -> Answer:
         def forward() -> Answer:
             with self._lock:
-                return self._once(call, send)
+                return self._apply_token(call, send)
 
         fault = self._faults[-1] if self._faults else None
         return fault(call, forward) if fault else forward()
 
-    def _once(self, call: Call, send: Forward) -> Answer:
+    def _apply_token(self, call: Call, send: Forward) -> Answer:
         """Apply a transaction once per ClientRequestToken."""
         token = call.request.get("ClientRequestToken")
         if call.operation != "TransactWriteItems" or token is None:
@@ -153,12 +153,12 @@ class AwsFaults:
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
-    """Lay a wire between botocore and moto until the test ends."""
+    """Install fault injection between botocore and moto until the test ends."""
     aws_faults = AwsFaults()
     original = Endpoint._do_get_response  # type: ignore[attr-defined]
 
     def carried(endpoint: Any, request: Any, model: Any, context: Any) -> Answer:
-        return aws_faults.carry(
+        return aws_faults.send(
             lambda: original(endpoint, request, model, context), model.name, request.body
         )
 
@@ -168,7 +168,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
 
 
 def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let chains of calls go on in the threads of pools, and join again with their results."""
+    """Continue a chain of calls in the threads of a pool, and join it when results are read."""
     submit, result = ThreadPoolExecutor.submit, Future.result
     lengths: WeakKeyDictionary[Future[Any], list[int]] = WeakKeyDictionary()
 
@@ -197,17 +197,17 @@ def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Future, "result", followed_result)
 
 
-# What AWS answers
+# Responses of AWS
 
 
 def success() -> Answer:
-    """An answer without content."""
+    """Return an empty successful response."""
     parsed = {"ResponseMetadata": {"HTTPStatusCode": 200, "RequestId": "r", "HTTPHeaders": {}}}
     return (_http(200), parsed), None
 
 
 def refusal(code: str, *, status: int = 400, **members: Any) -> Answer:
-    """An error of AWS, as botocore has it after reading the answer."""
+    """Return an error response as botocore parses it."""
     parsed = {
         "Error": {"Code": code, "Message": code},
         "ResponseMetadata": {"HTTPStatusCode": status, "RequestId": "r", "HTTPHeaders": {}},
@@ -220,15 +220,15 @@ def _http(status: int) -> SimpleNamespace:
     return SimpleNamespace(status_code=status, headers={}, content=b"", raw=None)
 
 
-def cancelled(call: Call, reason: str) -> Answer:
-    """A transaction cancelled because of its first action."""
+def cancelled_transaction(call: Call, reason: str) -> Answer:
+    """Return the cancellation of a transaction; `reason` is that of its first action."""
     others = [{"Code": "None"}] * (len(call.request["TransactItems"]) - 1)
     reasons = [{"Code": reason, "Message": reason}, *others]
     return refusal("TransactionCanceledException", CancellationReasons=reasons)
 
 
 def lost() -> Answer:
-    """No answer: the connection broke."""
+    """Return a read timeout in place of a response."""
     return None, ReadTimeoutError(endpoint_url="https://dynamodb")
 
 
@@ -236,8 +236,8 @@ def lost() -> Answer:
 
 
 def kill_before(at: int) -> Fault:
-    """Die before the `at`-th call, counted from 0, reaches AWS."""
-    turn = _turns()
+    """Kill the process before the call number `at`, counted from 0, reaches AWS."""
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         if turn() == at:
@@ -248,8 +248,8 @@ def kill_before(at: int) -> Fault:
 
 
 def kill_after(at: int) -> Fault:
-    """Die after the `at`-th call took effect, before its answer is seen."""
-    turn = _turns()
+    """Kill the process after the call number `at` took effect, before its response is read."""
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         answer = forward()
@@ -261,8 +261,8 @@ def kill_after(at: int) -> Fault:
 
 
 def lose_answer(at: int) -> Fault:
-    """The `at`-th call takes effect, but its answer is lost."""
-    turn = _turns()
+    """Apply the call number `at`, but lose its response."""
+    turn = _call_counter()
 
     def fault(_call: Call, forward: Forward) -> Answer:
         answer = forward()
@@ -272,8 +272,8 @@ def lose_answer(at: int) -> Fault:
 
 
 def throttle(at: int, times: int = 1) -> Fault:
-    """AWS throttles `times` calls from the `at`-th on."""
-    turn = _turns()
+    """Throttle `times` calls, starting with the call number `at`."""
+    turn = _call_counter()
 
     def fault(_call: Call, forward: Forward) -> Answer:
         if at <= turn() < at + times:
@@ -284,18 +284,18 @@ def throttle(at: int, times: int = 1) -> Fault:
 
 
 def conflict(times: int = 1) -> Fault:
-    """The first `times` transactions meet another one (TransactionConflict)."""
-    turn = _turns()
+    """Cancel the first `times` transactions with TransactionConflict."""
+    turn = _call_counter()
 
     def fault(call: Call, forward: Forward) -> Answer:
         if call.operation == "TransactWriteItems" and turn() < times:
-            return cancelled(call, "TransactionConflict")
+            return cancelled_transaction(call, "TransactionConflict")
         return forward()
 
     return fault
 
 
-def _turns() -> Callable[[], int]:
+def _call_counter() -> Callable[[], int]:
     lock, count = threading.Lock(), iter(range(1_000_000))
 
     def turn() -> int:

@@ -1,4 +1,4 @@
-"""schemathesis over the OpenAPI document: what it tries, and what it may expect of an answer."""
+"""Configuration of schemathesis: the generated requests and the responses that are accepted."""
 
 import json
 from collections.abc import Iterator
@@ -13,25 +13,25 @@ from schemathesis.schemas import BaseSchema
 DOCUMENT = Path(__file__).parents[1] / "docs" / "openapi.json"
 
 SEED = 20_261_121
-"""Replays what was tried. Another one finds other things: change it at will."""
+"""Seed of the generated requests; another seed generates other requests."""
 
-_REFUSED = ["400", "401", "403", "404", "405", "409", "410", "413", "422", "429", "503"]
-"""A wrong request may be told first what else is wrong: it is too large, the resource is gone."""
+_REFUSAL_STATUSES = ["400", "401", "403", "404", "405", "409", "410", "413", "422", "429", "503"]
+"""Statuses of an invalid request. It may fail an earlier check, such as its size."""
 
-_ACCEPTED = ["2xx", "304", "401", "403", "404", "409", "410", "413", "422", "429", "503"]
-"""422 and 413 among them: no schema can say that a body names a product that does not exist or a
-code that is taken, or that lists which are not too long are too much together."""
+_ACCEPTANCE_STATUSES = ["2xx", "304", "401", "403", "404", "409", "410", "413", "422", "429", "503"]
+"""Statuses of a request that satisfies the schema. It may still be refused: a schema cannot
+express that a product must exist, that a code is taken, or that a body is too large."""
 
 _BEARERS = {"client", "user"}
-"""Security schemes whose requests carry a token of ours."""
+"""Security schemes whose requests carry an access token of the service."""
 
 
 def schema(*, examples: int, coverage: bool) -> BaseSchema:
-    """Every operation of the document, and how to try it.
+    """Return the schema of all operations with the test configuration.
 
     Args:
-        examples: How many requests to make up per operation, valid and invalid ones.
-        coverage: Whether to go through the bounds of every field and parameter as well: some
+        examples: Number of requests that are generated per operation, valid and invalid.
+        coverage: Whether the bounds of every field and parameter are tested as well, with some
             hundred requests per operation.
     """
     config = SchemathesisConfig.from_dict(
@@ -41,25 +41,25 @@ def schema(*, examples: int, coverage: bool) -> BaseSchema:
             "phases": {
                 "coverage": {
                     "enabled": coverage,
-                    # The gateway passes on no others: TRACE and QUERY end before any function.
+                    # API Gateway forwards no other method to a function.
                     "unexpected-methods": ["get", "post", "put", "patch", "delete"],
-                    # Made-up requests check it as well, and each check costs two requests.
+                    # Generated requests check it as well, and each check costs two requests.
                     "checks": {"ignored_auth": {"enabled": False}},
                 },
-                # Needs links between operations, which the document does not have.
+                # The document has no links between operations, which this phase needs.
                 "stateful": {"enabled": False},
             },
             "checks": {
-                "negative_data_rejection": {"expected-statuses": _REFUSED},
-                "positive_data_acceptance": {"expected-statuses": _ACCEPTED},
+                "negative_data_rejection": {"expected-statuses": _REFUSAL_STATUSES},
+                "positive_data_acceptance": {"expected-statuses": _ACCEPTANCE_STATUSES},
             },
             "operations": [
-                # The bounds of list parameters are the business of `test_list_parameters.py`.
+                # `test_list_parameters.py` tests the bounds of list parameters.
                 {
                     "include-operation-id-regex": "^list_",
                     "phases": {"coverage": {"enabled": False}},
                 },
-                # PUT and PATCH of a resource are one handler and one body.
+                # PUT and PATCH of a resource have the same handler and body.
                 {
                     "include-operation-id-regex": "^change_.*_by_put$",
                     "phases": {"coverage": {"enabled": False}},
@@ -72,15 +72,15 @@ def schema(*, examples: int, coverage: bool) -> BaseSchema:
 
 
 def headers(case: schemathesis.Case[Any], token: str) -> dict[str, str]:
-    """Headers of a caller; where tokens are had, there is none yet."""
+    """Return the headers of a request; open routes get no token."""
     security = case.operation.definition.raw["security"]
     bearer = any(_BEARERS & requirement.keys() for requirement in security)
     return {"Authorization": f"Bearer {token}"} if bearer else {}
 
 
 @contextmanager
-def told_the_seed() -> Iterator[None]:
-    """Have a failure say which seed found it."""
+def seed_in_failure() -> Iterator[None]:
+    """Add the seed to the message of a failure."""
     try:
         yield
     except Exception as failure:

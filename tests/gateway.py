@@ -1,7 +1,7 @@
-"""A double of the deployed API: API Gateway's part of a request, in the test's own process.
+"""A test double of API Gateway in the process of the test.
 
-It routes by `template.yaml`, asks the real authorizer, hands the function the event that
-API Gateway would, and answers by itself what the gateway answers by itself.
+It routes by `template.yaml`, calls the real authorizer, passes the proxy event of API Gateway to
+the function, and returns the gateway responses that the template defines.
 """
 
 import base64
@@ -23,12 +23,12 @@ from tests.template import Event, Template
 
 STAGE = "api"
 LAMBDA_LIMIT = 6_291_456
-"""Bytes of an event or of an answer that Lambda takes."""
+"""Largest event or response of Lambda in bytes."""
 TIMEOUT_MS = 29_000
 
 
 class Headers(dict[str, str]):
-    """Header values by name, whatever the case."""
+    """Header values by case-insensitive name."""
 
     def __init__(self, pairs: Mapping[str, str]) -> None:
         super().__init__({name.lower(): value for name, value in pairs.items()})
@@ -45,32 +45,32 @@ class Headers(dict[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the caller receives."""
+    """The response that the caller receives."""
 
     status: int
     headers: Headers
     text: str
     content: bytes = b""
-    """Of an answer that is a file."""
+    """The body of a binary response."""
 
     def json(self) -> Any:
-        """Return the body, parsed."""
+        """Return the parsed body."""
         return json.loads(self.text)
 
     @property
     def data(self) -> Any:
-        """What `{data}` holds."""
+        """The value of `data` in the body."""
         return self.json()["data"]
 
     @property
     def code(self) -> str:
-        """Code of the error envelope."""
+        """The code of the error envelope."""
         code: str = self.json()["error"]["code"]
         return code
 
 
 class LambdaContext:
-    """The invocation's context; its time runs."""
+    """The context of an invocation; its remaining time decreases."""
 
     function_name = "stowage"
     memory_limit_in_mb = 1769
@@ -90,7 +90,7 @@ class _Route:
     segments: Sequence[str]
 
     def match(self, segments: Sequence[str]) -> tuple[int, ...] | None:
-        """How exactly the resource matches (lower is better), None when it does not."""
+        """Return the rank of the match (lower is more specific), or None without a match."""
         marks: list[int] = []
         for mine, theirs in itertools.zip_longest(self.segments, segments):
             if mine is None:
@@ -110,7 +110,7 @@ def _routes(template: Template) -> list[_Route]:
 
 @lru_cache(4_096)
 def _find(template: Template, method: str, path: str) -> Event | None:
-    """Find the event of the resource that matches best and has the method."""
+    """Return the event of the most specific matching resource that has the method."""
     segments = path.strip("/").split("/")
     matches = [(mark, route) for route in _routes(template) if (mark := route.match(segments))]
     best = min((mark for mark, _ in matches), default=None)
@@ -121,12 +121,12 @@ def _find(template: Template, method: str, path: str) -> Event | None:
 
 
 class Gateway:
-    """The API of one stack, at one or more hosts.
+    """The API of one stack.
 
     Args:
-        template: The stack's template.
-        host: Host name that callers use unless they name another.
-        base_path: Of a custom domain (`/api`); functions see it before the resource.
+        template: The template of the stack.
+        host: Default host name of requests.
+        base_path: Base path of a custom domain, such as `/api`; functions receive it in `path`.
     """
 
     def __init__(self, template: Template, host: str, base_path: str = "") -> None:
@@ -143,7 +143,7 @@ class Gateway:
         headers: Mapping[str, str] | None = None,
         body: str | bytes | None = None,
     ) -> Response:
-        """Answer one request. `path` is relative to the stage, `/v1/products?page=2`."""
+        """Return the response to a request; `path` is relative to the stage (`/v1/products`)."""
         sent = {"Host": self._host, **(headers or {})}
         target = urlsplit(path)
         event = _find(self.template, method, target.path)
@@ -167,11 +167,11 @@ class Gateway:
         return _response(answer)
 
     def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | str:
-        """Ask the authorizer: what doors are told, or the kind of the gateway's own answer."""
+        """Call the authorizer; return its context, or the type of the gateway response."""
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"
-        question = {**proxy, "type": "REQUEST", "methodArn": arn}
+        request = {**proxy, "type": "REQUEST", "methodArn": arn}
         try:
-            verdict = _function(self.template.authorizer_handler())(question, LambdaContext())
+            verdict = _function(self.template.authorizer_handler())(request, LambdaContext())
         except (ServiceError, BotoCoreError, ClientError):
             return "AUTHORIZER_FAILURE"
         except Exception as refusal:
@@ -198,7 +198,7 @@ class Gateway:
         several: dict[str, list[str]] = {}
         for name, value in pairs:
             several.setdefault(name, []).append(value)
-        # Every media type is declared as binary: bodies come in base64.
+        # The template declares every media type as binary, so bodies are encoded in base64.
         raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
         text = base64.b64encode(raw).decode() if raw else None
         return {
@@ -241,7 +241,7 @@ def _function(handler: str) -> Any:
 
 
 def _response(answer: Mapping[str, Any]) -> Response:
-    """Read a function's answer as strictly as the gateway does."""
+    """Return the response of a function, validated as strictly as API Gateway validates it."""
     several = {
         name: ", ".join(values) for name, values in (answer.get("multiValueHeaders") or {}).items()
     }
@@ -256,7 +256,7 @@ def _response(answer: Mapping[str, Any]) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form (multipart/form-data): fields, and the name and the content of its field `file`."""
+    """A multipart/form-data form; `file` is the file name and content of its field `file`."""
 
     fields: Mapping[str, str]
     file: tuple[str, bytes] | None = None
@@ -264,11 +264,11 @@ class Form:
 
     @property
     def media(self) -> str:
-        """Content-Type of the request."""
+        """The Content-Type of the request."""
         return f"multipart/form-data; boundary={self.boundary}"
 
     def encoded(self) -> bytes:
-        """Write the body."""
+        """Return the encoded body."""
         parts = [(f'name="{name}"', value.encode()) for name, value in self.fields.items()]
         if self.file:
             parts.append((f'name="file"; filename="{self.file[0]}"', self.file[1]))
@@ -283,7 +283,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Erp:
-    """An ERP at work: requests with its token, JSON in and out, relative to its base address."""
+    """An ERP that calls the API with a token; paths are relative to its base address."""
 
     gateway: Gateway
     token: str | None
@@ -300,7 +300,7 @@ class Erp:
         raw: str | bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """Send a request; `raw` is a body as it is, `key` the Idempotency-Key."""
+        """Send a request; `raw` is an unencoded body, `key` the Idempotency-Key."""
         sent = {"Accept": "application/json", **self.headers}
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
@@ -317,23 +317,23 @@ class Erp:
         )
 
     def get(self, path: str, **more: Any) -> Response:
-        """Read."""
+        """Send a GET request."""
         return self.send("GET", path, **more)
 
     def post(self, path: str, body: object = None, **more: Any) -> Response:
-        """Create, or do."""
+        """Send a POST request."""
         return self.send("POST", path, body, **more)
 
     def put(self, path: str, body: object = None, **more: Any) -> Response:
-        """Change."""
+        """Send a PUT request."""
         return self.send("PUT", path, body, **more)
 
     def patch(self, path: str, body: object = None, **more: Any) -> Response:
-        """Change."""
+        """Send a PATCH request."""
         return self.send("PATCH", path, body, **more)
 
     def delete(self, path: str, **more: Any) -> Response:
-        """Delete."""
+        """Send a DELETE request."""
         return self.send("DELETE", path, **more)
 
     def upload(
@@ -343,18 +343,18 @@ class Erp:
         file: tuple[str, bytes] | None = None,
         **more: Any,
     ) -> Response:
-        """Send a form; `file` is the name and the content of its field `file`."""
+        """Send a form; `file` is the file name and content of its field `file`."""
         return self.send("POST", path, Form(fields, file), **more)
 
     def follow(self, url: str) -> Response:
-        """Follow a link of an answer, which is absolute."""
+        """Send a GET request to an absolute link of a response."""
         target = urlsplit(url)
         path = target.path.partition("/v1")[2]
         question = f"?{target.query}" if target.query else ""
         return self.send("GET", path + question)
 
     def walk(self, path: str, **query: object) -> list[dict[str, Any]]:
-        """Read a whole list by `links.next`."""
+        """Return all rows of a list, read page by page by `links.next`."""
         answer = self.get(path, query=query)
         rows: list[dict[str, Any]] = []
         while True:

@@ -1,8 +1,9 @@
-"""Concurrent requests, of which one goes at a time, changing at the calls they make to AWS.
+"""A deterministic scheduler of concurrent requests that switches threads at AWS calls.
 
-All that chance decides (who goes next, which transaction meets a conflict, when an index
-lags behind) comes from one seed, so that a run can be had again. Nobody waits for real:
-whoever sleeps goes on when the others have got that far, or when all are asleep.
+One request runs at a time. Every random decision (which request runs next, which transaction is
+cancelled by a conflict, when an index lags behind) comes from one seed, so that a run can be
+replayed. Sleeping takes no real time: a sleeping request continues when the simulated clock has
+reached its time.
 """
 
 import json
@@ -17,178 +18,181 @@ import pytest
 
 from tests import clock as clocks
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled
+from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
 
 type Act[R] = Callable[[], R]
 
-_DEADLOCK = 120
-"""Seconds without a sign of life from the one that goes."""
+_DEADLOCK_SECONDS = 120
+"""Seconds after which a request that neither ends nor calls AWS fails the test."""
 USUAL = 6
-"""Seeds of most tests."""
-_CALL = 0.002
-"""Seconds that a call takes by the clock."""
+"""Number of seeds of most tests."""
+_CALL_SECONDS = 0.002
+"""Duration of a call in seconds of the simulated clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A transaction that took effect, and whose it was (the place among the acts)."""
+    """A committed transaction; `worker` is the index of the action that sent it."""
 
-    actor: int
+    worker: int
     request: dict[str, object]
 
 
 @dataclass(slots=True)
-class _Actor:
+class _Worker:
     """One concurrent request."""
 
     number: int
-    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    wakes: float = 0.0
+    may_run: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    wakes_at: float = 0.0
     ended: bool = False
     failure: BaseException | None = None
 
 
-class _Self(threading.local):
-    """Which actor this thread is."""
+class _CurrentWorker(threading.local):
+    """The worker of the current thread."""
 
-    actor: _Actor | None = None
+    worker: _Worker | None = None
 
 
-class _SharedTime(Clock):
-    """A frozen clock on which actors sleep side by side."""
+class _SimulatedClock(Clock):
+    """A frozen clock on which workers sleep concurrently."""
 
-    def __init__(self, asleep: Callable[[float], bool]) -> None:
+    def __init__(self, sleep_in_run: Callable[[float], bool]) -> None:
         super().__init__()
         self.freeze()
-        self._asleep = asleep
+        self._sleep_in_run = sleep_in_run
 
     def rewind(self) -> None:
-        """Have the time at which the clock was made."""
+        """Reset the clock to the time at which it was created."""
         self._ahead = 0.0
 
     def sleep(self, seconds: float) -> None:
-        """Let the others go on meanwhile; outside a run, let time pass."""
-        if not self._asleep(seconds):
+        """Let other workers run meanwhile; outside a run, advance the clock."""
+        if not self._sleep_in_run(seconds):
             self.advance(seconds)
 
 
 class Scheduler:
-    """Lets acts run at the same time, in an order that a seed decides.
+    """Runs actions concurrently, in an order that a seed determines.
 
-    `commits` are the transactions of the last run in the order in which they took effect;
-    `watch` is called after each of them.
+    `commits` are the transactions of the last run in commit order. `after_commit` is called after
+    each of them.
     """
 
     def __init__(self, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
         self.commits: list[Commit] = []
-        self.watch: Callable[[], None] = lambda: None
-        self._wire = aws_faults
-        self._self = _Self()
-        self._back = threading.Semaphore(0)
-        self._chance = random.Random(0)  # noqa: S311 - order, no secret
-        self._clock = _SharedTime(self._sleep)
+        self.after_commit: Callable[[], None] = lambda: None
+        self._aws_faults = aws_faults
+        self._current = _CurrentWorker()
+        self._yielded = threading.Semaphore(0)
+        self._random = random.Random(0)  # noqa: S311 - replayable, not secret
+        self._clock = _SimulatedClock(self._sleep)
         clocks.install(monkeypatch, self._clock)
-        self._seen: dict[str, Answer] = {}
-        self._conflicts = self._changes = self._lags = 0.0
-        # Reads that are made at once stay in the thread of their request.
+        self._index_results: dict[str, Answer] = {}
+        self._conflict_rate = self._switch_rate = self._lag_rate = 0.0
+        # Keep parallel reads in the thread of their request.
         monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
 
-    def run[R](self, acts: Sequence[Act[R]], seed: int) -> list[R]:
-        """Run acts to their ends; their results, in the order of the acts."""
-        chance = self._chance = random.Random(seed)  # noqa: S311
+    def run[R](self, actions: Sequence[Act[R]], seed: int) -> list[R]:
+        """Run all actions to their end; return their results in the order of `actions`."""
+        self._random = random.Random(seed)  # noqa: S311 - replayable, not secret
         random.seed(seed)
         self.commits.clear()
-        self._seen.clear()
+        self._index_results.clear()
         self._clock.rewind()
-        self._changes = chance.choice((0.1, 0.3, 0.6, 1.0))
-        self._conflicts = chance.choice((0.0, 0.1, 0.3))
-        self._lags = chance.choice((0.0, 0.3))
+        self._switch_rate = self._random.choice((0.1, 0.3, 0.6, 1.0))
+        self._conflict_rate = self._random.choice((0.0, 0.1, 0.3))
+        self._lag_rate = self._random.choice((0.0, 0.3))
         results: dict[int, R] = {}
-        actors = [_Actor(number) for number in range(len(acts))]
+        workers = [_Worker(number) for number in range(len(actions))]
 
-        def live(actor: _Actor) -> None:
-            actor.go.acquire()
-            self._self.actor = actor
+        def run_worker(worker: _Worker) -> None:
+            worker.may_run.acquire()
+            self._current.worker = worker
             try:
-                results[actor.number] = acts[actor.number]()
-            except BaseException as failure:  # noqa: BLE001 - raised again by whoever asked
-                actor.failure = failure
-            actor.ended = True
-            self._back.release()
+                results[worker.number] = actions[worker.number]()
+            except BaseException as failure:  # noqa: BLE001 - raised again by `run`
+                worker.failure = failure
+            worker.ended = True
+            self._yielded.release()
 
-        threads = [threading.Thread(target=live, args=(actor,), daemon=True) for actor in actors]
+        threads = [
+            threading.Thread(target=run_worker, args=(worker,), daemon=True) for worker in workers
+        ]
         for thread in threads:
             thread.start()
-        with self._wire.faulty(self._step):
-            self._alternate(actors)
+        with self._aws_faults.faulty(self._intercept):
+            self._alternate(workers)
         for thread in threads:
             thread.join()
-        for actor in actors:
-            if actor.failure:
-                raise actor.failure
-        return [results[number] for number in range(len(acts))]
+        for worker in workers:
+            if worker.failure:
+                raise worker.failure
+        return [results[number] for number in range(len(actions))]
 
-    def _alternate(self, actors: Sequence[_Actor]) -> None:
-        last: _Actor | None = None
-        watched = 0
-        while going := [actor for actor in actors if not actor.ended]:
+    def _alternate(self, workers: Sequence[_Worker]) -> None:
+        last: _Worker | None = None
+        seen_commits = 0
+        while going := [worker for worker in workers if not worker.ended]:
             now = self._clock.monotonic()
-            awake = [actor for actor in going if actor.wakes <= now]
+            awake = [worker for worker in going if worker.wakes_at <= now]
             if not awake:
-                self._clock.advance(min(actor.wakes for actor in going) - now + 0.001)
+                self._clock.advance(min(worker.wakes_at for worker in going) - now + 0.001)
                 continue
-            if last not in awake or self._chance.random() < self._changes:
-                last = self._chance.choice(awake)
-            last.go.release()
-            if not self._back.acquire(timeout=_DEADLOCK):
-                pytest.fail(f"act {last.number} neither ends nor calls AWS")
-            if len(self.commits) > watched:
-                watched = len(self.commits)
-                self.watch()
+            if last not in awake or self._random.random() < self._switch_rate:
+                last = self._random.choice(awake)
+            last.may_run.release()
+            if not self._yielded.acquire(timeout=_DEADLOCK_SECONDS):
+                pytest.fail(f"action {last.number} neither ends nor calls AWS")
+            if len(self.commits) > seen_commits:
+                seen_commits = len(self.commits)
+                self.after_commit()
 
-    def _pause(self) -> _Actor | None:
-        """Let others go before this thread goes on; None outside a run."""
-        actor = self._self.actor
-        if actor:
-            self._back.release()
-            actor.go.acquire()
-        return actor
+    def _pause(self) -> _Worker | None:
+        """Let other workers run before this thread continues; return None outside a run."""
+        worker = self._current.worker
+        if worker:
+            self._yielded.release()
+            worker.may_run.acquire()
+        return worker
 
     def _sleep(self, seconds: float) -> bool:
-        if self._self.actor is None:
+        if self._current.worker is None:
             return False
-        self._self.actor.wakes = self._clock.monotonic() + seconds
+        self._current.worker.wakes_at = self._clock.monotonic() + seconds
         self._pause()
         return True
 
-    def _step(self, call: Call, forward: Forward) -> Answer:
-        """Make one call of an act."""
-        actor = self._pause()
-        if actor is None:
+    def _intercept(self, call: Call, forward: Forward) -> Answer:
+        """Send one call of an action, possibly with a conflict or a stale index."""
+        worker = self._pause()
+        if worker is None:
             return forward()
-        self._clock.advance(_CALL)
+        self._clock.advance(_CALL_SECONDS)
         if call.operation == "TransactWriteItems":
-            if self._chance.random() < self._conflicts:
-                return cancelled(call, "TransactionConflict")
+            if self._random.random() < self._conflict_rate:
+                return cancelled_transaction(call, "TransactionConflict")
             answer = forward()
             if answer[0] is not None and answer[0][0].status_code == 200:
-                self.commits.append(Commit(actor.number, call.request))
+                self.commits.append(Commit(worker.number, call.request))
             return answer
         return self._read_index(call, forward) if "IndexName" in call.request else forward()
 
     def _read_index(self, call: Call, forward: Forward) -> Answer:
-        """Answer as things are, or as they were when the same was asked last."""
-        question = json.dumps(call.request, sort_keys=True)
-        late = question in self._seen and self._chance.random() < self._lags
-        if not late:
-            self._seen[question] = forward()
-        return self._seen[question]
+        """Return the current result of an index query, or the previous result of the same query."""
+        query = json.dumps(call.request, sort_keys=True)
+        stale = query in self._index_results and self._random.random() < self._lag_rate
+        if not stale:
+            self._index_results[query] = forward()
+        return self._index_results[query]
 
 
 def seeds(count: int) -> range:
-    """Return the seeds of a test that has `count`, or more or fewer if the environment says so.
+    """Return the seeds of a test.
 
-    SOAK_SEED is the first, SOAK_INTERLEAVINGS how many there are where `count` is USUAL.
+    The variable SOAK_SEED is the first seed. SOAK_INTERLEAVINGS replaces DEFAULT_SEED_COUNT, and
+    `count` is scaled with it.
     """
     first = int(os.environ.get("SOAK_SEED", "0"))
     usual = int(os.environ.get("SOAK_INTERLEAVINGS", USUAL))
@@ -197,9 +201,9 @@ def seeds(count: int) -> range:
 
 @contextmanager
 def replayable(seed: int) -> Iterator[None]:
-    """Tell with a failure which seed it has."""
+    """Add the command that replays the seed to the message of a failure."""
     try:
         yield
     except Exception as failure:
-        failure.add_note(f"again: make soak SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
+        failure.add_note(f"Replay: make soak SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
         raise

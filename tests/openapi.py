@@ -1,4 +1,4 @@
-"""The committed OpenAPI document as a judge of real answers."""
+"""Validation of responses against the committed OpenAPI document."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _PATH = Path(__file__).parents[1] / "docs" / "openapi.json"
 
 
 def _closed(node: Any) -> Any:
-    """Let no object have a property that the document does not name."""
+    """Return the schema with `additionalProperties: false` in every object."""
     if isinstance(node, list):
         return [_closed(entry) for entry in node]
     if not isinstance(node, dict):
@@ -27,7 +27,7 @@ def _closed(node: Any) -> Any:
 
 @cache
 def document() -> dict[str, Any]:
-    """Read the document, with objects closed."""
+    """Return the document; its objects allow no further properties."""
     found: dict[str, Any] = _closed(json.loads(_PATH.read_text()))
     return found
 
@@ -42,7 +42,7 @@ def _resolve(node: Any) -> Any:
 
 
 def complaints(method: str, path: str, answer: Response) -> list[str]:
-    """Say what in an answer is not as the document has it; `path` is the template."""
+    """Return the deviations of a response from the document; `path` is the path template."""
     declared = document()["paths"][path][method.lower()]["responses"]
     if str(answer.status) not in declared:
         return [f"status {answer.status} is not declared: {answer.text[:300]}"]
@@ -64,10 +64,10 @@ def complaints(method: str, path: str, answer: Response) -> list[str]:
     if media != "application/json":
         return found
     schema = response["content"][media]["schema"]
-    judge = Draft202012Validator(
+    validator = Draft202012Validator(
         {**schema, "components": document()["components"]}, format_checker=FormatChecker()
     )
     return found + [
         f"{'.'.join(map(str, error.absolute_path))}: {error.message}"
-        for error in judge.iter_errors(answer.json())
+        for error in validator.iter_errors(answer.json())
     ]

@@ -1,4 +1,4 @@
-"""The receiving dock of a warehouse, as people and programs work there through the interface."""
+"""A scenario of purchase orders and receipts, driven through the API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ type Line = Mapping[str, object]
 
 
 class ReceivingScenario:
-    """The dock of YARD: orders from providers, receipts for them, stock that they raise."""
+    """Entry documents of the warehouse YARD, their receipts, and the stock they create."""
 
     def __init__(self, erp: Erp) -> None:
         self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
@@ -18,7 +18,7 @@ class ReceivingScenario:
         self._orders = 0
 
     def order(self, *lines: Line) -> int:
-        """Order goods; lines are of BRICK, to be put to A-01, unless they say otherwise."""
+        """Create an entry document; the default line is of BRICK with the destination A-01."""
         self._orders += 1
         body = {
             "external_ref": f"PO-{self._orders}",
@@ -34,45 +34,45 @@ class ReceivingScenario:
         return number
 
     def receipt(self, order: int, **more: object) -> int:
-        """Create a receipt for an order."""
+        """Create a receipt of an entry document."""
         answer = self.erp.post("/receipts", {"document_id": order, **more})
         assert answer.status == 201, answer.text
         number: int = answer.data["id"]
         return number
 
     def started(self, order: int) -> int:
-        """Create a receipt for an order and start it."""
+        """Create and start a receipt of an entry document."""
         number = self.receipt(order)
         assert self.act(number, "start").status == 200
         return number
 
-    def act(self, number: int, what: str, **more: Any) -> Response:
-        """Do something to a receipt."""
-        return self.erp.post(f"/receipts/{number}/{what}", **more)
+    def act(self, number: int, action: str, **more: Any) -> Response:
+        """POST an action on a receipt."""
+        return self.erp.post(f"/receipts/{number}/{action}", **more)
 
     def receive(
         self, number: int, qty: float, *, by: Erp | None = None, **line: object
     ) -> Response:
-        """Receive BRICK unless told otherwise."""
+        """Receive goods on a receipt; the default item is BRICK."""
         body = {"item_code": "BRICK", "qty": qty, **line}
         return (by or self.erp).post(f"/receipts/{number}/lines", body)
 
     def shown(self, number: int) -> dict[str, Any]:
-        """Get a receipt."""
+        """Return a receipt."""
         found: dict[str, Any] = self.erp.get(f"/receipts/{number}").data
         return found
 
     def document(self, order: int) -> dict[str, Any]:
-        """Get an order."""
+        """Return an entry document."""
         found: dict[str, Any] = self.erp.get(f"/entry-documents/{order}").data
         return found
 
     def progress(self, order: int) -> list[tuple[float, float, str]]:
-        """Tell of each line of an order what was received, what is open, and its status."""
+        """Return the received quantity, the open quantity and the status of each line."""
         lines = self.document(order)["lines"]
         return [(line["received_qty"], line["open_qty"], line["status"]) for line in lines]
 
     def stock(self, **query: object) -> list[tuple[str, str, float]]:
-        """Tell where what is in stock lies: item, position, quantity."""
+        """Return item, position and quantity of each stock row."""
         rows = self.erp.walk("/stocks", status="in", **query)
         return [(row["item_code"], row["position"]["bin_code"], row["qty"]) for row in rows]

@@ -16,21 +16,22 @@ from moto.sqs.models import sqs_backends
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.auth import keys, signing, tokens
+from shared.identity.auth import signing, tokens
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
-from shared.identity.tenancy.settings import MOST_REQUESTS, TenantSettings
+from shared.identity.tenancy.rules import MOST_REQUESTS, TenantSettings
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.integration.webhooks import delivering
+from shared.integration.webhooks import delivery
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
 from tests import quick_moto
+from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
-from tests.names import only_known_names
 from tests.quick_moto import Snapshot
 from tests.template import Template
 
@@ -65,12 +66,12 @@ def _forget_the_stack() -> None:
     Clients are dear, and the same in every test but for what they may still try again.
     """
     config.cache_clear()
-    keys.key_ring.forget()
+    key_ring.forget()
     signing.public_key.cache_clear()
     directory.directory.forget()
     limiter.forget()
     bookmarks._remembered.clear()
-    delivering._unsealed.cache_clear()
+    delivery._unseal.cache_clear()
     _Quota.refill()
 
 

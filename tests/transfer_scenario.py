@@ -1,4 +1,4 @@
-"""Hauls from the warehouse YARD to the warehouse SHOP, as people see them through the interface."""
+"""A scenario of transfer orders from the warehouse YARD to SHOP, driven through the API."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ PATH = "/transfer-orders"
 
 
 class TransferScenario:
-    """Two furnished warehouses, stock in the first, and orders from it to the second."""
+    """Two warehouses with products and positions, and transfer orders between them."""
 
     def __init__(self, erp: Erp) -> None:
         self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
         self.erp = erp
 
     def draft(self, *lines: tuple[str, float], **more: object) -> Response:
-        """Order goods; `more` replaces fields of the body."""
+        """POST a transfer order; `more` replaces fields of the body."""
         body = {
             "from_warehouse": "YARD",
             "to_warehouse": "SHOP",
@@ -26,19 +26,19 @@ class TransferScenario:
         return self.erp.post(PATH, body)
 
     def order(self, *lines: tuple[str, float], **more: object) -> int:
-        """Order goods and release them for picking."""
+        """Create and release a transfer order."""
         answer = self.draft(*lines, release=True, picker_id=7, **more)
         assert answer.status == 201, answer.text
         number: int = answer.data["id"]
         return number
 
-    def act(self, number: int, what: str, **body: object) -> Response:
-        """Do something with an order."""
-        return self.erp.post(f"{PATH}/{number}/{what}", body or None)
+    def act(self, number: int, action: str, **body: object) -> Response:
+        """POST an action on a transfer order."""
+        return self.erp.post(f"{PATH}/{number}/{action}", body or None)
 
-    def done(self, number: int, what: str, **body: object) -> dict[str, Any]:
-        """Do something with an order, which must succeed; the order after it."""
-        answer = self.act(number, what, **body)
+    def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
+        """POST an action that must succeed; return the transfer order after it."""
+        answer = self.act(number, action, **body)
         assert answer.status == 200, answer.text
         shown: dict[str, Any] = answer.data
         return shown
@@ -46,17 +46,17 @@ class TransferScenario:
     def pick(
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
     ) -> dict[str, Any]:
-        """Pick some goods, which must succeed."""
+        """Pick a quantity; the pick must succeed."""
         wanted = {"item_code": item_code, "qty": qty, "bin_code": bin_code, **more}
         return self.done(number, "picks", **wanted)
 
     def receive(self, number: int, *lines: dict[str, Any], **more: object) -> Response:
-        """Receive goods at B-01 unless a line says otherwise."""
+        """Receive lines; the default position is B-01."""
         body = {"lines": [{"bin_code": "B-01", **line} for line in lines], **more}
         return self.act(number, "receive", **body)
 
     def underway(self, *lines: tuple[str, float]) -> int:
-        """Send off an order of goods that lie at A-01, by quantity."""
+        """Create, pick and dispatch a transfer order of stock at A-01."""
         number = self.order(*lines)
         for item, qty in lines:
             self.pick(number, item, qty)
@@ -64,12 +64,12 @@ class TransferScenario:
         return number
 
     def shown(self, number: int) -> dict[str, Any]:
-        """Get an order."""
+        """Return a transfer order."""
         found: dict[str, Any] = self.erp.get(f"{PATH}/{number}").data
         return found
 
     def level(self, item_code: str, whs_code: str) -> tuple[float, float, float, float]:
-        """On hand, allocated, available, in transit."""
+        """Return the quantities on hand, allocated, available and in transit."""
         for shown in self.erp.walk("/stock-levels", item_code=item_code):
             if shown["whs_code"] == whs_code:
                 return (

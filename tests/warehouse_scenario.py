@@ -1,4 +1,4 @@
-"""The floor of a warehouse, as the people who work there see it through the interface."""
+"""A scenario of sales orders, pickings and stock, driven through the API."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ PRODUCTS = (
     {"item_code": "DRILL", "name": "Drill", "man_ser_num": True},
     {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False},
 )
-"""One of each way to be managed: by quantity, by batch, by serial, not kept in stock."""
+"""Products managed by quantity, by batch and by serial, and one that is not kept in stock."""
 
 POSITIONS: dict[str, dict[str, object]] = {
     "A-01": {"type": "storage"},
@@ -26,7 +26,7 @@ POSITIONS: dict[str, dict[str, object]] = {
 
 
 class WarehouseScenario:
-    """A warehouse YARD, its stock, and the orders that are picked from it."""
+    """The warehouse YARD, its stock, and the sales orders that are picked from it."""
 
     def __init__(self, erp: Erp) -> None:
         self.erp = erp
@@ -34,12 +34,12 @@ class WarehouseScenario:
 
     @classmethod
     def furnished(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
-        """Give a tenant the products and, in each warehouse, the positions."""
-        once(erp, ("floor", *warehouses), lambda: cls._furnish(erp, warehouses))
+        """Create the products, and the warehouses with their positions."""
+        once(erp, ("floor", *warehouses), lambda: cls._create_master_data(erp, warehouses))
         return cls(erp)
 
     @staticmethod
-    def _furnish(erp: Erp, warehouses: Iterable[str]) -> None:
+    def _create_master_data(erp: Erp, warehouses: Iterable[str]) -> None:
         for code in warehouses:
             assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
             for bin_code, more in POSITIONS.items():
@@ -96,7 +96,7 @@ class WarehouseScenario:
         return self.act(number, "picks", item_code=item_code, qty=qty, bin_code=bin_code, **more)
 
     def level(self, item_code: str) -> tuple[float, float, float]:
-        """On hand, allocated, available."""
+        """Return the quantities on hand, allocated and available."""
         [shown] = self.erp.get("/stock-levels", query={"item_code": item_code}).data
         return shown["on_hand"], shown["allocated"], shown["available"]
 

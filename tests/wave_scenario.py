@@ -1,4 +1,4 @@
-"""Waves, as whoever plans the work of a floor sees them through the interface."""
+"""A scenario of waves, driven through the API."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,28 +8,28 @@ from tests.warehouse_scenario import WarehouseScenario
 
 
 class WaveScenario:
-    """Pickings of bricks, one to an order, and the waves that are made of them."""
+    """Pickings of one brick each, and the waves that group them."""
 
     def __init__(self, yard: WarehouseScenario) -> None:
         self.yard = yard
         self.erp: Erp = yard.erp
 
     def pickings(self, count: int, **more: object) -> list[int]:
-        """Order one brick as many times; a picking of each, without stock unless `more` says."""
+        """Create `count` orders of one brick and a picking of each, unallocated by default."""
         body = {"allocate": False, **more}
         return [
             self.yard.picking(self.yard.order(("BRICK", 1)), **body)["id"] for _ in range(count)
         ]
 
     def create(self, picking_ids: Sequence[int] | None = None, **more: object) -> Response:
-        """Ask for a wave."""
+        """POST a wave."""
         body: dict[str, object] = {"warehouse_code": "YARD", "strategy": "batch", **more}
         if picking_ids is not None:
             body["picking_ids"] = list(picking_ids)
         return self.erp.post("/waves", body)
 
     def wave(self, picking_ids: Sequence[int], *acts: str, **more: object) -> int:
-        """Create a wave and lead it on by these acts."""
+        """Create a wave and perform the actions on it; return its id."""
         answer = self.create(picking_ids, **more)
         assert answer.status == 201, answer.text
         number: int = answer.data["id"]
@@ -37,24 +37,24 @@ class WaveScenario:
             assert self.act(number, act).status == 200
         return number
 
-    def act(self, number: int, what: str) -> Response:
-        """Do something to a wave."""
-        return self.erp.post(f"/waves/{number}/{what}")
+    def act(self, number: int, action: str) -> Response:
+        """POST an action on a wave."""
+        return self.erp.post(f"/waves/{number}/{action}")
 
     def shown(self, number: int) -> dict[str, Any]:
-        """Get a wave; the lists must say the same of its state."""
+        """Return a wave; assert that the list shows the same status."""
         shown: dict[str, Any] = self.erp.get(f"/waves/{number}").data
         listed = self.erp.get("/waves", query={"status": shown["status"], "per_page": 100}).data
         assert {name: shown[name] for name in shown if name != "orders"} in listed
         return shown
 
     def status(self, number: int) -> str:
-        """Tell the state of a wave."""
+        """Return the status of a wave."""
         status: str = self.shown(number)["status"]
         return status
 
     def work(self, picking: int) -> None:
-        """Pick the one brick of a picking, from its start to its end."""
+        """Start a picking of one brick, pick it and finalize it."""
         for what, body in (
             ("start", {}),
             ("picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),

@@ -2,10 +2,11 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service
 from shared.warehouse.catalog.models import (
     Category,
@@ -19,8 +20,6 @@ from shared.warehouse.catalog.models import (
 )
 
 routes = Routes()
-
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ: OperationOptions = {"scope": "products:read"}
 _WRITE: OperationOptions = {"scope": "products:write", "permission": "inventory.manage"}
@@ -54,9 +53,9 @@ def list_products(store: Store, request: Request[None, ProductParameters]) -> Li
     collects_problems=True,
     statuses=(201,),
 )
-def create_product(tx: Transaction, request: Request[ProductCreate]) -> ResourceResponse:
+def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) -> ResourceResponse:
     """Create a product."""
-    record = service.create_product(tx, request.body, request.problems)
+    record = service.create_product(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/products/{record.id}")
 
 
@@ -66,36 +65,18 @@ def get_product(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_product(store, request.id).entity)
 
 
-def _change_product(tx: Transaction, request: Request[ProductChange]) -> ResourceResponse:
-    record = service.change_product(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/products/{id}",
-        "Change a product",
-        _WRITE,
-        response=Product,
-        body=ProductChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_product)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/products/{id}",
-    "Delete a product",
+    "a product",
     _WRITE,
+    change=service.change_product,
+    delete=service.delete_product,
     response=Product,
+    body=ProductChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
+    delete_description="Delete a product that nothing refers to; answers it as it was.",
 )
-def delete_product(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a product that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_product(tx, request.id).entity)
 
 
 @routes.declare(
@@ -141,34 +122,17 @@ def get_category(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_category(store, request.id).entity)
 
 
-def _change_category(tx: Transaction, request: Request[CategoryChange]) -> ResourceResponse:
-    return ResourceResponse(service.change_category(tx, request.id, request.body).entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/product-categories/{id}",
-        "Change a product category",
-        _WRITE,
-        response=Category,
-        body=CategoryChange,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_category)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/product-categories/{id}",
-    "Delete a product category",
+    "a product category",
     _WRITE,
+    change=service.change_category,
+    delete=service.delete_category,
     response=Category,
+    body=CategoryChange,
     errors=("gone",),
+    delete_description="Delete a category; answers it as it was.",
 )
-def delete_category(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a category; answers it as it was."""
-    return ResourceResponse(service.delete_category(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes)

@@ -6,6 +6,7 @@ from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.documents import service, views
 from shared.warehouse.documents.models import (
     Document,
@@ -60,9 +61,11 @@ def list_entry_documents(
     _ENTRY_CREATE,
     body=EntryDraft,
 )
-def create_entry_document(tx: Transaction, request: Request[EntryDraft]) -> ResourceResponse:
+def create_entry_document(
+    tx: Transaction, request: Request[Checked[EntryDraft]]
+) -> ResourceResponse:
     """Create an entry document, once per reference and type."""
-    created = service.create_document(tx, "entry", request.body, request.problems)
+    created = service.create_document(tx, "entry", request.body)
     return _created(created, views.entry_document(created.record), "/entry-documents")
 
 
@@ -96,9 +99,9 @@ def list_exit_documents(
 
 
 @routes.declare("POST", "/exit-documents", "Create an exit document", _EXIT_CREATE, body=ExitDraft)
-def create_exit_document(tx: Transaction, request: Request[ExitDraft]) -> ResourceResponse:
+def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document, once per reference and type."""
-    created = service.create_document(tx, "exit", request.body, request.problems)
+    created = service.create_document(tx, "exit", request.body)
     return _created(created, views.exit_document(created.record), "/exit-documents")
 
 

@@ -2,10 +2,11 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.partners import service
 from shared.warehouse.partners.models import (
     Client,
@@ -19,8 +20,6 @@ from shared.warehouse.partners.models import (
 )
 
 routes = Routes()
-
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ_CLIENTS: OperationOptions = {"scope": "clients:read"}
 _WRITE_CLIENTS: OperationOptions = {"scope": "clients:write", "permission": "exits.manage"}
@@ -55,9 +54,9 @@ def list_clients(store: Store, request: Request[None, ClientParameters]) -> List
     collects_problems=True,
     statuses=(201,),
 )
-def create_client(tx: Transaction, request: Request[ClientCreate]) -> ResourceResponse:
+def create_client(tx: Transaction, request: Request[Checked[ClientCreate]]) -> ResourceResponse:
     """Create a client."""
-    record = service.create_client(tx, request.body, request.problems)
+    record = service.create_client(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/clients/{record.id}")
 
 
@@ -69,37 +68,19 @@ def get_client(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_client(store, request.id).entity)
 
 
-def _change_client(tx: Transaction, request: Request[ClientChange]) -> ResourceResponse:
-    record = service.change_client(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/clients/{id}",
-        "Change a client",
-        _WRITE_CLIENTS,
-        response=Client,
-        body=ClientChange,
-        collects_problems=True,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_client)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/clients/{id}",
-    "Delete a client",
+    "a client",
     _WRITE_CLIENTS,
+    change=service.change_client,
+    delete=service.delete_client,
     response=Client,
+    body=ClientChange,
+    collects_problems=True,
     errors=("gone",),
-    description="Documents keep the code and name of their client.",
+    delete_description="Delete a client; answers it as it was.\n\n"
+    "Documents keep the code and name of their client.",
 )
-def delete_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a client; answers it as it was."""
-    return ResourceResponse(service.delete_client(tx, request.id).entity)
 
 
 @routes.declare(
@@ -145,35 +126,18 @@ def get_provider(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_provider(store, request.id).entity)
 
 
-def _change_provider(tx: Transaction, request: Request[ProviderChange]) -> ResourceResponse:
-    return ResourceResponse(service.change_provider(tx, request.id, request.body).entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/providers/{id}",
-        "Change a provider",
-        _WRITE_PROVIDERS,
-        response=Provider,
-        body=ProviderChange,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_provider)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/providers/{id}",
-    "Delete a provider",
+    "a provider",
     _WRITE_PROVIDERS,
+    change=service.change_provider,
+    delete=service.delete_provider,
     response=Provider,
+    body=ProviderChange,
     errors=("gone",),
-    description="Documents keep the code and name of their provider.",
+    delete_description="Delete a provider; answers it as it was.\n\n"
+    "Documents keep the code and name of their provider.",
 )
-def delete_provider(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a provider; answers it as it was."""
-    return ResourceResponse(service.delete_provider(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes)

@@ -5,6 +5,7 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.stock import adjustments, service, views
 from shared.warehouse.stock.models import (
     Adjustment,
@@ -94,9 +95,9 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     description="A count, a difference or another inventory status, with its reason. 200 answers"
     " a count that found what was expected: nothing has changed.",
 )
-def adjust_stock(tx: Transaction, request: Request[AdjustmentDraft]) -> ResourceResponse:
+def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Correct the stock of one product at one position."""
-    made = adjustments.adjust_stock(tx, request.body, request.problems)
+    made = adjustments.adjust_stock(tx, request.body)
     if made.movement_id is None:
         return ResourceResponse(made)
     return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")

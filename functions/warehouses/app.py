@@ -3,10 +3,11 @@
 from functions.warehouses import layout, pick_faces
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.warehouses import bulk, service
 from shared.warehouse.warehouses.models import (
     Position,
@@ -22,8 +23,6 @@ from shared.warehouse.warehouses.models import (
 )
 
 routes = Routes()
-
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
 
 _READ: OperationOptions = {"scope": "warehouses:read"}
 _WRITE: OperationOptions = {"scope": "warehouses:write", "permission": "inventory.manage"}
@@ -58,9 +57,11 @@ def list_warehouses(
     collects_problems=True,
     statuses=(201,),
 )
-def create_warehouse(tx: Transaction, request: Request[WarehouseCreate]) -> ResourceResponse:
+def create_warehouse(
+    tx: Transaction, request: Request[Checked[WarehouseCreate]]
+) -> ResourceResponse:
     """Create a warehouse."""
-    record = service.create_warehouse(tx, request.body, request.problems)
+    record = service.create_warehouse(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/warehouses/{record.id}")
 
 
@@ -79,36 +80,19 @@ def get_warehouse(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_warehouse(store, request.id).entity)
 
 
-def _change_warehouse(tx: Transaction, request: Request[WarehouseChange]) -> ResourceResponse:
-    record = service.change_warehouse(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/warehouses/{id}",
-        "Change a warehouse",
-        _WRITE,
-        response=Warehouse,
-        body=WarehouseChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_warehouse)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/warehouses/{id}",
-    "Delete a warehouse",
+    "a warehouse",
     _WRITE,
+    change=service.change_warehouse,
+    delete=service.delete_warehouse,
     response=Warehouse,
+    body=WarehouseChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
+    delete_description="Delete a warehouse without positions that nothing refers to; "
+    "answers it as it was.",
 )
-def delete_warehouse(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a warehouse without positions that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_warehouse(tx, request.id).entity)
 
 
 @routes.declare(
@@ -136,9 +120,9 @@ def list_positions(
     collects_problems=True,
     statuses=(201,),
 )
-def create_position(tx: Transaction, request: Request[PositionCreate]) -> ResourceResponse:
+def create_position(tx: Transaction, request: Request[Checked[PositionCreate]]) -> ResourceResponse:
     """Create a position."""
-    record = service.create_position(tx, request.body, request.problems)
+    record = service.create_position(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/warehouse-positions/{record.id}")
 
 
@@ -156,9 +140,9 @@ def create_position(tx: Transaction, request: Request[PositionCreate]) -> Resour
     description="Answers the list of all positions named, in naming order. Those that exist "
     "stay as they are, so a request that was interrupted is completed by sending it again.",
 )
-def create_positions(tx: Transaction, request: Request[PositionBulk]) -> ResourceResponse:
+def create_positions(tx: Transaction, request: Request[Checked[PositionBulk]]) -> ResourceResponse:
     """Create the positions that a naming mask names and that do not exist yet."""
-    warehouse, records = bulk.create_positions(tx, request.body, request.problems)
+    warehouse, records = bulk.create_positions(tx, request.body)
     positions = [record.entity for record in records]
     return ResourceResponse(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
 
@@ -176,36 +160,18 @@ def get_position(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_position(store, request.id).entity)
 
 
-def _change_position(tx: Transaction, request: Request[PositionChange]) -> ResourceResponse:
-    record = service.change_position(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/warehouse-positions/{id}",
-        "Change a position",
-        _WRITE,
-        response=Position,
-        body=PositionChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-    )(_change_position)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/warehouse-positions/{id}",
-    "Delete a position",
+    "a position",
     _WRITE,
+    change=service.change_position,
+    delete=service.delete_position,
     response=Position,
+    body=PositionChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
+    delete_description="Delete a position that nothing refers to; answers it as it was.",
 )
-def delete_position(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a position that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_position(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes, layout.routes, pick_faces.routes)

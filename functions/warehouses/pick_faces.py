@@ -5,6 +5,7 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
 
@@ -50,9 +51,9 @@ def list_pick_faces(
     " which no product is assigned serves every product. While there is a pick face, its product"
     " and its position cannot be deleted, nor can their codes change.",
 )
-def assign_pick_face(tx: Transaction, request: Request[PickFaceDraft]) -> ResourceResponse:
+def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""
-    assigned = service.assign_pick_face(tx, request.body, request.problems)
+    assigned = service.assign_pick_face(tx, request.body)
     face = assigned.record.entity
     if assigned.new:
         return ResourceResponse(face, 201, f"/pick-faces/{face.id}")

@@ -47,15 +47,13 @@ from shared.kernel.errors import (
     MethodNotAllowed,
     NotFound,
     PayloadTooLarge,
-    Problem,
     ServiceError,
     ServiceUnavailable,
     Unauthenticated,
-    ValidationFailed,
 )
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import bind, count, flush, logger, span
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -188,7 +186,7 @@ class ApiHandler:
         raw: object,
     ) -> HttpResponse:
         """Run a write, or return the stored response of the first request with its key."""
-        if request.problems:
+        if isinstance(request.body, InvalidBody):
             run_transaction(store, partial(_refuse, operation, request), caller=call.caller)
         if key is None:
             write = partial(self._write, call, operation, request, None)
@@ -308,25 +306,20 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
             problems.
     """
     operation = match.operation
-    body: object = None
-    problems: list[Problem] = []
+    body = None
     if operation.body is not None:
-        body, problems = check(operation.body, raw)
-        if problems and not operation.collects_problems:
-            raise ValidationFailed(problems)
-        body = body or what_is_valid(operation.body, raw)
+        body = check(operation.body, raw)
+        if not operation.collects_problems:
+            body = ensure_valid(body)
     parameters = None
     if operation.parameters is not None:
-        parameters, wrong = check(operation.parameters, call.query)
-        if wrong:
-            raise ValidationFailed(wrong)
+        parameters = ensure_valid(check(operation.parameters, call.query))
     return Request(
         caller=call.caller,
         tenant=call.tenant,
         path_values=_path_values(match, call.caller),
         body=body,
         parameters=parameters,
-        problems=tuple(problems),
     )
 
 

@@ -2,14 +2,14 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.facets import MAX_ID
-from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
@@ -21,7 +21,8 @@ class Request[Body = None, Parameters = None]:
     """A validated request.
 
     `body` and `parameters` are of the models that the route declares, None where it declares
-    none. A route that collects problems also gets a body of the type `InvalidBody`.
+    none. The body of a route that collects problems may also be an `InvalidBody`, with which the
+    handler must fail.
     """
 
     caller: Caller
@@ -29,7 +30,6 @@ class Request[Body = None, Parameters = None]:
     path_values: Mapping[str, str]
     body: Body
     parameters: Parameters
-    problems: Sequence[Problem] = ()
 
     @property
     def id(self) -> int:

@@ -9,8 +9,10 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel
 
+from shared.http.request import Request
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import ListParameters
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -206,6 +208,52 @@ class Routes:
             return handler
 
         return register
+
+    def declare_change_and_delete(  # noqa: PLR0913 - the facts of three routes
+        self,
+        path: str,
+        noun: str,
+        defaults: OperationOptions,
+        *,
+        change: Callable[[Transaction, int, Any], Record[Any]],
+        delete: Callable[[Transaction, int], Record[Any]],
+        delete_description: str,
+        **options: Unpack[OperationOptions],
+    ) -> None:
+        """Declare PUT, PATCH and DELETE of an entity of master data.
+
+        Args:
+            path: The path of one entity.
+            noun: The entity with its article, such as "a product", for the summaries.
+            defaults: Options that several routes share.
+            change: Changes the fields sent; PUT and PATCH do the same.
+            delete: Deletes the entity; the response shows it as it was.
+            delete_description: The description of the DELETE operation.
+            options: Options of the three routes; those of the body are for PUT and PATCH.
+        """
+
+        def change_handler(tx: Transaction, request: Request[Any]) -> ResourceResponse:
+            return ResourceResponse(change(tx, request.id, request.body).entity)
+
+        def delete_handler(tx: Transaction, request: Request) -> ResourceResponse:
+            return ResourceResponse(delete(tx, request.id).entity)
+
+        # The OpenAPI document names an operation after its handler.
+        change_handler.__name__, delete_handler.__name__ = change.__name__, delete.__name__
+        common: OperationOptions = {**defaults, **options}
+        change_options: OperationOptions = {
+            **common,
+            "description": "Only the fields sent change; PUT and PATCH are the same.",
+        }
+        delete_options: OperationOptions = {
+            **common,
+            "description": delete_description,
+            "body": None,
+            "collects_problems": False,
+        }
+        self.declare("PUT", path, f"Change {noun}", change_options)(change_handler)
+        self.declare("PATCH", path, f"Change {noun}", change_options)(change_handler)
+        self.declare("DELETE", path, f"Delete {noun}", delete_options)(delete_handler)
 
     def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path pattern matches `path`."""

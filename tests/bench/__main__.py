@@ -1,11 +1,11 @@
-"""Measure the figures that the documentation quotes.
+"""Run the benchmarks and check their bounds.
 
-Each figure is a ratio or a count, so that it says the same on every machine. Those with a
-bound are a promise: when one is broken, the program ends with exit code 1.
+Figures are ratios or counts, so that they are comparable between machines. When a figure exceeds
+its bound, the program exits with status 1.
 
   python -m tests.bench                    all groups
-  python -m tests.bench --only lists       one group (may be given several times)
-  python -m tests.bench --quick            fewer runs and rows: a look, not a figure
+  python -m tests.bench --only lists       one group (can be repeated)
+  python -m tests.bench --quick            fewer runs and rows, for a first look
   python -m tests.bench --write            also write docs/figures.md
 """
 
@@ -23,11 +23,11 @@ from rich.console import Console
 from tests.bench import (
     cold_start,
     deliveries,
-    floor,
     handler_time,
     import_reading,
     import_work,
     lists,
+    operations,
     rate_limit,
     round_trips,
     size,
@@ -42,7 +42,7 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "size": size.measure,
     "round-trips": round_trips.measure,
     "rate-limit": rate_limit.measure,
-    "floor": floor.measure,
+    "warehouse-operations": operations.measure,
     "lists": lists.measure,
     "imports": import_reading.measure,
     "import-work": import_work.measure,
@@ -51,20 +51,20 @@ GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "tokens": tokens.measure,
     "handler-time": handler_time.measure,
 }
-"""Name → what measures the group; its argument is whether a quick look is enough."""
+"""Name of a group → its benchmark; the argument is the value of --quick."""
 
 _WIDTH = 150
-"""Columns where no terminal tells."""
+"""Width of the output in columns when it is not a terminal."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; the exit code."""
+    """Run the benchmarks and print their tables; return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.write and (options.only or options.quick):
-        parser.error("--write takes all groups, measured in full")
+        parser.error("--write cannot be combined with --only or --quick")
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH)
     tables: list[Table] = []
     for name in options.only or GROUPS:
@@ -77,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tables += measured
     if options.write:
         PAGE.write_text(_page(tables), encoding="utf-8")
-        console.print(f"written: {PAGE}")
+        console.print(f"Wrote {PAGE}")
     broken = [table.title for table in tables if not table.passed]
     if broken:
-        console.print(f"[red]broken: {'; '.join(broken)}[/red]")
+        console.print(f"[red]Bounds exceeded: {'; '.join(broken)}[/red]")
     return 1 if broken else 0
 
 
@@ -90,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", action="append", choices=list(GROUPS), help="this group alone")
-    parser.add_argument("--quick", action="store_true", help="fewer runs, fewer rows")
+    parser.add_argument("--only", action="append", choices=list(GROUPS), help="run only this group")
+    parser.add_argument("--quick", action="store_true", help="use fewer runs and rows")
     parser.add_argument("--write", action="store_true", help="write docs/figures.md")
     return parser
 
@@ -99,8 +99,8 @@ def _parser() -> argparse.ArgumentParser:
 def _page(tables: Sequence[Table]) -> str:
     head = f"""# Figures
 
-Each figure is a ratio or a count. `make bench` measures them again and fails when a bound is
-broken; this page is written by `make bench ARGS=--write`.
+The figures are ratios or counts, so that they are comparable between machines. `make bench`
+measures them and fails when a figure exceeds its bound. `make bench ARGS=--write` writes this page.
 
 Measured {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {_machine()}.
 """

@@ -1,10 +1,10 @@
-"""What DynamoDB bills, by its published rules, since no emulator tells it.
+"""Computes the capacity units that DynamoDB bills, by its published rules.
 
-A read unit is a strongly consistent read of up to 4 KB, half of it when eventually consistent;
-a write unit is a write of up to 1 KB, twice that inside a transaction. Every item or entry is
-rounded up by itself, except in a Query, which rounds its sum. A change also writes each index
-entry that it adds, removes or changes (two writes when an entry moves to another key). Index
-writes follow a transaction and are not doubled.
+Emulators do not return them. A read unit is a strongly consistent read of up to 4 KB; an eventually
+consistent read costs half. A write unit is a write of up to 1 KB; in a transaction it costs twice.
+Each item is rounded up separately, but a Query rounds the sum. A write also costs one write for
+each index entry that it adds, removes or changes, and two when the key of an entry changes.
+Transactions do not double the writes of index entries.
 """
 
 import math
@@ -30,19 +30,19 @@ _READ_BLOCK, _WRITE_BLOCK = 4096, 1024
 
 @dataclass(slots=True)
 class Units:
-    """Read and write units that calls consumed."""
+    """Consumed read and write units."""
 
     reads: float = 0
     writes: float = 0
 
     @property
     def usd_per_million(self) -> float:
-        """Price of a million such requests, on demand, in USD."""
+        """Price of a million such requests with on-demand capacity, in USD."""
         return self.reads * USD_PER_MILLION_READS + self.writes * USD_PER_MILLION_WRITES
 
 
 def item_size(item: Attributes) -> int:
-    """Bytes of an item: names in UTF-8 and values."""
+    """Return the size of an item in bytes: names in UTF-8 and values."""
     return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
 
 
@@ -63,7 +63,7 @@ def _value_size(value: Mapping[str, Any]) -> int:
 
 
 def index_entry(item: Attributes, index: int) -> Attributes | None:
-    """Return what index `index` of a tenant's table holds of an item; None when nothing."""
+    """Return the entry of an item in the index number `index`, or None when it has none."""
     partition, sort = index_keys(index)
     if partition not in item or sort not in item:
         return None
@@ -72,18 +72,18 @@ def index_entry(item: Attributes, index: int) -> Attributes | None:
 
 
 def read_units(sizes: Iterable[int], *, consistent: bool) -> float:
-    """Units for items that are read by key, each rounded up; a missing one counts as 0 bytes."""
+    """Return the units of reads by key; a missing item counts as 0 bytes."""
     blocks = sum(max(1, math.ceil(size / _READ_BLOCK)) for size in sizes)
     return blocks if consistent else blocks / 2
 
 
 def query_units(total_bytes: int, *, consistent: bool) -> float:
-    """Units of one Query that examined so many bytes."""
+    """Return the units of a Query that examined `total_bytes`."""
     return read_units([total_bytes], consistent=consistent)
 
 
 def write_units(before: Attributes | None, after: Attributes | None, *, transaction: bool) -> float:
-    """Units for the change of one item and of its index entries."""
+    """Return the units of a write of one item and its index entries."""
     larger = max(item_size(before or {}), item_size(after or {}))
     units = _blocks(larger) * (2 if transaction else 1)
     for index in range(1, INDEX_COUNT + 1):

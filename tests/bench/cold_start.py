@@ -1,7 +1,7 @@
-"""How long a function takes to start, against a minimal one of the usual parts.
+"""Cold start of every function, compared with a minimal function.
 
-Every run is a fresh process that sees nothing but the built artefacts, as in Lambda; runs of
-all functions take turns, so that whatever else the machine does hits them alike.
+Every run is a fresh process that sees only the built artifacts, as in Lambda. The functions take
+turns, so that other load on the machine affects all of them alike.
 """
 
 import base64
@@ -31,12 +31,12 @@ import s3transfer
 from operations.provisioning import create_client
 from shared.http.api_handler import ApiHandler
 from tests import faults, gateway
-from tests.bench import built, seed
+from tests.bench import build_output, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, deployed, forget_what_was_asked
-from tests.webhook_desk import RELAY, WORKER, stream_of
+from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
 BOUND = 1.3
 _RUNS, _QUICK_RUNS = 11, 3
@@ -44,7 +44,7 @@ _HERE = Path(__file__).parent
 _MINIMAL = "minimal"
 _LOCALHOST = {"WEBHOOK_LOCALHOST": "true"}
 _HOOK = 2
-"""The subscription whose events go to this machine."""
+"""Id of the subscription whose endpoint is on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Task:
     status: int
 
     def run(self) -> tuple[float, float]:
-        """Import and first request in a fresh process, milliseconds each."""
+        """Return the times of import and first request in milliseconds, in a fresh process."""
         task = {
             "path": self.path,
             "handler": self.handler,
@@ -67,11 +67,11 @@ class _Task:
             "answers": self.answers,
             "environment": self.environment,
             "status": self.status,
-            "canned": str(_HERE / "canned.py"),
+            "replay": str(_HERE / "replay.py"),
         }
-        done = subprocess.run(  # noqa: S603 - our own program
+        done = subprocess.run(  # noqa: S603 - a program of this project
             # -I -S: neither the environment nor the packages of this machine
-            [sys.executable, "-I", "-S", str(_HERE / "cold_child.py")],
+            [sys.executable, "-I", "-S", str(_HERE / "cold_start_process.py")],
             input=json.dumps(task),
             capture_output=True,
             text=True,
@@ -79,12 +79,12 @@ class _Task:
         )
         if done.returncode:
             sys.exit(f"{self.handler} does not start from the build:\n{done.stderr}")
-        times = json.loads(done.stdout.splitlines()[-1])  # below what the function logged
+        times = json.loads(done.stdout.splitlines()[-1])  # after the log lines of the function
         return times["import"], times["first"]
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Start every function and the minimal one in turn."""
+    """Measure every function and the minimal one in turn."""
     with tempfile.TemporaryDirectory() as folder, _endpoint() as address:
         tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
@@ -95,12 +95,13 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     table = Table(
         "Cold start",
         ["function", "import", "ratio", "import + first request", "ratio"],
-        f"Medians of {runs} runs in turn, ms of this machine; each run is a fresh process that"
-        " imports the built artefacts with their .pyc. The minimal function has Powertools"
+        f"Medians of {runs} runs in milliseconds on this machine. Each run is a fresh process that"
+        " imports the built artifacts with their .pyc files. The minimal function has Powertools"
         " (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic"
-        " model. The first request includes what is made only then (clients, keys, credentials"
-        " of the tenant), with answers of AWS that take no time; a webhook is delivered to this"
-        " machine, without TLS.",
+        " model. The first request includes everything that is created on first use (clients,"
+        " keys, credentials of the tenant); recorded responses of AWS take no time. The webhook"
+        " worker delivers to this machine without TLS. The ratios compare with the minimal"
+        " function.",
     )
     minimal = _medians(times[_MINIMAL])
     for name in tasks:
@@ -119,7 +120,7 @@ def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
 
 def _minimal_task(folder: Path) -> _Task:
     shutil.copy(_HERE / "minimal.py", folder / "minimal.py")
-    # Of Powertools our layer has only what we use.
+    # The layer of the service contains only the used parts of these packages.
     for package in (boto3, s3transfer, aws_lambda_powertools):
         source = Path(package.__path__[0])
         shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -127,7 +128,7 @@ def _minimal_task(folder: Path) -> _Task:
     compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
     found = {"kind": "GetItem products product", "status": 200, "headers": {}, "body": "{}"}
     return _Task(
-        path=[str(folder), str(built.DEPENDENCIES)],
+        path=[str(folder), str(build_output.DEPENDENCIES)],
         handler="minimal.lambda_handler",
         event={
             "path": "/v1/products/1",
@@ -142,8 +143,8 @@ def _minimal_task(folder: Path) -> _Task:
 
 
 def _tasks(address: str) -> dict[str, _Task]:
-    """Record the first request of every function on moto; `address` takes webhooks."""
-    handlers = built.functions()
+    """Record the first request of every function on moto; `address` receives webhooks."""
+    handlers = build_output.functions()
     tasks: dict[str, _Task] = {}
     with _seeded(address) as (stack, aws_faults):
         for function, handler in handlers.items():
@@ -151,7 +152,7 @@ def _tasks(address: str) -> dict[str, _Task]:
                 _call_first(stack, handler)
             first = invocations[handler]
             tasks[function] = _Task(
-                path=built.search_path(function),
+                path=build_output.search_path(function),
                 handler=handler,
                 event=first.event,
                 answers=first.answers,
@@ -176,7 +177,7 @@ def _seeded(address: str) -> Iterator[tuple[Stack, faults.AwsFaults]]:
 
 
 class _Receiver(BaseHTTPRequestHandler):
-    """Takes every delivery."""
+    """Accepts every delivery."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -189,7 +190,7 @@ class _Receiver(BaseHTTPRequestHandler):
 
 @contextmanager
 def _endpoint() -> Iterator[str]:
-    """Address of an endpoint on this machine."""
+    """Yield the address of an endpoint on this machine."""
     with ThreadingHTTPServer(("localhost", 0), _Receiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://localhost:{server.server_port}/"
@@ -197,7 +198,7 @@ def _endpoint() -> Iterator[str]:
 
 
 def _call_first(stack: Stack, handler: str) -> None:
-    """Send a request that the function is asked for, as the first one it ever sees."""
+    """Send a typical first request to the function."""
     module, _, name = handler.rpartition(".")
     target = getattr(importlib.import_module(module), name)
     if isinstance(target, ApiHandler):
@@ -216,14 +217,14 @@ def _call_first(stack: Stack, handler: str) -> None:
 
 
 def _first_batch(stack: Stack, handler: str) -> Mapping[str, Any] | None:
-    """What a queue or the outbox's stream brings to a function; None when it has neither."""
+    """Return the event of a queue or stream function; None for other functions."""
     event = next(one for one in stack.events() if one["type"]["S"] == "product.created")
     messages = {
         "functions.import_worker.app.lambda_handler": {"tenant": "acme", "import": 1},
         WORKER: {"tenant": "acme", "webhook": _HOOK, "event": event["SK"]["S"], "slow": True},
     }
     if handler == RELAY:
-        return stream_of([event])
+        return stream_batch([event])
     if handler not in messages:
         return None
     message = {

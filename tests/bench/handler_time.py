@@ -1,7 +1,7 @@
-"""How much time a door takes by itself, against a handler written by hand.
+"""CPU time of a handler, compared with a hand-written baseline handler.
 
-Both make the same calls over botocore and give the same answers, which is checked; AWS
-answers at once, with what moto answered in the same run.
+Both must make the same calls and return the same responses. The responses of AWS were recorded
+with moto and take no time.
 """
 
 import base64
@@ -28,10 +28,10 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import faults
 from tests.bench import seed
-from tests.bench.by_hand import ByHand, Event, Result
-from tests.bench.canned import Canned, Connection
+from tests.bench.baseline_handlers import BaselineHandlers, Event, Result
 from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
+from tests.bench.replay import RecordedResponse, ReplayConnection
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import LambdaContext, Response
 from tests.stack import CREDENTIALS, deployed
@@ -43,47 +43,47 @@ _CREDENTIALS = {"AccessKeyId": "testing", "SecretAccessKey": "testing", "Session
 
 _VARYING = re.compile(
     r"\d{4}-\d{2}-\d{2}T[\d:.]+Z"  # instants
-    r"|\b[0-9a-f]{32}\b"  # names and tokens made up for the request
-    r"|\b[0-9a-f]{64}\b"  # fingerprints: each may write its own canonical text
+    r"|\b[0-9a-f]{32}\b"  # generated ids and tokens
+    r"|\b[0-9a-f]{64}\b"  # fingerprints: the canonical text of a request may differ
     r"|^(\d{10}|\d{13})$"  # seconds and milliseconds since the epoch
 )
 
 _COUNTED = {"RateLimit-Remaining", "RateLimit-Reset"}
-"""Headers that no two requests share."""
+"""Headers that differ between requests."""
 
 type _Handler = Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """One route: the event, the door and the hand-written handler, the answers of AWS."""
+    """One route: the handler and its baseline, bound to an event, and the responses of AWS."""
 
     title: str
-    door: _Handler
-    by_hand: _Handler
-    answers: list[Canned]
+    handler: _Handler
+    baseline: _Handler
+    answers: list[RecordedResponse]
 
     def medians(self, runs: int) -> tuple[float, float, float]:
-        """Medians of door, hand-written handler and botocore in the latter, in microseconds."""
-        connection = Connection(self.answers)
+        """Return the medians of handler, baseline and botocore in the baseline, in µs."""
+        connection = ReplayConnection(self.answers)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(URLLib3Session, "send", connection.send)
-            self._prove_equal(connection)
-            times: dict[str, list[float]] = {"door": [], "by hand": [], "botocore": []}
+            self._check_equal(connection)
+            times: dict[str, list[float]] = {"handler": [], "baseline": [], "botocore": []}
             for _ in range(runs + _WARM_UP):
-                times["door"].append(_elapsed(self.door))
-                times["by hand"].append(_elapsed(self.by_hand))
-                times["botocore"].append(_inside_botocore(self.by_hand))
+                times["handler"].append(_elapsed(self.handler))
+                times["baseline"].append(_elapsed(self.baseline))
+                times["botocore"].append(_inside_botocore(self.baseline))
                 connection.requests.clear()
-        door, by_hand, botocore = (statistics.median(one[_WARM_UP:]) for one in times.values())
-        return door, by_hand, botocore
+        handler, baseline, botocore = (statistics.median(one[_WARM_UP:]) for one in times.values())
+        return handler, baseline, botocore
 
-    def _prove_equal(self, connection: Connection) -> None:
-        """Compare answers and requests, but for what differs in each request."""
-        self.door()
+    def _check_equal(self, connection: ReplayConnection) -> None:
+        """Assert equal responses and calls, except for values that differ in each request."""
+        self.handler()
         connection.requests.clear()
-        answer, calls = self.door(), _comparable(connection)
-        other, other_calls = self.by_hand(), _comparable(connection)
+        answer, calls = self.handler(), _comparable(connection)
+        other, other_calls = self.baseline(), _comparable(connection)
         for name in ("statusCode", "headers", "body"):
             mine, theirs = (_constant(one[name]) for one in (answer, other))
             assert mine == theirs, f"{self.title}: {name} differs:\n{mine}\n{theirs}"
@@ -98,7 +98,7 @@ def _elapsed(handler: _Handler) -> float:
 
 
 def _inside_botocore(handler: _Handler) -> float:
-    """Microseconds that a handler, which makes one call after another, spends in botocore."""
+    """Return the µs that a handler with sequential calls spends in botocore."""
     spent = 0.0
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -115,7 +115,7 @@ def _inside_botocore(handler: _Handler) -> float:
     return spent * 1e6
 
 
-def _comparable(connection: Connection) -> list[tuple[str, Any]]:
+def _comparable(connection: ReplayConnection) -> list[tuple[str, Any]]:
     calls = []
     for kind, text in connection.requests:
         request = _constant(json.loads(text))
@@ -123,18 +123,18 @@ def _comparable(connection: Connection) -> list[tuple[str, Any]]:
             wanted["Keys"].sort(key=json.dumps)
         calls.append((kind, request))
     connection.requests.clear()
-    # Calls made at once have no order.
+    # Parallel calls have no order.
     return sorted(calls, key=json.dumps)
 
 
 def _constant(value: Any) -> Any:
-    """Leave out what differs in each request."""
+    """Replace values that differ in each request."""
     match value:
         case {"B": packed}:
             raw = base64.b64decode(packed)
             return _constant((zlib.decompress(raw) if raw[:1] == b"\x78" else raw).decode())
         case {"PK": {"S": "count#entry"}, "SK": _}:
-            return "one of the shards"
+            return "any shard"
         case dict():
             return {name: _constant(one) for name, one in value.items() if name not in _COUNTED}
         case list():
@@ -146,41 +146,48 @@ def _constant(value: Any) -> Any:
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Run each route and its counterpart in turn."""
+    """Measure each route and its baseline in turn."""
     runs = _QUICK_RUNS if quick else _RUNS
     table = Table(
         "Handler time without waiting for AWS",
-        ["route", "door µs", "by hand µs", "of it botocore µs", "ratio without botocore", "ratio"],
-        f"Medians of {runs} warm runs in turn, µs of this machine. The hand-written handler uses"
-        " json, botocore and plain dictionaries, makes the same calls with the same contents,"
-        " logs the same lines and gives the same answer, which is checked. The bound is on the"
-        " whole; without botocore, which both share, the difference is larger.",
+        [
+            "route",
+            "handler µs",
+            "baseline µs",
+            "botocore in baseline µs",
+            "ratio without botocore",
+            "ratio",
+        ],
+        f"Medians of {runs} warm runs in microseconds on this machine. The baseline is hand-written"
+        " with json, botocore and dictionaries. It makes the same calls, writes the same log lines"
+        " and returns the same response, which the benchmark checks. The bound applies to the"
+        " whole time; the ratio without botocore, which both share, is larger.",
     )
     with pytest.MonkeyPatch.context() as patch:
-        # A new minute would cost a call that the hand-written handlers do not make.
+        # A new minute would need a lease, a call that the baseline does not make.
         patch.setattr(limiter, "_clock", partial(int, now_ms()))
         routes = _recorded_routes(patch)
-        # Outside of moto, which would answer in place of the recorded answers.
+        # moto is inactive here, since it would answer instead of the recorded responses.
         for route in routes:
             gc.collect()
             with quiet():
-                door, by_hand, botocore = route.medians(runs)
+                handler, baseline, botocore = route.medians(runs)
             cells = [
                 route.title,
-                f"{door:.0f}",
-                f"{by_hand:.0f}",
+                f"{handler:.0f}",
+                f"{baseline:.0f}",
                 f"{botocore:.0f}",
-                f"{(door - botocore) / (by_hand - botocore):.2f}",
-                f"{door / by_hand:.2f}",
+                f"{(handler - botocore) / (baseline - botocore):.2f}",
+                f"{handler / baseline:.2f}",
             ]
-            table.rows.append(Row(cells, *at_most(door / by_hand, BOUND)))
+            table.rows.append(Row(cells, *at_most(handler / baseline, BOUND)))
     return [table]
 
 
 def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
-    """Record one request of each route on moto, from an execution environment that is cold.
+    """Record one request of each route on moto, in a cold execution environment.
 
-    Of what makes moto quick nothing is left afterwards: botocore reads answers as it does.
+    The patches that speed up moto are removed afterwards, so botocore parses responses as usual.
     """
     with pytest.MonkeyPatch.context() as inner, deployed(inner) as stack:
         aws_faults = faults.install(inner)
@@ -189,10 +196,13 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
         seed.fill(erp)
         seed.fill_pages(stack, {"/entry-documents"})
         client = client_as("dynamodb", _CREDENTIALS)
-        hand = ByHand(client, config().tenant_table("acme"), stack.tenant().base_url)
+        hand = BaselineHandlers(client, config().tenant_table("acme"), stack.tenant().base_url)
 
         def route(
-            title: str, door: Any, by_hand: Callable[[Event], Result], send: Callable[[], Response]
+            title: str,
+            handler: Any,
+            baseline: Callable[[Event], Result],
+            send: Callable[[], Response],
         ) -> _Route:
             with recorded(aws_faults, fresh=True) as invocations:
                 answer = send()
@@ -201,8 +211,8 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
             event = invocation.event
             return _Route(
                 title=title,
-                door=lambda: door(event, LambdaContext()),
-                by_hand=lambda: by_hand(event),
+                handler=lambda: handler(event, LambdaContext()),
+                baseline=lambda: baseline(event),
                 answers=invocation.answers,
             )
 

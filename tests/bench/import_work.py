@@ -17,10 +17,10 @@ from shared.integration.imports.workspace import Workspace
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
 from shared.kernel.tenant_files import Folder
-from tests.bench.gauge import Gauge, Reading
 from tests.bench.import_reading import openpyxl_loop, peak_of, write_xlsx
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
+from tests.bench.request_cost import Gauge, Reading
 from tests.faults import install
 from tests.import_desk import ImportDesk
 from tests.stack import deployed

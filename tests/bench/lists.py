@@ -1,14 +1,14 @@
-"""What a page of each list costs at 1 000 and at 100 000 rows: items examined, round trips.
+"""Round trips and examined items of a page of each list, at 1,000 and at 100,000 rows.
 
-Every list, every single filter, every order, every two filters and whole walks, from the
-descriptions in `tests.lists`, against what lists may cost:
+The benchmark reads every list with every filter, every order, every pair of filters, and page by
+page, as specified in `tests.lists`. The bounds are:
 
-- without filters, with a status, or with a filter that leaves few rows, in any order: two round
-  trips, and as many items as a page and the counters have, however many rows there are;
-- walking all pages: each index entry at most twice;
-- stock of a warehouse that is named by its code: three, since the code is looked up first;
-- anything else: the slim entries of the list once; of two filters, those of the one that
-  leaves fewer. A time (updated_since, from, to) beside another filter is not promised to be it.
+- without filters, with a status, or with a selective filter, in any order: two round trips, and
+  the items of a page and of the counters, independent of the number of rows;
+- stock of a warehouse by its code: three round trips, since the code is looked up first;
+- reading all pages: each index entry at most twice;
+- any other filter: each index entry of the list once. For two filters, the entries of the more
+  selective one; a time filter (updated_since, from, to) next to another filter does not count.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,49 +24,49 @@ from shared.kernel import aws
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
 from tests import faults
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.bench.report import Row, Table
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
 from tests.lists.description import HOURLY, Listed
 from tests.lists.filling import fill
-from tests.lists.warehouses import HALLS
+from tests.lists.warehouses import WAREHOUSE_CODES
 from tests.stack import Stack, deployed
 
 SMALL, LARGE, QUICK_LARGE = 1_000, 100_000, 5_000
 PER_PAGE = 25
 LONG_WALK, LONG_PAGE = "/stocks", 100
-"""The list that is also walked with all its rows, and the rows of its pages."""
+"""The list of which all pages are read at the large size, and its page size."""
 _FEW = 100
-"""Items that a page may examine where it must not matter how many rows there are: its own
-entries, the counters, and a day's rows."""
+"""Items that a page may examine when its cost must not depend on the number of rows: its own
+entries, the counters, and the rows of a day."""
 _BATCH = 25
 _PROVED = ("/entry-documents", "/products")
-"""Lists whose answers are compared with moto's; the contract tests compare all, with fewer rows."""
+"""Lists whose results are compared with moto; the contract tests compare all, with fewer rows."""
 _LOOKED_UP = {"/stocks": "warehouse"}
-"""Filters by a code whose id is looked up among the warehouses before the list is read: rows
-of stock lie in partitions by the id, which stays when a warehouse is given another code."""
-_BESIDE = 2 * SHARDS + len(HALLS)
-"""Items that a page of filters examines beside entries: where they name several partitions,
-the counters tell the smallest first; lists that show warehouses read all of these."""
+"""Filters by a warehouse code, whose id is looked up first: stock rows are partitioned by the id
+of the warehouse, which does not change with the code."""
+_BESIDE = 2 * SHARDS + len(WAREHOUSE_CODES)
+"""Items that a filtered page examines besides entries: the counters, to choose the smallest of
+several partitions, and the warehouses, in lists that show them."""
 _TIMES = frozenset({"updated_since", "from", "to"})
 _NOTE = (
-    f"Sequential round trips and items examined by Query, pages of {PER_PAGE}. Every page reads"
-    f" the {SHARDS} shards of the counters too; whole items are fetched by key. Where several"
-    " questions share a row, the worst figures are shown and the bound holds for each. Two filters"
-    " and walks are asked of 1,000 rows, and walks count index entries alone. Emulators need"
-    " seconds for a Query of 100,000 rows, so a table in memory answers; at 1,000 rows moto is"
-    " asked the same."
+    f"Sequential round trips, and items examined by Query, of pages with {PER_PAGE} rows. Every"
+    f" page also reads the {SHARDS} shards of the counters; whole items are read by key. A table"
+    " row for several queries shows the worst figures, and its bound holds for each query. Pairs of"
+    " filters and reading all pages are measured at 1,000 rows; reading all pages counts index"
+    " entries only. Emulators need seconds for a Query over 100,000 rows, so an in-memory table"
+    " answers; at 1,000 rows its results are compared with moto."
 )
 
 type Query = Mapping[str, str]
-type Ask = Callable[[Erp], Response]
+type _Request = Callable[[Erp], Response]
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one request cost."""
+    """The cost of one request."""
 
     trips: int
     examined: int
@@ -74,79 +74,79 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a page may cost."""
+    """The upper bound of the cost of a page."""
 
     words: str
     examined: Callable[[int], int]
-    """From the number of rows."""
+    """Number of rows → upper bound of examined items."""
     trips: int | None = None
 
     def holds(self, cost: Cost, count: int) -> bool:
-        """Whether a cost is within it."""
+        """Return whether the cost is within the bound."""
         within = self.trips is None or cost.trips <= self.trips
         return within and cost.examined <= self.examined(count)
 
 
-FIXED = Bound(f"≤ 2 trips, ≤ {_FEW}", lambda _: _FEW, 2)
-LOOKED_UP = Bound(f"≤ 3 trips, ≤ {_FEW}; the code is looked up first", lambda _: _FEW, 3)
-JUMP = Bound(f"≤ 3 trips, ≤ {_FEW}", lambda _: _FEW, 3)
-ENTRIES = Bound("entries of the list", lambda count: count + 2 * SHARDS)
-UP_TO_PAGE = Bound("entries up to the page", lambda count: count // 2 + _FEW)
+FIXED = Bound(f"≤ 2 round trips, ≤ {_FEW} items", lambda _: _FEW, 2)
+LOOKED_UP = Bound(f"≤ 3 round trips (code lookup), ≤ {_FEW} items", lambda _: _FEW, 3)
+JUMP = Bound(f"≤ 3 round trips, ≤ {_FEW} items", lambda _: _FEW, 3)
+ENTRIES = Bound("≤ entries of the list", lambda count: count + 2 * SHARDS)
+UP_TO_PAGE = Bound("≤ entries up to the page", lambda count: count // 2 + _FEW)
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Questions of one row of the table; from the number of rows."""
+    """The queries of one row of the result table, as a function of the number of rows."""
 
     title: str
     queries: Callable[[int], Iterable[Query]]
     bound: Bound
     second_page: bool = False
-    """Measure the page that links.next leads to; questions with one page are left out."""
+    """Measure the page at links.next; queries with a single page are skipped."""
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Ask every list in every way."""
+    """Measure every list with every query."""
     large = QUICK_LARGE if quick else LARGE
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             tables = [
-                _Bench(stack, aws_faults, listed).measure(large)
-                for listed in LISTS.values()
-                if not listed.bounded
+                _Bench(stack, aws_faults, spec).measure(large)
+                for spec in LISTS.values()
+                if not spec.bounded
             ]
     tables[0].note = _NOTE
     return tables
 
 
-def scenarios(listed: Listed) -> Iterator[Scenario]:
-    """Every way to ask for a page of a list."""
+def scenarios(spec: Listed) -> Iterator[Scenario]:
+    """Yield the queries of a list."""
 
     def page_500(count: int) -> int:
         return min(500, count // PER_PAGE // 2)
 
-    filters = listed.all_filters(HOURLY)
-    looked_up = _LOOKED_UP.get(listed.path)
-    orders = [sign + sort for sort in listed.sorts for sign in ("", "-")]
+    filters = spec.all_filters(HOURLY)
+    looked_up = _LOOKED_UP.get(spec.path)
+    orders = [sign + sort for sort in spec.sorts for sign in ("", "-")]
 
     def one_of_each_cost(count: int) -> Iterator[Query]:
-        wide = [name for name, one in filters.items() if not one.narrow]
-        narrow = [name for name, one in filters.items() if one.narrow and name != looked_up]
+        wide = [name for name, one in filters.items() if not one.selective]
+        narrow = [name for name, one in filters.items() if one.selective and name != looked_up]
         return ({name: filters[name].values(count)[0]} for name in (*wide[:1], *narrow))
 
     yield Scenario("no filter", lambda _: [{}], FIXED)
     yield Scenario(
-        f"each of {len(orders)} orders", lambda _: ({"sort": order} for order in orders), FIXED
+        f"each of {len(orders)} sort orders", lambda _: ({"sort": order} for order in orders), FIXED
     )
     for name, one in filters.items():
         yield Scenario(
             name,
             lambda count, name=name, one=one: [{name: one.values(count)[0]}],  # type: ignore[misc]
-            LOOKED_UP if name == looked_up else FIXED if one.narrow else ENTRIES,
+            LOOKED_UP if name == looked_up else FIXED if one.selective else ENTRIES,
         )
     yield Scenario(
-        "page 2 by links.next, without and with a filter",
+        "page 2 by links.next, with and without a filter",
         lambda count: [{}, *one_of_each_cost(count)],
         FIXED,
         second_page=True,
@@ -159,7 +159,7 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
             second_page=True,
         )
     yield Scenario(
-        "page 500 by number (of 1,000 rows: 20)",
+        "page 500 by number (page 20 at 1,000 rows)",
         lambda count: [{"page": str(page_500(count))}],
         UP_TO_PAGE,
     )
@@ -170,37 +170,37 @@ def scenarios(listed: Listed) -> Iterator[Scenario]:
 class _Bench:
     stack: Stack
     aws_faults: AwsFaults
-    listed: Listed
+    spec: Listed
 
     def measure(self, large: int) -> Table:
         counts = (SMALL, large)
         table = Table(
-            f"Pages of GET {self.listed.name}",
-            ["asked", *(f"{what}, {n:,}" for n in counts for what in ("trips", "examined"))],
+            f"Pages of GET {self.spec.name}",
+            ["query", *(f"{w}, {n:,} rows" for n in counts for w in ("round trips", "examined"))],
             "",
         )
-        asked = list(scenarios(self.listed))
-        small_table = fill(self.stack.store(), self.listed, SMALL, HOURLY)
-        small = [self._costs(small_table, one, SMALL) for one in asked]
+        measured = list(scenarios(self.spec))
+        small_table = fill(self.stack.store(), self.spec, SMALL, HOURLY)
+        small = [self._costs(small_table, one, SMALL) for one in measured]
         pairs = list(self._pairs(small_table))
         walks = [self._walks(small_table)]
-        if self.listed.path in _PROVED:
-            walks.append(self._proof(small_table, asked))
-        large_table = fill(self.stack.store(), self.listed, large, HOURLY)
-        for scenario, at_small in zip(asked, small, strict=True):
+        if self.spec.path in _PROVED:
+            walks.append(self._proof(small_table, measured))
+        large_table = fill(self.stack.store(), self.spec, large, HOURLY)
+        for scenario, at_small in zip(measured, small, strict=True):
             at_large = self._costs(large_table, scenario, large)
             table.rows.append(_row(scenario, {SMALL: at_small, large: at_large}))
         table.rows += [*pairs, *walks]
-        if self.listed.path == LONG_WALK:
+        if self.spec.path == LONG_WALK:
             table.rows.append(self._long_walk(large_table, large))
         return table
 
-    def _costs(self, table: FlatTable, scenario: Scenario, count: int) -> list[Cost]:
-        asked = (self._ask(table, query, scenario) for query in scenario.queries(count))
-        return [self._cost(table, ask) for ask in asked if ask]
+    def _costs(self, table: InMemoryTable, scenario: Scenario, count: int) -> list[Cost]:
+        requests = (self._request(table, query, scenario) for query in scenario.queries(count))
+        return [self._cost(table, send) for send in requests if send]
 
-    def _ask(self, table: FlatTable, query: Query, scenario: Scenario) -> Ask | None:
-        """Prepare the request to be measured; None when there is no second page."""
+    def _request(self, table: InMemoryTable, query: Query, scenario: Scenario) -> _Request | None:
+        """Return the request to measure; None when there is no second page."""
         _forget_bookmarks(table)
         if not scenario.second_page:
             return partial(self._get, query=query)
@@ -209,34 +209,34 @@ class _Bench:
         return partial(Erp.follow, url=following) if following else None
 
     def _get(self, erp: Erp, query: Mapping[str, object]) -> Response:
-        return _checked(erp.get(self.listed.path, query={**self.listed.always, **query}))
+        return _checked(erp.get(self.spec.path, query={**self.spec.fixed_query, **query}))
 
-    def _cost(self, table: FlatTable, ask: Ask) -> Cost:
+    def _cost(self, table: InMemoryTable, send: _Request) -> Cost:
         with self._on(table) as erp:
             self._warm(erp)
             before = table.examined
             with self.aws_faults.recorded() as recording:
-                _checked(ask(erp))
+                _checked(send(erp))
             return Cost(recording.round_trips, table.examined - before)
 
     @contextmanager
-    def _on(self, table: FlatTable) -> Iterator[Erp]:
+    def _on(self, table: InMemoryTable) -> Iterator[Erp]:
         with self.aws_faults.faulty(table.fault):
             yield self.stack.erp()
 
     @staticmethod
     def _warm(erp: Erp) -> None:
-        """Bring the caches of a warm execution environment up to date, bookmarks left alone."""
+        """Refresh the caches of a warm execution environment, except for bookmarks."""
         directory.forget()
         _checked(erp.get("/products/1"), 200, 404)
 
-    def _pairs(self, table: FlatTable) -> Iterator[Row]:
-        """Ask for every two filters: no more may be examined than for the narrower one alone."""
-        filters = self.listed.all_filters(HOURLY)
+    def _pairs(self, table: InMemoryTable) -> Iterator[Row]:
+        """Measure every pair of filters: it must not examine more than the more selective one."""
+        filters = self.spec.all_filters(HOURLY)
         values = {name: one.values(SMALL)[0] for name, one in filters.items()}
         worst, broken = Cost(0, 0), []
         alone = {
-            name: self._total(table, {name: value}) if filters[name].narrow else SMALL
+            name: self._total(table, {name: value}) if filters[name].selective else SMALL
             for name, value in values.items()
         }
         pairs = [pair for pair in combinations(values, 2) if pair != ("from", "to")]
@@ -256,41 +256,41 @@ class _Bench:
             yield _pair_row(
                 f"each of {len(pairs)} pairs of filters",
                 worst,
-                "entries of the narrower",
+                "≤ entries of the more selective one",
                 passed=not broken,
             )
         yield from broken
 
-    def _total(self, table: FlatTable, query: Query) -> int:
+    def _total(self, table: InMemoryTable, query: Query) -> int:
         with self._on(table) as erp:
             found: int = self._get(erp, query=query).json()["meta"]["total"]
             return found
 
-    def _walks(self, table: FlatTable) -> Row:
-        """Walk all pages, by number or by links; in one environment, or each in a new one."""
+    def _walks(self, table: InMemoryTable) -> Row:
+        """Read all pages by number and by links, in one environment and each page in a new one."""
         examined, complete = 0, True
         for fresh in (False, True):
             for walk in (self._count_up, self._follow):
                 cost, whole = self._walk(table, walk(fresh=fresh), SMALL)
                 examined, complete = max(examined, cost), complete and whole
-        title = "all pages by number, by links.next; in one environment, each in a new one"
+        title = "all pages, by number and by links.next, in one and in new environments"
         return _walk_row(title, [f"{examined:,}", "", ""], 2 * SMALL, complete, examined)
 
-    def _long_walk(self, table: FlatTable, count: int) -> Row:
+    def _long_walk(self, table: InMemoryTable, count: int) -> Row:
         walk = self._count_up(fresh=True, per_page=LONG_PAGE, count=count)
         examined, complete = self._walk(table, walk, count)
-        title = f"all pages of {LONG_PAGE} by number, each in a new environment"
+        title = f"all pages of {LONG_PAGE} rows by number, each in a new environment"
         return _walk_row(title, ["", "", f"{examined:,}"], 2 * count, complete, examined)
 
     def _walk(
-        self, table: FlatTable, walk: Callable[[Erp], Iterator[Response]], count: int
+        self, table: InMemoryTable, walk: Callable[[Erp], Iterator[Response]], count: int
     ) -> tuple[int, bool]:
-        """Entries examined by a walk, and whether it met each row once."""
+        """Return the examined entries, and whether each row was returned exactly once."""
         _forget_bookmarks(table)
         with self._on(table) as erp:
             before = table.index_entries_examined
-            seen = [self.listed.identify(row) for answer in walk(erp) for row in answer.data]
-        wanted = sorted(self.listed.number(number) for number in range(1, count + 1))
+            seen = [self.spec.row_id(row) for answer in walk(erp) for row in answer.data]
+        wanted = sorted(self.spec.id_of(number) for number in range(1, count + 1))
         return table.index_entries_examined - before, sorted(seen) == wanted
 
     def _count_up(
@@ -316,9 +316,9 @@ class _Bench:
 
         return walk
 
-    def _proof(self, table: FlatTable, asked: Iterable[Scenario]) -> Row:
-        """Ask moto the same questions over the same items: the answers must be the same."""
-        queries = [query for one in asked if not one.second_page for query in one.queries(SMALL)]
+    def _proof(self, table: InMemoryTable, measured: Iterable[Scenario]) -> Row:
+        """Compare the results with those of moto for the same queries and items."""
+        queries = [query for one in measured if not one.second_page for query in one.queries(SMALL)]
         _forget_bookmarks(table)
         with self._on(table) as erp:
             ours = [self._answers(erp, query) for query in queries]
@@ -327,7 +327,7 @@ class _Bench:
         theirs = [self._answers(self.stack.erp(), query) for query in queries]
         self.stack.empty()
         equal = sum(one == other for one, other in zip(ours, theirs, strict=True))
-        cells = ["answers that are those of moto", "", f"{equal} of {len(ours)}", "", ""]
+        cells = ["results equal to moto", "", f"{equal} of {len(ours)}", "", ""]
         return Row(cells, "all", equal == len(ours))
 
     def _answers(self, erp: Erp, query: Query) -> list[str]:
@@ -337,14 +337,14 @@ class _Bench:
         return [answer.text, _checked(erp.follow(following)).text if following else ""]
 
 
-def _write_to_moto(table: FlatTable) -> None:
+def _write_to_moto(table: InMemoryTable) -> None:
     pending = [{"PutRequest": {"Item": item}} for item in table.items()]
     for at in range(0, len(pending), _BATCH):
         batch = {table.name: pending[at : at + _BATCH]}
         aws.client("dynamodb").batch_write_item(RequestItems=batch)
 
 
-def _forget_bookmarks(table: FlatTable) -> None:
+def _forget_bookmarks(table: InMemoryTable) -> None:
     table.expire()
     bookmarks._remembered.clear()
 
@@ -370,5 +370,5 @@ def _pair_row(title: str, cost: Cost, bound: str, *, passed: bool) -> Row:
 
 
 def _walk_row(title: str, cells: list[str], most: int, complete: bool, examined: int) -> Row:  # noqa: FBT001
-    bound = f"≤ {most:,}, each row once"
+    bound = f"≤ {most:,} entries, each row once"
     return Row([title, "", *cells], bound, complete and examined <= most)

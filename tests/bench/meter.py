@@ -1,4 +1,4 @@
-"""Tells what the calls of a block cost, by looking at moto's tables around each of them."""
+"""Computes the capacity units of AWS calls from moto's tables before and after each call."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -27,9 +27,9 @@ _VERBS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 @contextmanager
 def metered(aws_faults: AwsFaults) -> Iterator[Units]:
-    """Count the units that the calls of the block consume."""
+    """Count the capacity units that the calls inside the block consume."""
     units = Units()
-    # Tables must not change while they are looked at; the calls still wait at the same time.
+    # Tables must not change while they are read; the latency of calls still overlaps.
     lock = threading.Lock()
 
     def watch(call: Call, forward: Any) -> Any:
@@ -67,7 +67,7 @@ def _consistent(request: Mapping[str, Any]) -> bool:
 
 
 def _actions(call: Call) -> list[tuple[str, Attributes]]:
-    """Table and key of every item that a call may write."""
+    """Return table and key of every item that a call may write."""
     if call.operation == "TransactWriteItems":
         writes = [next(iter(action.items())) for action in call.request["TransactItems"]]
     elif call.operation in _VERBS:
@@ -99,7 +99,7 @@ def _attributes(item: Any) -> Attributes:
 
 
 def _mean_size(request: Mapping[str, Any]) -> float:
-    """Mean size of what a Query's partition holds: the answer shows a part of it only."""
+    """Return the mean item size in the partition of a Query; its response may be projected."""
     name, _, value = request["KeyConditionExpression"].partition(" AND ")[0].partition(" = ")
     wanted = DynamoType(dict(request["ExpressionAttributeValues"][value]))
     table = _table(request["TableName"])
@@ -116,7 +116,7 @@ def _mean_size(request: Mapping[str, Any]) -> float:
 
 
 def _entry(index: str, item: Attributes) -> Attributes:
-    """What an index holds of an item that is in it: all of it, in the control table."""
+    """Return the index entry of an item; the index of the control table holds whole items."""
     if index == BY_TENANT:
         return item
     number = int(index.removeprefix("GSI"))

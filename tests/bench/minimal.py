@@ -1,6 +1,6 @@
-"""The yardstick of the cold start: the least that a function with the usual parts imports.
+"""The baseline of the cold start benchmark: a minimal function with the usual packages.
 
-It is copied out of this package and compiled, as the functions are.
+The benchmark copies it out of this package and compiles it like the functions.
 """
 
 import json
@@ -17,7 +17,7 @@ dynamodb = boto3.client("dynamodb")
 
 
 class Product(BaseModel):
-    """What the one route answers."""
+    """The response of the route."""
 
     id: int
     item_code: str
@@ -26,7 +26,7 @@ class Product(BaseModel):
 
 @app.get("/products/<number>")
 def get_product(number: str) -> "Response[str]":
-    """Read one item and answer it."""
+    """Read one item and return it."""
     key = {"PK": {"S": f"product#{number}"}, "SK": {"S": "HEAD"}}
     dynamodb.get_item(TableName="products", Key=key, ConsistentRead=True)
     product = Product(id=int(number), item_code="BOLT-M8", name="Bolt M8")
@@ -34,5 +34,5 @@ def get_product(number: str) -> "Response[str]":
 
 
 def lambda_handler(event, context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Answer one gateway event."""
+    """Handle one gateway event."""
     return app.resolve(event, context)

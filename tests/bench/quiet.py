@@ -1,4 +1,4 @@
-"""What the functions write to standard output goes nowhere, but is written."""
+"""Suppression of log lines and metrics during measurements."""
 
 import logging
 import os
@@ -11,7 +11,7 @@ from shared.kernel.observability import logger
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Send log lines and metrics to the null device."""
+    """Write log lines and metrics to the null device, so that writing them still takes time."""
     handler = logger.registered_handler
     assert isinstance(handler, logging.StreamHandler)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:

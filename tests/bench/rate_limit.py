@@ -1,4 +1,4 @@
-"""What the limit of requests costs, and how exact it is when twenty environments share it."""
+"""Cost of the rate limit, and its accuracy when twenty environments share it."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -8,48 +8,47 @@ import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import WINDOW_MS, RateLimiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import PLANS, Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.store import Store
 from shared.kernel.errors import ServiceError
 from tests import faults
 from tests.bench.report import Row, Table, at_most
-from tests.environments import ENVIRONMENTS, PATTERNS, Pattern
 from tests.faults import AwsFaults
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, Pattern
 from tests.stack import ADDRESS, Stack, deployed
 
 _WINDOWS, _QUICK_WINDOWS = 3, 1
 _ALONE: Mapping[str, int] = {"essentials": 160, "professional": 70, "enterprise": 20}
-"""Leases per 1 000 requests at most: one for each twentieth of the limit, and the first."""
+"""Upper bound of leases per 1,000 requests: one per 5 % of the limit, and the first."""
 _SHARE = 0.05
-"""Of the limit: what may be refused too early."""
+"""Share of the limit that may be refused too early."""
 _CALLER = Caller(
     "mini", "erp", "client", "erp", frozenset(), frozenset(), second_factor=True, token_id="t"
 )
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Let one environment use up each plan's minutes, and then twenty."""
+    """Measure the limit of each plan with one environment and with twenty."""
     windows = _QUICK_WINDOWS if quick else _WINDOWS
     alone = Table(
-        "Rate limit: what it costs",
-        ["plan", "requests per minute", "calls of AWS per 1 000 requests"],
-        "One environment answers as many requests as the plan allows, minute after minute. A call"
-        " is a conditional write of an item of less than 1 kB; requests that need none wait for"
-        " none.",
+        "Cost of the rate limit",
+        ["plan", "requests per minute", "AWS calls per 1,000 requests"],
+        "One environment answers as many requests per minute as the plan allows. A call is a"
+        " conditional write of an item of less than 1 KB; most requests need no call.",
     )
     crowd = Table(
-        "Rate limit: how exact it is",
+        "Accuracy of the rate limit",
         [
-            "requests per minute, and who answers",
-            "admitted, of the limit",
-            "refused too early, of the limit",
-            "calls per 1 000 requests",
+            "requests per minute, distribution",
+            "admitted, share of the limit",
+            "refused too early, share of the limit",
+            "calls per 1,000 requests",
         ],
-        f"{ENVIRONMENTS} environments answer half as many requests again as are allowed, for"
-        f" {windows} minutes; the worst minute counts, of calls the mean. Too early is refused what"
-        " came when fewer than the limit had been answered.",
+        f"{ENVIRONMENT_COUNT} environments receive 150 % of the allowed requests, for {windows}"
+        " minutes. Shares are those of the worst minute, calls are the mean. A request is refused"
+        " too early when it is refused before the number of answered requests reaches the limit.",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
@@ -68,7 +67,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 
 @dataclass(slots=True)
 class _Minute:
-    """What became of the requests of one window."""
+    """The results of the requests of one window."""
 
     admitted: int = 0
     answered: int = 0
@@ -77,7 +76,7 @@ class _Minute:
 
 
 def _calls(limit: int, minutes: Sequence[_Minute]) -> float:
-    """Calls of AWS per thousand requests that the limit allows."""
+    """Return the AWS calls per 1,000 allowed requests."""
     return sum(one.calls for one in minutes) / (limit * len(minutes)) * 1_000
 
 
@@ -101,13 +100,13 @@ class _Bench:
     _now: int = 0
 
     def serve(self, plan: str, pattern: Pattern) -> tuple[int, list[_Minute]]:
-        """Serve a pattern, window after window; the limit, and what became of each window."""
+        """Serve a pattern in every window; return the limit and the result of each window."""
         provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
         tenant = provisioning.set_plan("mini", plan)
         limit = tenant.limits["requests_per_minute"]
-        environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENTS)]
+        environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENT_COUNT)]
         store = self.stack.store("mini")
-        chance = random.Random(plan)  # noqa: S311 - the same requests each time
+        chance = random.Random(plan)  # noqa: S311 - replayable, not secret
         minutes = []
         for _ in range(self.windows):
             self._now += WINDOW_MS

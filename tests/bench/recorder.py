@@ -1,4 +1,4 @@
-"""Records what AWS (moto) answers and which events the gateway hands to which function."""
+"""Records the events of functions and the AWS responses (of moto) during each invocation."""
 
 import json
 from collections.abc import Iterator
@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 
 from tests import gateway
-from tests.bench.canned import Canned, kind_of
+from tests.bench.replay import RecordedResponse, kind_of
 from tests.faults import AwsFaults, Call
 from tests.stack import forget_everything
 
 
 @dataclass(slots=True)
 class Invocation:
-    """One event of one function, its answer, and the answers of AWS on the way."""
+    """One invocation: its event, its result, and the AWS responses during it."""
 
     event: dict[str, Any]
     result: dict[str, Any] = field(default_factory=dict)
-    answers: list[Canned] = field(default_factory=list)
+    answers: list[RecordedResponse] = field(default_factory=list)
 
 
 @contextmanager
 def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str, Invocation]]:
-    """Record the block: handler → its last invocation.
+    """Record the block; yield handler → its last invocation.
 
-    `fresh`: each function begins as in an execution environment of its own, knowing nothing.
+    With `fresh`, each invocation starts with empty caches, as in a new execution environment.
     """
     invocations: dict[str, Invocation] = {}
     running: list[Invocation] = []

@@ -1,4 +1,4 @@
-"""What a group of figures found: tables with a bound and a verdict per row."""
+"""Result tables of benchmarks, with a bound and a result in each row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ _WORDS = {True: "pass", False: "FAIL", None: ""}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table. `passed` is None where nothing is promised."""
+    """One row of a table; `passed` is None without a bound."""
 
     cells: Sequence[str]
     bound: str = ""
@@ -20,7 +20,7 @@ class Row:
 
 @dataclass(slots=True)
 class Table:
-    """Rows of one kind, under a title, with a few sentences on how they were measured."""
+    """Rows under a title, with a note on how they were measured."""
 
     title: str
     columns: Sequence[str]
@@ -29,7 +29,7 @@ class Table:
 
     @property
     def passed(self) -> bool:
-        """Whether every bound holds."""
+        """Whether all bounds hold."""
         return all(row.passed is not False for row in self.rows)
 
     def show(self, console: Console) -> None:
@@ -43,7 +43,7 @@ class Table:
         console.print(table)
 
     def markdown(self) -> str:
-        """Write the table for the documentation."""
+        """Return the table as Markdown."""
         header = [*self.columns, "bound", "verdict"]
         lines = [
             f"## {self.title}",
@@ -60,5 +60,5 @@ class Table:
 
 
 def at_most(value: float, bound: float, form: str = "{:g}") -> tuple[str, bool]:
-    """Bound and verdict of a figure that must not be larger."""
+    """Return the text of an upper bound, and whether the figure is within it."""
     return f"≤ {form.format(bound)}", value <= bound

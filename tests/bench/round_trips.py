@@ -1,4 +1,4 @@
-"""How often each route waits for AWS, and what DynamoDB bills for it."""
+"""Round trips to AWS and capacity units of each route."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
@@ -20,16 +20,16 @@ from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
-from tests.integration.doors import operations
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
 GET, LIST, CREATE_DOCUMENT, CHECKS, LEASE = 1, 2, 4, 0, 1
-"""Round trips at most."""
+"""Upper bounds of round trips."""
 
 _LATENCY = 0.03
-"""Seconds per call: those made at once then overlap, however busy the machine is."""
+"""Duration of a call in seconds, so that parallel calls overlap on a busy machine too."""
 
 _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "POST /entry-documents": seed.entry,
@@ -38,19 +38,19 @@ _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 
 
 _FROM_STORAGE = {"GET /imports/{id}/error-report"}
-"""Reads that bring a file: its record, its size, itself."""
+"""Routes that read a record, the size of a file and the file."""
 _WITH_A_LIST = ("GET /warehouses/{id}", "GET /waves/{id}")
-"""Details that hold rows of a list (the positions of a warehouse, the pickings of a wave)."""
+"""Routes by id that include rows of a list (positions of a warehouse, pickings of a wave)."""
 
 _ONE_PAGE = {one.path for one in LISTS.values() if one.bounded}
-"""Lists that are never longer."""
+"""Lists that never exceed one page."""
 
 _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
     "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},
     "PATCH /warehouses/{id}": {"name": "Hall N1"},
     "PATCH /warehouse-positions/{id}": {"is_blocked": True},
 }
-"""Changes that leave the code as it is; what a new code costs shows under PUT."""
+"""Changes without a new code; the examples of PUT change the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +73,18 @@ class _Cost:
 
 
 def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Call every route of every door once, warm."""
+    """Call every route once in a warm environment."""
     table = Table(
         "Cost per request",
         ["route", "round trips", "calls", "read units", "write units", "USD per million"],
-        "Calls of AWS in a warm execution environment. Round trips are the calls that wait for"
-        " one another. Pages have 25 rows (subscriptions: the 20 that there may be), documents 10"
-        " lines, writes carry an Idempotency-Key."
-        " `GET /warehouses/{id}` holds a page of positions, `GET /waves/{id}` the states of its"
-        " pickings: they count as lists. PUT gives a new"
-        " code where there is one, PATCH leaves it."
-        " Read and write units are computed by DynamoDB's rules; a write in a transaction counts"
-        " twice, that of an index entry once;"
-        f" {USD_PER_MILLION_READS} USD per million reads, {USD_PER_MILLION_WRITES} per million"
-        " writes, on demand.",
+        "AWS calls in a warm execution environment. Round trips are sequential calls. Pages have 25"
+        " rows (subscriptions: 20, the maximum), documents have 10 lines, and writes have an"
+        " Idempotency-Key. `GET /warehouses/{id}` includes a page of positions and"
+        " `GET /waves/{id}` the states of its pickings, so both have the bound of a list. PUT"
+        " changes the code of a resource that has one; PATCH does not. Read and write units are"
+        " computed by DynamoDB's rules: a write in a transaction costs two units, the write of an"
+        f" index entry one. Prices are {USD_PER_MILLION_READS} USD per million reads and"
+        f" {USD_PER_MILLION_WRITES} USD per million writes (on-demand capacity).",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
@@ -105,7 +103,7 @@ class _Bench:
     aws_faults: AwsFaults
 
     def open_routes(self) -> list[Row]:
-        """Measure what stands before every route: what all of them check, and the token route."""
+        """Measure the checks that every route performs, and the token route."""
         erp = self.stack.erp()
 
         def wrong_way() -> Response:
@@ -129,13 +127,13 @@ class _Bench:
         assert fetch().status == 200
         token = self._cost(erp, fetch, 200)
         return [
-            warm.row("authorizer, state, revocation, rate limit: a method that is none", CHECKS),
-            first.row("the same, as a client's first request in a minute", LEASE),
+            warm.row("common checks (405 response)", CHECKS),
+            first.row("common checks, first request of a client in a minute", LEASE),
             token.row("POST /oauth/token", None),
         ]
 
     def reads(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
-        """Measure lists, their second pages, and reads by id."""
+        """Measure lists, their second pages and reads by id."""
         erp = self.stack.erp()
         seed.fill(erp)
         seed.fill_pages(self.stack, {one.path for one in routes.values() if one.is_list})
@@ -152,12 +150,12 @@ class _Bench:
             if operation.path in _ONE_PAGE:
                 continue
             following = erp.get(path).json()["links"]["next"]
-            assert following, f"{name} has less than a page: tests/bench/seed.py must fill it"
+            assert following, f"{name} has only one page; add rows in tests/bench/seed.py"
             cost = self._cost(erp, partial(erp.follow, following), 200)
             yield cost.row(f"{name}, links.next", LIST)
 
     def writes(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
-        """Measure every write, each in a tenant with little else in it."""
+        """Measure every write, each in a tenant with only the data that it needs."""
         self.stack.empty()
         as_on_the_first_day = self.stack.keep()
         for name, operation in routes.items():
@@ -169,7 +167,7 @@ class _Bench:
                 send = partial(erp.post, operation.path, _DOCUMENTS[name]("NEW-1"), key="measured")
                 yield self._cost(erp, send, 201).row(name, CREATE_DOCUMENT)
                 continue
-            assert name in EXAMPLES, f"{name} has no example in tests/integration/write_routes.py"
+            assert name in EXAMPLES, f"{name}: add an example in tests/integration/write_routes.py"
             example = EXAMPLES[name]
             values = example.prepare(erp)
             path = operation.path.format(**values)
@@ -187,7 +185,7 @@ class _Bench:
 
     @staticmethod
     def _warm(erp: Erp) -> None:
-        """Bring the caches of a warm execution environment up to date."""
+        """Refresh the caches of a warm execution environment."""
         directory.forget()
         assert erp.get("/products/999").status == 404
 

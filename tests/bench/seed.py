@@ -1,27 +1,24 @@
-"""A small warehouse to measure in, made through the API."""
+"""The data of the benchmarks, created through the API."""
 
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.planted import PLANTED
+from tests.integration.entity_factories import PLANTED
 from tests.integration.write_routes import MAP
-from tests.names import HOOKS
 from tests.stack import Stack
 
 LINES = 10
 BINS = 3
 PAGE = 25
-"""Rows of a page of a list."""
+"""Rows of a page."""
 SUBSCRIPTIONS = 20
-"""That a tenant may have."""
+"""Maximum number of subscriptions of a tenant."""
 
 
 def fill(erp: Erp) -> None:
-    """Make a mapped warehouse with positions, products, a category, a document of each kind.
-
-    And a subscription.
-    """
+    """Create a warehouse with layout and positions, and products, documents and a subscription."""
     _created(erp, "/warehouses", {"whs_code": "W1", "name": "Central"})
     assert erp.put("/warehouses/1/layout", MAP).status == 200
     for number in range(1, BINS + 1):
@@ -35,13 +32,13 @@ def fill(erp: Erp) -> None:
 
 
 def hook(number: int) -> dict[str, Any]:
-    """Body of a subscription."""
+    """Return the body of a subscription."""
     events = ["product.created", "picking.completed", "shipment.dispatched", "stock.updated"]
     return {"url": f"https://{HOOKS}/stowage/{number}", "events": events}
 
 
 def product(number: int) -> dict[str, Any]:
-    """Body of a product."""
+    """Return the body of a product."""
     return {
         "item_code": f"ITEM-{number:04d}",
         "name": f"Hexagon bolt M{number}",
@@ -52,7 +49,7 @@ def product(number: int) -> dict[str, Any]:
 
 
 def entry(reference: str) -> dict[str, Any]:
-    """Body of an entry document of ten lines."""
+    """Return the body of an entry document of ten lines."""
     return {
         "external_ref": reference,
         "type": "purchase_order",
@@ -74,7 +71,7 @@ def entry(reference: str) -> dict[str, Any]:
 
 
 def exit_(reference: str) -> dict[str, Any]:
-    """Body of an exit document of ten lines."""
+    """Return the body of an exit document of ten lines."""
     return {
         "external_ref": reference,
         "type": "sale_order",
@@ -90,7 +87,7 @@ def exit_(reference: str) -> dict[str, Any]:
 
 
 def transfer_order(reference: str) -> dict[str, Any]:
-    """Body of a transfer order of ten lines, to the first warehouse of `fill_pages`."""
+    """Return the body of a transfer order of ten lines to the first warehouse of `fill_pages`."""
     return {
         "from_warehouse": "W1",
         "to_warehouse": "X0",
@@ -106,7 +103,7 @@ def _created(erp: Erp, path: str, body: dict[str, Any], key: str | None = None) 
     assert answer.status == 201, answer.text
 
 
-_MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
+_ROW_BODIES: Mapping[str, Callable[[int], dict[str, Any]]] = {
     "/products": lambda number: product(LINES + 1 + number),
     "/product-categories": lambda number: {"name": f"Category {number}"},
     "/clients": lambda number: {"name": f"Client {number}", "document_id": 1000 + number},
@@ -128,9 +125,9 @@ _MORE: Mapping[str, Callable[[int], dict[str, Any]]] = {
 
 
 def fill_pages(stack: Stack, paths: Container[str]) -> None:
-    """Add what makes every list of `paths` longer than a page, or as long as it may be."""
+    """Add rows until every list of `paths` exceeds one page or has its maximum length."""
     erp, store = stack.erp(), stack.store()
-    for path, body in _MORE.items():
+    for path, body in _ROW_BODIES.items():
         if path in paths:
             for number in range(PAGE + 1):
                 _created(erp, path, body(number), key=f"seed-{path}-{number}")
@@ -138,10 +135,10 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
         _fill_imports(erp)
     if "/webhooks" in paths:
         _fill_webhooks(erp)
-    for path, plant in PLANTED.items():
+    for path, create_row in PLANTED.items():
         if path in paths:
             for _ in range(PAGE + 1):
-                plant(store)
+                create_row(store)
     bins = {"from": 1, "to": PAGE}
     mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
     _created(erp, "/warehouse-positions/bulk", mask)
@@ -156,7 +153,7 @@ def _fill_imports(erp: Erp) -> None:
 
 
 def _fill_webhooks(erp: Erp) -> None:
-    """Add subscriptions, and deliveries to the first of them."""
+    """Add subscriptions, and deliveries of the first one."""
     for number in range(2, SUBSCRIPTIONS + 1):
         _created(erp, "/webhooks", hook(number))
     for _ in range(PAGE + 1):

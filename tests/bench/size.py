@@ -1,22 +1,22 @@
-"""How much each function weighs unzipped: its code and the layers it shares."""
+"""Unzipped size of each function: its code and its layers."""
 
 from pathlib import Path
 
-from tests.bench.built import BUILD, functions, layers
+from tests.bench.build_output import BUILD_DIRECTORY, functions, layers
 from tests.bench.report import Row, Table, at_most
 
 LIMIT_MB = 40
 
 
 def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Weigh every function."""
+    """Measure the size of every function."""
     table = Table(
         "Unzipped size",
-        ["function", "code MB", "layers MB", "together MB"],
-        "Layers and code as `make build` leaves them, MB of 10^6 bytes.",
+        ["function", "code MB", "layers MB", "total MB"],
+        "Code and layers in the output of `make build`, in MB of 10^6 bytes.",
     )
     for name in functions():
-        own = _megabytes(BUILD / name)
+        own = _megabytes(BUILD_DIRECTORY / name)
         shared = sum(_megabytes(layer) for layer in layers(name))
         cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
         table.rows.append(Row(cells, *at_most(own + shared, LIMIT_MB)))

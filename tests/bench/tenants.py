@@ -1,4 +1,4 @@
-"""What many tenants cost: lookups among them, the first request of one, the export of one."""
+"""Cost of many tenants: lookups, the first request of a tenant, and the memory of an export."""
 
 import time
 import tracemalloc
@@ -30,15 +30,15 @@ from tests.stack import Stack, deployed, forget_what_was_asked
 FEW, MANY = 10, 2_000
 _TRIES, _QUICK_TRIES = 400, 60
 _RATIO = 1.5
-"""Of times; DynamoDB promises that the size of a table does not matter, and so should this."""
+"""Upper bound of the ratio of times: a lookup must not depend on the size of the table."""
 _SMALL_EXPORT, _LARGE_EXPORT, _QUICK_EXPORTS = 5_000, 50_000, (2_000, 10_000)
 _PAGE = 1_000
-"""Items of a page of a Scan: 1 MB of products."""
+"""Items of a page of a Scan, 1 MB of products."""
 _MORE_MEMORY = 1.2
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Measure all three."""
+    """Measure lookups, first requests and exports."""
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
@@ -54,18 +54,18 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
 
 def _lookups(aws_faults: AwsFaults, tries: int) -> Table:
     table = Table(
-        f"A lookup among {MANY:,} tenants",
-        ["what is looked up", f"calls, {FEW}", f"calls, {MANY:,}", "read units", "read units",
-         "time, ratio"],
-        f"In control tables of {FEW} and of {MANY:,} tenants, each with a host and two clients."
-        f" Medians of {tries} lookups in each table, in turn; the time is moto's.",
+        f"Lookups in control tables of {FEW} and of {MANY:,} tenants",
+        ["lookup", f"calls, {FEW}", f"calls, {MANY:,}", f"read units, {FEW}",
+         f"read units, {MANY:,}", "ratio of times"],
+        "Each tenant has a host and two clients. Times are medians of"
+        f" {tries} lookups in each table, in turn, on moto.",
     )  # fmt: skip
     for count in (FEW, MANY):
         _fill(_name(count), count)
     asked: dict[str, Callable[[], object]] = {
-        "tenant, by its name": lambda: read(tenant_key("tenant-00005")),
-        "tenant, by its host": lambda: read(host_key("tenant-00005.stowage.test")),
-        "client and its failures, at the token route": lambda: read_many(
+        "tenant by slug": lambda: read(tenant_key("tenant-00005")),
+        "tenant by host": lambda: read(host_key("tenant-00005.stowage.test")),
+        "client and its failed attempts, at the token route": lambda: read_many(
             ["CLIENT#stw_tenant-00005_0", "FAILURES#1#client#a", "FAILURES#1#address#b"]
         ),
     }
@@ -94,7 +94,7 @@ def _compared(aws_faults: AwsFaults, title: str, ask: Callable[[], object], trie
     bound, close = at_most(ratio, _RATIO)
     same = costs[FEW] == costs[MANY]
     cells = [title, f"{few_calls}", f"{many_calls}", f"{few_reads:g}", f"{many_reads:g}"]
-    return Row([*cells, f"{ratio:.2f}"], f"the same; time {bound}", same and close)
+    return Row([*cells, f"{ratio:.2f}"], f"equal costs, time {bound}", same and close)
 
 
 def _name(count: int) -> str:
@@ -102,7 +102,7 @@ def _name(count: int) -> str:
 
 
 def _use(patch: pytest.MonkeyPatch, table: str) -> None:
-    """Have lookups ask another control table."""
+    """Let lookups use another control table."""
     other = replace(config(), control_table=table)
     patch.setattr(lookups, "config", lambda: other)
 
@@ -121,7 +121,7 @@ def _fill(table: str, count: int) -> None:
 
 
 def _items(number: int) -> Iterator[dict[str, Any]]:
-    """Items of the control table of one tenant."""
+    """Yield the items of one tenant in the control table."""
     slug = f"tenant-{number:05d}"
     host = f"{slug}.stowage.test"
     address = {"S": f"https://{host}/api/v1"}
@@ -151,7 +151,7 @@ def _items(number: int) -> Iterator[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Authorizer:
-    """The gateway's authorizer: in an environment of its own, its verdict kept by the gateway."""
+    """The authorizer in an environment of its own; the gateway caches its response."""
 
     aws_faults: AwsFaults
     seen: Recording = field(default_factory=Recording)
@@ -159,7 +159,7 @@ class _Authorizer:
     _verdict: Any = None
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        """Stand between gateway and authorizer."""
+        """Record the call of the authorizer, and cache its response."""
         authorize = Gateway._authorize
 
         def kept(gateway: Gateway, proxy: Any) -> Any:
@@ -177,10 +177,10 @@ class _Authorizer:
 
 def _first_requests(stack: Stack, aws_faults: AwsFaults) -> Table:
     table = Table(
-        "The first request of a tenant in an environment",
-        ["GET /products/{id}", "calls", "round trips", "read units", "write units", "which"],
-        "The authorizer and the function are environments of their own. The gateway keeps the"
-        " authorizer's verdict on a token for 5 minutes; the function keeps the state of a tenant"
+        "First request of a tenant in an execution environment",
+        ["GET /products/{id}", "calls", "round trips", "read units", "write units", "operations"],
+        "The authorizer and the function have separate execution environments. The gateway caches"
+        " the response of the authorizer for 5 minutes; the function caches the state of a tenant"
         " for 10 s and its credentials for most of an hour.",
     )
     erp = stack.erp()
@@ -193,9 +193,9 @@ def _first_requests(stack: Stack, aws_faults: AwsFaults) -> Table:
         own = Recording(seen.calls[len(authorizer.seen.calls) :])
         own.round_trips = seen.round_trips - authorizer.seen.round_trips
         table.rows += [
-            _first("authorizer, a token's first request", authorizer.seen, authorizer.units, 4),
-            _first("function, the first request", own, units, 4),
-            _first("function, the next requests", *_ask(aws_faults, erp), 1),
+            _first("authorizer, first request of a token", authorizer.seen, authorizer.units, 4),
+            _first("function, first request", own, units, 4),
+            _first("function, later requests", *_ask(aws_faults, erp), 1),
         ]
     return table
 
@@ -223,7 +223,7 @@ def _first(title: str, seen: Recording, units: Units, trips: int) -> Row:
 
 
 class _Products:
-    """A client of DynamoDB whose Scan finds so many products; it makes them as they are read."""
+    """A DynamoDB client whose Scan returns `count` products, created as they are read."""
 
     def __init__(self, client: Any, count: int) -> None:
         self._client = client
@@ -233,11 +233,11 @@ class _Products:
         return getattr(self._client, name)
 
     def get_paginator(self, _: str) -> "_Products":
-        """Scan is the one that is asked for."""
+        """Return the paginator of Scan."""
         return self
 
     def paginate(self, **_: Any) -> Iterator[dict[str, Any]]:
-        """Pages of products."""
+        """Yield pages of products."""
         for numbers in batched(range(1, self._count + 1), _PAGE, strict=False):
             yield {"Items": [_product(number) for number in numbers]}
 
@@ -252,11 +252,11 @@ def _product(number: int) -> dict[str, Any]:
 def _exports(stack: Stack, small: int, large: int) -> Table:
     table = Table(
         "Memory of an export",
-        ["items", "highest, MB", "ratio"],
-        "What `stowage tenant export` holds at most, beyond what it began with: a page of the"
-        " Scan, whatever the number of items.",
+        ["items", "peak MB", "ratio"],
+        "Peak memory that `stowage tenant export` allocates. It holds one page of the Scan,"
+        " independent of the number of items.",
     )
-    _peak(stack, _PAGE)  # what is made once
+    _peak(stack, _PAGE)  # fill the caches
     peaks = {count: _peak(stack, count) for count in (small, large)}
     ratio = peaks[large] / peaks[small]
     table.rows.append(Row([f"{small:,}", f"{peaks[small] / 1e6:.1f}", "1.00"]))
@@ -266,7 +266,7 @@ def _exports(stack: Stack, small: int, large: int) -> Table:
 
 
 def _peak(stack: Stack, count: int) -> int:
-    """Highest memory in bytes, while so many products are exported."""
+    """Return the peak memory in bytes of an export of `count` products."""
     real = stack.store()
     client: Any = _Products(real.client, count)
     store = Store(client, slug=real.slug, table=real.table, outbox=real.outbox)

@@ -1,1 +1,1 @@
-"""What the interface says, sentence by sentence, of every operation and every list."""
+"""Contract tests of every operation and every list of the API."""

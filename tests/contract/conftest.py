@@ -2,38 +2,40 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
 SIZES = (0, 1, 25, 26, 250)
-"""None, one, a page, a page and one, many pages."""
+"""Numbers of rows: none, one, one page, one page and one row, many pages."""
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    """A stack for the whole module, whose lists are as long as a test wants."""
+def lists() -> Iterator[FilledLists]:
+    """Lists of any length, in one stack for the module."""
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
-        house = House(stack)
-        house.stand_in(patch)
-        yield house
+        lists = FilledLists(stack)
+        lists.install(patch)
+        yield lists
 
 
 @pytest.fixture(scope="module")
-def stack(house: House) -> Stack:
-    """The stack of the module; nothing of it may be changed."""
-    return house.stack
+def stack(lists: FilledLists) -> Stack:
+    """The stack of the module; tests must not change it."""
+    return lists.stack
 
 
 @pytest.fixture(params=LISTS)
-def name(request: pytest.FixtureRequest) -> str:
-    """Each list."""
+def list_name(request: pytest.FixtureRequest) -> str:
+    """The name of each list."""
     found: str = request.param
     return found
 
 
 @pytest.fixture(params=SIZES)
-def shelf(house: House, name: str, request: pytest.FixtureRequest) -> Iterator[Shelf]:
+def listing(
+    lists: FilledLists, list_name: str, request: pytest.FixtureRequest
+) -> Iterator[FilledList]:
     """Each list with each number of rows."""
-    with house.shelf(LISTS[name], request.param) as shelf:
-        yield shelf
+    with lists.filled(LISTS[list_name], request.param) as listing:
+        yield listing

@@ -1,6 +1,6 @@
-"""The operations of the interface with their rights, written down by hand.
+"""The operations of the API with their scopes and permissions, written by hand.
 
-Not derived from the declarations of the routes: these are held against it.
+The table is independent of the declarations of the routes, which tests compare with it.
 """
 
 from collections.abc import Mapping
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
-    """One operation: what an integration client needs, and what a user (None: a valid token)."""
+class Access:
+    """The scope for integration clients and the permission for users; None: any valid token."""
 
     scope: str
     permission: str | None
 
 
-def _read(text: str) -> dict[str, Promise]:
-    """Read lines of `METHOD path scope permission`, `-` where a valid token is enough."""
+def _read(text: str) -> dict[str, Access]:
+    """Parse lines of `METHOD path scope permission`; `-` means that a valid token is enough."""
     promises = {}
     for line in text.strip().splitlines():
         method, path, scope, permission = line.split()
         named = None if permission == "-" else permission
-        promises[f"{method} {path}"] = Promise(scope, named)
+        promises[f"{method} {path}"] = Access(scope, named)
     return promises
 
 
-TABLE: Mapping[str, Promise] = _read("""
+DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /warehouses                       warehouses:read   -
     GET     /warehouses/{id}                  warehouses:read   -
     GET     /warehouses/{id}/layout           warehouses:read   -
@@ -75,9 +75,9 @@ TABLE: Mapping[str, Promise] = _read("""
     PATCH   /webhooks/{id}                    webhooks:manage   users.manage
     DELETE  /webhooks/{id}                    webhooks:manage   users.manage
 """)
-"""The interface's operation table; where it leaves the permission open, that of its group."""
+"""The documented operation table; an undocumented permission is that of the route group."""
 
-IMPLIED: Mapping[str, Promise] = _read("""
+IMPLIED: Mapping[str, Access] = _read("""
     POST    /warehouses                       warehouses:write  inventory.manage
     PUT     /warehouses/{id}                  warehouses:write  inventory.manage
     PATCH   /warehouses/{id}                  warehouses:write  inventory.manage
@@ -174,19 +174,19 @@ IMPLIED: Mapping[str, Promise] = _read("""
     DELETE  /api-clients/{id}/previous-secret  settings:manage  users.manage
     GET     /audit-log                        settings:manage   users.manage
 """)
-"""Operations that the table leaves out and the rest of the interface needs."""
+"""Operations that the documented table omits and that other parts of the API require."""
 
-PROMISES: Mapping[str, Promise] = {**TABLE, **IMPLIED}
+REQUIRED_ACCESS: Mapping[str, Access] = {**DOCUMENTED, **IMPLIED}
 
 MODULES = {
     "/transfer-orders": "transfer_orders_disabled",
     "/waves": "not_found",
     "/imports": "bulk_import_disabled",
 }
-"""First part of a path whose module may be switched off → the code that then answers."""
+"""First path segment → the error code when its module is disabled."""
 
 FEATURES = {"/webhooks": "webhooks.enabled"}
-"""First part of a path → the function of a plan without which it answers feature_not_in_plan."""
+"""First path segment → the plan feature without which it answers feature_not_in_plan."""
 
 KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}
-"""Operations that answer idempotency_key_required without the header Idempotency-Key."""
+"""Operations that answer idempotency_key_required without an Idempotency-Key header."""

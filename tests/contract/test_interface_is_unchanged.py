@@ -1,7 +1,7 @@
-"""The interface that version 1.0.0 published: paths, parameters, schemas, codes and statuses.
+"""The API is that of version 1.0.0: paths, parameters, schemas, codes and statuses.
 
-`interface-1.0.0.json` is docs/openapi.json without its prose. Whoever changes the interface on
-purpose writes the file anew: `python -m tests.contract.test_interface_is_unchanged`.
+`interface-1.0.0.json` is docs/openapi.json without prose. After an intended change of the API,
+regenerate it with `python -m tests.contract.test_interface_is_unchanged`.
 """
 
 import json
@@ -14,9 +14,9 @@ _PROSE = {"description", "summary", "title", "example", "examples", "tags"}
 
 
 def without_prose(node: Any, *, is_map_of_names: bool = False) -> Any:
-    """Return a part of an OpenAPI document without what only people read.
+    """Return a part of an OpenAPI document without descriptions, examples and tags.
 
-    `is_map_of_names`: the keys are names of properties or schemas, not keywords of OpenAPI.
+    `is_map_of_names` means that the keys are names of properties or schemas, not keywords.
     """
     if isinstance(node, list):
         return [without_prose(entry) for entry in node]

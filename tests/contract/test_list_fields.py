@@ -1,4 +1,4 @@
-"""Rows show every field that the interface names, null where there is nothing to show."""
+"""Rows of lists have exactly the documented fields; a field without a value is null."""
 
 import json
 import re
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.house import House, Shelf
-from tests.integration.doors import operations
+from tests.contract.filled_lists import FilledList, FilledLists
+from tests.integration.routes import operations
 from tests.lists import LISTS
 
 ROWS = 26
@@ -17,7 +17,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-JUDGES: Mapping[str, Callable[[Any], bool]] = {
+TYPE_CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "integer": lambda value: type(value) is int,
     "number": lambda value: type(value) in {int, float},
     "boolean": lambda value: type(value) is bool,
@@ -28,11 +28,11 @@ JUDGES: Mapping[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
-"""Type of the interface → whether a value that is not null is of it."""
+"""Documented type → whether a non-null value has the type."""
 
 
 def objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every object of a row with the beginning of its fields' names, itself included."""
+    """Yield every object of a row, itself included, with the prefix of its field names."""
     yield prefix, row
     for name, value in row.items():
         inner: Sequence[Any] = value if isinstance(value, list) else [value]
@@ -42,67 +42,67 @@ def objects(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Map
 
 
 @pytest.fixture
-def page_and_one(house: House, name: str) -> Iterator[Shelf]:
-    with house.shelf(LISTS[name], ROWS) as shelf:
-        yield shelf
+def one_page_and_a_row(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
+    with lists.filled(LISTS[list_name], ROWS) as listing:
+        yield listing
 
 
-def test_rows_have_the_fields_of_the_interface(page_and_one: Shelf) -> None:
-    fields = page_and_one.listed.fields
+def test_rows_have_exactly_the_documented_fields_and_types(one_page_and_a_row: FilledList) -> None:
+    fields = one_page_and_a_row.spec.fields
     wrong: set[str] = set()
-    for row in page_and_one.shown.values():
+    for row in one_page_and_a_row.shown_rows.values():
         for prefix, shown in objects(row):
             inside = {
                 field.removeprefix(prefix)
                 for field in fields
                 if field.startswith(prefix) and "." not in field.removeprefix(prefix)
             }
-            wrong |= {f"{prefix}{field} is left out" for field in inside - set(shown)}
-            wrong |= {f"{prefix}{field} is more" for field in set(shown) - inside}
+            wrong |= {f"{prefix}{field} is missing" for field in inside - set(shown)}
+            wrong |= {f"{prefix}{field} is not documented" for field in set(shown) - inside}
             for field in inside & set(shown):
                 kind, value = fields[prefix + field], shown[field]
                 nullable = kind.endswith("?")
                 kinds = kind.rstrip("?").split("|")
-                right = nullable if value is None else any(JUDGES[one](value) for one in kinds)
+                right = nullable if value is None else any(TYPE_CHECKS[one](value) for one in kinds)
                 wrong |= set() if right else {f"{prefix}{field} is {value!r}, not {kind}"}
     assert wrong == set()
 
 
-def test_nullable_fields_are_seen_null_and_filled(page_and_one: Shelf) -> None:
-    listed = page_and_one.listed
+def test_nullable_fields_occur_null_and_filled(one_page_and_a_row: FilledList) -> None:
+    spec = one_page_and_a_row.spec
     null: set[str] = set()
     filled: set[str] = set()
-    for row in page_and_one.shown.values():
+    for row in one_page_and_a_row.shown_rows.values():
         for prefix, shown in objects(row):
             null |= {prefix + field for field, value in shown.items() if value is None}
             filled |= {prefix + field for field, value in shown.items() if value is not None}
-    nullable = {field for field, kind in listed.fields.items() if kind.endswith("?")}
+    nullable = {field for field, kind in spec.fields.items() if kind.endswith("?")}
 
-    assert null == nullable - listed.always_filled
-    assert nullable - filled == listed.always_null
+    assert null == nullable - spec.always_filled
+    assert nullable - filled == spec.always_null
 
 
-def test_rows_show_what_is_stored(page_and_one: Shelf) -> None:
-    listed, times = page_and_one.listed, page_and_one.times
+def test_rows_show_the_stored_values(one_page_and_a_row: FilledList) -> None:
+    spec, times = one_page_and_a_row.spec, one_page_and_a_row.times
     for position in range(1, ROWS + 1):
-        shown = page_and_one.shown[listed.number(position)]
-        stored = json.loads(listed.make(position, times).model_dump_json())
+        shown = one_page_and_a_row.shown_rows[spec.id_of(position)]
+        stored = json.loads(spec.make(position, times).model_dump_json())
         for field in set(shown) & set(stored):
             value = stored[field]
-            if isinstance(value, str) and listed.fields[field].startswith("number"):
+            if isinstance(value, str) and spec.fields[field].startswith("number"):
                 value = float(value)
             if not isinstance(value, list | dict):
                 assert shown[field] == value, field
 
 
-def test_rows_are_what_their_details_show(house: House, name: str) -> None:
-    listed = LISTS[name]
-    if f"GET {listed.path}/{{id}}" not in operations():
-        assert listed.path in {"/stocks", "/stock-levels", "/stock-movements", "/audit-log"}
+def test_rows_agree_with_the_detail_route(lists: FilledLists, list_name: str) -> None:
+    spec = LISTS[list_name]
+    if f"GET {spec.path}/{{id}}" not in operations():
+        assert spec.path in {"/stocks", "/stock-levels", "/stock-movements", "/audit-log"}
         return
-    with house.shelf(listed, ROWS) as shelf:
-        for number, row in shelf.shown.items():
-            detail = shelf.erp.get(f"{listed.path}/{number}").data
+    with lists.filled(spec, ROWS) as listing:
+        for number, row in listing.shown_rows.items():
+            detail = listing.erp.get(f"{spec.path}/{number}").data
             assert set(row) <= set(detail)
             differing = {field for field in row if row[field] != detail[field]}
-            assert differing <= listed.always_null, number
+            assert differing <= spec.always_null, number

@@ -1,68 +1,76 @@
-"""Each filter finds the rows it should, alone, with another, and in every order."""
+"""Filters return the expected rows: alone, combined with another filter, and in every order."""
 
 import pytest
 
-from tests.contract.house import House, Shelf, is_period, pairs
+from tests.contract.filled_lists import FilledList, FilledLists, is_period, pairs
 from tests.lists import LISTS
 
 PAGE_AND_ONE = 26
 
 ALL_OR_NONE = {
-    # By warehouse is what levels are without it; totals belong to no warehouse.
+    # Levels are per warehouse by default, and totals belong to no warehouse.
     "/stock-levels": {"totals"},
     "/stock-levels?totals=true": {"warehouse"},
 }
-"""Filters that leave all rows or none, whatever their value."""
+"""Filters that return all rows or none for every value."""
 
 
-def test_each_filter_finds_its_rows(shelf: Shelf) -> None:
+def test_each_filter_returns_its_rows(listing: FilledList) -> None:
     queries = [
         {name: value}
-        for name, one in shelf.filters.items()
-        for value in dict.fromkeys(one.values(shelf.count))
+        for name, one in listing.filters.items()
+        for value in dict.fromkeys(one.values(listing.count))
     ]
-    assert shelf.wrong(queries) == []
+    assert listing.mismatches(queries) == []
 
 
-def test_two_filters_find_what_both_do(shelf: Shelf) -> None:
-    assert shelf.wrong(pairs(shelf)) == []
+def test_two_filters_return_the_rows_that_match_both(listing: FilledList) -> None:
+    assert listing.mismatches(pairs(listing)) == []
 
 
-def test_all_filters_at_once(shelf: Shelf) -> None:
+def test_all_filters_combined_return_the_rows_that_match_all(listing: FilledList) -> None:
     queries: list[dict[str, str]] = []
-    for row in list(shelf.rows.values())[:3]:
+    for row in list(listing.rows.values())[:3]:
         held = {
-            name: [value for value in one.values(shelf.count) if one.holds(row, value)]
-            for name, one in shelf.filters.items()
+            name: [value for value in one.values(listing.count) if one.matches(row, value)]
+            for name, one in listing.filters.items()
         }
         queries.append({name: values[0] for name, values in held.items() if values})
-    queries.append({name: one.values(shelf.count)[0] for name, one in shelf.filters.items()})
-    assert shelf.wrong(filter(is_period, queries)) == []
+    queries.append({name: one.values(listing.count)[0] for name, one in listing.filters.items()})
+    assert listing.mismatches(filter(is_period, queries)) == []
 
 
 @pytest.mark.parametrize("direction", ["", "-"])
-def test_filtered_rows_come_in_every_order(house: House, name: str, direction: str) -> None:
-    with house.shelf(LISTS[name], PAGE_AND_ONE) as shelf:
+def test_filtered_rows_are_sorted_by_every_sort_value(
+    lists: FilledLists, list_name: str, direction: str
+) -> None:
+    with lists.filled(LISTS[list_name], PAGE_AND_ONE) as listing:
         queries = [
-            {parameter: one.values(shelf.count)[0], "sort": direction + sort}
-            for parameter, one in shelf.filters.items()
-            for sort in shelf.listed.sorts
+            {parameter: one.values(listing.count)[0], "sort": direction + sort}
+            for parameter, one in listing.filters.items()
+            for sort in listing.spec.sorts
         ]
-        assert shelf.wrong(queries) == []
+        assert listing.mismatches(queries) == []
 
 
-def test_the_filters_that_are_tried_find_some_rows_and_not_others(house: House, name: str) -> None:
-    """Without this the tests above might compare nothing with nothing."""
-    with house.shelf(LISTS[name], 250) as shelf:
+def test_tested_filter_values_match_some_rows_but_not_all(
+    lists: FilledLists, list_name: str
+) -> None:
+    """Guard against the tests above comparing empty results only."""
+    with lists.filled(LISTS[list_name], 250) as listing:
         found = {
-            parameter: [len(shelf.expected({parameter: v})) for v in one.values(shelf.count)]
-            for parameter, one in shelf.filters.items()
+            parameter: [len(listing.expected({parameter: v})) for v in one.values(listing.count)]
+            for parameter, one in listing.filters.items()
         }
-        telling = {name for name, counts in found.items() if max(counts) > 0 and min(counts) < 250}
-        assert telling == set(found) - ALL_OR_NONE.get(name, set())
+        telling = {
+            list_name
+            for list_name, counts in found.items()
+            if max(counts) > 0 and min(counts) < 250
+        }
+        assert telling == set(found) - ALL_OR_NONE.get(list_name, set())
 
 
-def test_parameters_that_are_not_known_are_ignored(shelf: Shelf) -> None:
-    asked = shelf.get({"colour": "red", "filter[status]": "open", "limit": 3})
-    assert [shelf.listed.identify(row) for row in asked.data] == shelf.expected({})[:25]
-    assert asked.json()["meta"]["total"] == shelf.count
+def test_unknown_parameters_are_ignored(listing: FilledList) -> None:
+    asked = listing.get({"colour": "red", "filter[status]": "open", "limit": 3})
+    assert [listing.spec.row_id(row) for row in asked.data] == listing.expected({})[:25]
+    assert asked.json()["meta"]["total"] == listing.count

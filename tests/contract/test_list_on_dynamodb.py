@@ -1,4 +1,4 @@
-"""The tables that answer the other tests of lists answer as DynamoDB does."""
+"""The in-memory tables of the other list tests give the same results as moto's DynamoDB."""
 
 from collections.abc import Iterator
 
@@ -6,36 +6,36 @@ import pytest
 
 from shared.kernel import aws
 from shared.kernel.db import bookmarks
-from tests.contract.house import House, Query, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.lists import LISTS
 
 ROWS = 26
 _BATCH = 25
 
 
-def questions(shelf: Shelf) -> Iterator[Query]:
-    """Ask for each filter, each order, a page in the middle and one filtered twice."""
-    filters = {name: one.values(ROWS)[0] for name, one in shelf.filters.items()}
+def questions(listing: FilledList) -> Iterator[Query]:
+    """Yield queries: each filter, each sort value, a middle page, and two filters."""
+    filters = {name: one.values(ROWS)[0] for name, one in listing.filters.items()}
     yield from ({name: value, "per_page": 5} for name, value in filters.items())
-    yield from ({"sort": f"-{sort}"} for sort in shelf.listed.sorts)
+    yield from ({"sort": f"-{sort}"} for sort in listing.spec.sorts)
     yield {"page": 2, "per_page": 10}
     yield dict(list(filters.items())[:2])
 
 
 @pytest.fixture
-def on_dynamodb(house: House, name: str) -> Iterator[Shelf]:
+def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
     """Each list, with its rows in moto's table as well."""
-    with house.shelf(LISTS[name], ROWS) as shelf:
-        pending = [{"PutRequest": {"Item": item}} for item in shelf.table.items()]
-        with house.nothing_in_place():
+    with lists.filled(LISTS[list_name], ROWS) as listing:
+        pending = [{"PutRequest": {"Item": item}} for item in listing.table.items()]
+        with lists.moto_answers():
             for at in range(0, len(pending), _BATCH):
-                batch = {shelf.table.name: pending[at : at + _BATCH]}
+                batch = {listing.table.name: pending[at : at + _BATCH]}
                 aws.client("dynamodb").batch_write_item(RequestItems=batch)
-        yield shelf
-    house.stack.empty()
+        yield listing
+    lists.stack.empty()
 
 
-def test_answers_are_those_of_dynamodb(house: House, on_dynamodb: Shelf) -> None:
+def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:
     def walked(query: Query) -> list[str]:
         bookmarks._remembered.clear()
         answer = on_dynamodb.get(query)
@@ -46,7 +46,7 @@ def test_answers_are_those_of_dynamodb(house: House, on_dynamodb: Shelf) -> None
 
     asked = list(questions(on_dynamodb))
     ours = [walked(query) for query in asked]
-    with house.nothing_in_place():
+    with lists.moto_answers():
         theirs = [walked(query) for query in asked]
 
     assert all('"data":[' in text for texts in theirs for text in texts)

@@ -1,35 +1,35 @@
-"""Each sort value puts all rows in its order, both ways; rows equal in it stay in theirs."""
+"""Lists are sorted by each sort value, ascending and descending; equal rows are sorted by id."""
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 
 
-def test_each_sort_value_both_ways(shelf: Shelf) -> None:
-    queries = [{"sort": sign + sort} for sort in shelf.listed.sorts for sign in ("", "-")]
-    assert shelf.wrong(queries) == []
+def test_each_sort_value_sorts_ascending_and_descending(listing: FilledList) -> None:
+    queries = [{"sort": sign + sort} for sort in listing.spec.sorts for sign in ("", "-")]
+    assert listing.mismatches(queries) == []
 
 
-def test_the_default_order(shelf: Shelf) -> None:
-    named = shelf.get({"sort": shelf.listed.default_sort, "per_page": 100})
-    assert shelf.get({"per_page": 100}).data == named.data
-    assert shelf.wrong([{}]) == []
+def test_default_order_is_that_of_the_default_sort_value(listing: FilledList) -> None:
+    named = listing.get({"sort": listing.spec.default_sort, "per_page": 100})
+    assert listing.get({"per_page": 100}).data == named.data
+    assert listing.mismatches([{}]) == []
 
 
-def test_pages_are_cut_out_of_that_order(house: House, name: str) -> None:
-    with house.shelf(LISTS[name], 26) as shelf:
-        for sort in shelf.listed.sorts:
+def test_pages_follow_the_sort_order(lists: FilledLists, list_name: str) -> None:
+    with lists.filled(LISTS[list_name], 26) as listing:
+        for sort in listing.spec.sorts:
             for sign in ("", "-"):
-                rows = shelf.walk({"sort": sign + sort}, per_page=4)
-                assert rows == shelf.walk({"sort": sign + sort}), sign + sort
+                rows = listing.walk({"sort": sign + sort}, per_page=4)
+                assert rows == listing.walk({"sort": sign + sort}), sign + sort
 
 
-def test_the_orders_that_are_tried_have_ties_and_differ(house: House, name: str) -> None:
-    """Without this the tests above might see one order only."""
-    with house.shelf(LISTS[name], 250) as shelf:
+def test_tested_sort_orders_have_ties_and_differ(lists: FilledLists, list_name: str) -> None:
+    """Guard against the tests above seeing only one order."""
+    with lists.filled(LISTS[list_name], 250) as listing:
         unique = {"id", "item_code", "username", "whs_code"}
-        for sort, value in shelf.listed.sorts.items():
-            values = [value(row) for row in shelf.rows.values()]
+        for sort, value in listing.spec.sorts.items():
+            values = [value(row) for row in listing.rows.values()]
             assert len(set(values)) > 3, sort
             assert sort in unique or len(set(values)) < len(values), sort
-        orders = {tuple(shelf.ordered(shelf.rows, sort)) for sort in shelf.listed.sorts}
-        assert len(orders) > 1 or len(shelf.listed.sorts) == 1
+        orders = {tuple(listing.ordered(listing.rows, sort)) for sort in listing.spec.sorts}
+        assert len(orders) > 1 or len(listing.spec.sorts) == 1

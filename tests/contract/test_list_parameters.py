@@ -1,34 +1,34 @@
-"""Wrong parameters are named, all of them at once."""
+"""Invalid parameters are refused, and all of them are reported together."""
 
 import pytest
 
-from tests.contract.house import House, Shelf
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
 from tests.lists.description import NO_MOMENT
 
-NO_PAGE = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
+INVALID_PAGES = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
 
 @pytest.fixture
-def empty(house: House, name: str) -> Shelf:
-    with house.shelf(LISTS[name], 0) as shelf:
-        return shelf
+def empty(lists: FilledLists, list_name: str) -> FilledList:
+    with lists.filled(LISTS[list_name], 0) as listing:
+        return listing
 
 
-def wrong_values(shelf: Shelf) -> dict[str, tuple[str, ...]]:
-    """Parameter → values that it does not take."""
-    sorts = list(shelf.listed.sorts)
+def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
+    """Return the invalid values of each parameter."""
+    sorts = list(listing.spec.sorts)
     return {
-        **{name: tuple(one.wrong) for name, one in shelf.filters.items()},
-        "page": NO_PAGE,
-        "per_page": NO_PAGE,
+        **{name: tuple(one.invalid_values) for name, one in listing.filters.items()},
+        "page": INVALID_PAGES,
+        "per_page": INVALID_PAGES,
         "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
         "updated_since": NO_MOMENT,
     }
 
 
-def test_each_wrong_value_is_refused_and_its_field_named(empty: Shelf) -> None:
-    for parameter, values in wrong_values(empty).items():
+def test_each_invalid_value_is_refused_with_its_field(empty: FilledList) -> None:
+    for parameter, values in invalid_values_of(empty).items():
         assert values, parameter
         for value in values:
             answer = empty.get({parameter: value})
@@ -41,8 +41,8 @@ def test_each_wrong_value_is_refused_and_its_field_named(empty: Shelf) -> None:
             assert all(problem["message"] for problem in body["errors"])
 
 
-def test_all_wrong_values_are_listed_at_once(empty: Shelf) -> None:
-    wrong = {parameter: values[0] for parameter, values in wrong_values(empty).items()}
+def test_all_invalid_parameters_are_reported_together(empty: FilledList) -> None:
+    wrong = {parameter: values[0] for parameter, values in invalid_values_of(empty).items()}
 
     body = empty.get(wrong).json()
 
@@ -51,28 +51,28 @@ def test_all_wrong_values_are_listed_at_once(empty: Shelf) -> None:
     assert body["error"]["field"] == fields[0]
 
 
-def test_a_wrong_value_among_right_ones(empty: Shelf) -> None:
+def test_only_the_invalid_parameter_is_reported(empty: FilledList) -> None:
     right = {
         name: one.values(1)[0] for name, one in empty.filters.items() if name not in {"from", "to"}
     }
     for parameter in right:
-        wrong = wrong_values(empty)[parameter][0]
+        wrong = invalid_values_of(empty)[parameter][0]
         body = empty.get({**right, parameter: wrong}).json()
         assert [problem["field"] for problem in body["errors"]] == [parameter]
 
 
-def test_every_sort_value_of_every_other_list_is_refused(empty: Shelf) -> None:
-    others = {sort for listed in LISTS.values() for sort in listed.sorts}
-    for sort in others - set(empty.listed.sorts):
+def test_sort_values_of_other_lists_are_refused(empty: FilledList) -> None:
+    others = {sort for spec in LISTS.values() for sort in spec.sorts}
+    for sort in others - set(empty.spec.sorts):
         assert empty.get({"sort": sort}).status == 422, sort
 
 
-def test_a_period_must_not_end_before_it_begins(empty: Shelf) -> None:
+def test_to_before_from_is_refused(empty: FilledList) -> None:
     query = {"from": "2026-02-02", "to": "2026-02-01"}
     answer = empty.get(query)
-    if empty.listed.period:
+    if empty.spec.period:
         assert answer.json()["error"]["field"] == "to"
         assert empty.get({**query, "to": "02/02/2026"}).status == 200
     else:
-        # Unknown there, and ignored.
+        # The list does not have these parameters and ignores them.
         assert answer.status == 200

@@ -1,4 +1,4 @@
-"""Who may call each operation, and what everybody else is answered."""
+"""Access to each operation: tokens, scopes, permissions, tenant states, modules and plans."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,33 +9,35 @@ import pytest
 
 from operations.provisioning import create_tenant, set_requests_per_minute, set_state
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
-from tests.contract.interface import FEATURES, KEY_REQUIRED, MODULES, PROMISES, TABLE
+from tests.contract.interface import DOCUMENTED, FEATURES, KEY_REQUIRED, MODULES, REQUIRED_ACCESS
 from tests.gateway import Erp, Response
-from tests.integration.doors import operations
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
-from tests.lists import LISTS, WINDOWS
+from tests.lists import LISTS, UNINDEXED_LISTS
 from tests.stack import ADDRESS, Stack
 
 ROOT = Path(__file__).parents[2]
 DECLARED = operations()
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
-NOBODY = 999_999_999
-EACH = pytest.mark.parametrize("operation", DECLARED)
-EACH_WITH_ID = pytest.mark.parametrize("operation", [name for name in DECLARED if "{id}" in name])
+UNKNOWN_ID = 999_999_999
+EACH_OPERATION = pytest.mark.parametrize("operation", DECLARED)
+EACH_OPERATION_WITH_ID = pytest.mark.parametrize(
+    "operation", [name for name in DECLARED if "{id}" in name]
+)
 
 
-def call(erp: Erp, operation: str, body: object = None, number: object = NOBODY) -> Response:
-    """Call an operation; without a body an empty one is sent where one is due."""
+def call(erp: Erp, operation: str, body: object = None, number: object = UNKNOWN_ID) -> Response:
+    """Call an operation; without `body`, a write sends an empty object."""
     method, _, path = operation.partition(" ")
     sent = body if body is not None else ({} if method != "GET" else None)
     return erp.send(method, path.replace("{id}", str(number)), sent)
 
 
 def refused(answer: Response, status: int, code: str) -> dict[str, Any]:
-    """Return `error` of a refusal after looking at the whole envelope."""
+    """Return `error` of a refusal after checking the whole envelope."""
     assert (answer.status, answer.code) == (status, code), answer.text
     body = answer.json()
     error: dict[str, Any] = body["error"]
@@ -49,34 +51,34 @@ def refused(answer: Response, status: int, code: str) -> dict[str, Any]:
 
 
 def admitted(answer: Response) -> bool:
-    """Tell whether a call was let in: refused, if at all, for what it asks."""
+    """Return whether a call passed the access checks."""
     return answer.status in {200, 400, 404, 409, 422}
 
 
-# What there is
+# Operations
 
 
-def test_the_operations_are_those_of_the_interface() -> None:
+def test_declared_operations_are_those_of_the_interface() -> None:
     declared = {name: (one.scope, one.permission) for name, one in DECLARED.items()}
-    promised = {name: (one.scope, one.permission) for name, one in PROMISES.items()}
+    promised = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
 
     assert {name: promised.get(name) for name in declared} == declared
-    assert set(TABLE) <= set(declared)
+    assert set(DOCUMENTED) <= set(declared)
 
 
-def test_every_list_is_described() -> None:
-    listed = {one.path for one in DECLARED.values() if one.is_list}
+def test_every_list_has_a_specification() -> None:
+    spec = {one.path for one in DECLARED.values() if one.is_list}
     described = {one.path for one in LISTS.values()}
-    assert listed - set(WINDOWS) == described, "tests/lists has one description of every list"
-    assert all((ROOT / tests).is_file() for tests in WINDOWS.values())
+    assert spec - set(UNINDEXED_LISTS) == described, "tests/lists has one description of every list"
+    assert all((ROOT / tests).is_file() for tests in UNINDEXED_LISTS.values())
 
 
-def test_other_methods_are_405_and_say_which_are_right(stack: Stack) -> None:
+def test_unsupported_method_is_405_with_the_allowed_methods(stack: Stack) -> None:
     allowed: dict[str, set[str]] = defaultdict(set)
     for name in DECLARED:
         method, _, path = name.partition(" ")
         allowed[path].add(method)
-    # What is made at once has a path that also looks like an id.
+    # `bulk` also matches the path with an id.
     allowed["/warehouse-positions/bulk"] |= allowed["/warehouse-positions/{id}"]
     for path, methods in allowed.items():
         for method in set(METHODS) - methods:
@@ -86,34 +88,34 @@ def test_other_methods_are_405_and_say_which_are_right(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/products/1/nothing", "/stock", "/"])
-def test_other_paths_are_404(stack: Stack, path: str) -> None:
+def test_unknown_path_is_404(stack: Stack, path: str) -> None:
     for method in METHODS:
         refused(call(stack.erp(), f"{method} {path}"), 404, "not_found")
 
 
-# Who may
+# Access
 
 
-@EACH
-def test_without_a_valid_token_it_is_401(stack: Stack, operation: str) -> None:
+@EACH_OPERATION
+def test_invalid_token_is_401(stack: Stack, operation: str) -> None:
     for token in (None, "nonsense", stack.token()[:-4] + "AAAA", stack.user_token(exp=1)):
         refused(call(Erp(stack.gateway, token), operation), 401, "unauthenticated")
 
 
-@EACH
-def test_a_client_needs_the_scope(stack: Stack, operation: str) -> None:
-    scope = PROMISES[operation].scope
+@EACH_OPERATION
+def test_client_needs_the_scope(stack: Stack, operation: str) -> None:
+    scope = REQUIRED_ACCESS[operation].scope
     error = refused(call(stack.erp(scopes=set(SCOPES) - {scope}), operation), 403, "missing_scope")
     assert error["scope"] == scope
     assert admitted(call(stack.erp(scopes={scope}), operation))
 
 
-@EACH
-def test_a_user_needs_the_permission(stack: Stack, operation: str) -> None:
+@EACH_OPERATION
+def test_user_needs_the_permission(stack: Stack, operation: str) -> None:
     def user(*permissions: str) -> Erp:
         return Erp(stack.gateway, stack.user_token(permissions=" ".join(permissions)))
 
-    permission = PROMISES[operation].permission
+    permission = REQUIRED_ACCESS[operation].permission
     if permission is None:
         assert admitted(call(user(), operation))
     else:
@@ -122,9 +124,9 @@ def test_a_user_needs_the_permission(stack: Stack, operation: str) -> None:
         assert admitted(call(user(permission), operation))
 
 
-@EACH
+@EACH_OPERATION
 @pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}], ids=str)
-def test_limited_tokens_reach_only_the_list_of_products(
+def test_limited_tokens_may_only_list_products(
     stack: Stack, operation: str, claims: Mapping[str, Any]
 ) -> None:
     erp = Erp(stack.gateway, stack.user_token(permissions=" ".join(PERMISSIONS), **claims))
@@ -136,8 +138,8 @@ def test_limited_tokens_reach_only_the_list_of_products(
 
 
 @pytest.fixture(scope="module")
-def closed(stack: Stack) -> Mapping[str, tuple[Erp, int]]:
-    """Code → an ERP of a tenant that is answered so, and the status."""
+def inactive_tenants(stack: Stack) -> Mapping[str, tuple[Erp, int]]:
+    """Error code → the ERP of a tenant in the state that causes it, and the status."""
     states = {
         "tenant_suspended": ("suspended", 402),
         "tenant_cancelled": ("cancelled", 402),
@@ -153,22 +155,24 @@ def closed(stack: Stack) -> Mapping[str, tuple[Erp, int]]:
     return erps
 
 
-@EACH
-def test_the_company_must_be_served(closed: Mapping[str, tuple[Erp, int]], operation: str) -> None:
-    for code, (erp, status) in closed.items():
+@EACH_OPERATION
+def test_inactive_tenant_is_refused(
+    inactive_tenants: Mapping[str, tuple[Erp, int]], operation: str
+) -> None:
+    for code, (erp, status) in inactive_tenants.items():
         refused(call(erp, operation), status, code)
 
 
 @pytest.fixture(scope="module")
-def plain(stack: Stack) -> Erp:
-    """The ERP of a company with every module switched off."""
+def erp_without_modules(stack: Stack) -> Erp:
+    """The ERP of a tenant with all modules disabled."""
     create_tenant(TenantSettings("plain", "enterprise", base_url=ADDRESS))
     return stack.erp("plain")
 
 
-@EACH
-def test_modules_can_be_off(plain: Erp, operation: str) -> None:
-    answer = call(plain, operation)
+@EACH_OPERATION
+def test_disabled_module_is_refused(erp_without_modules: Erp, operation: str) -> None:
+    answer = call(erp_without_modules, operation)
     code = MODULES.get("/" + operation.split("/")[1])
     if code:
         refused(answer, 404, code)
@@ -177,42 +181,42 @@ def test_modules_can_be_off(plain: Erp, operation: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def planned(stack: Stack) -> Mapping[str, Erp]:
-    """Plan → the ERP of a company that has it, with every module."""
+def erps_by_plan(stack: Stack) -> Mapping[str, Erp]:
+    """Plan → the ERP of a tenant with this plan and all modules."""
     for plan in PLANS:
         create_tenant(TenantSettings(f"on-{plan}", plan, base_url=ADDRESS, modules=ALL_MODULES))
         set_requests_per_minute(f"on-{plan}", 10_000)
     return {plan: stack.erp(f"on-{plan}") for plan in PLANS}
 
 
-@EACH
-def test_a_plan_may_lack_the_function(planned: Mapping[str, Erp], operation: str) -> None:
+@EACH_OPERATION
+def test_feature_outside_the_plan_is_refused(
+    erps_by_plan: Mapping[str, Erp], operation: str
+) -> None:
     feature = FEATURES.get("/" + operation.split("/")[1])
     if feature:
-        error = refused(call(planned["essentials"], operation), 402, "feature_not_in_plan")
+        error = refused(call(erps_by_plan["essentials"], operation), 402, "feature_not_in_plan")
         assert error["feature"] == feature
         assert error["upgrade_url"].startswith("https://")
     else:
-        assert admitted(call(planned["essentials"], operation))
+        assert admitted(call(erps_by_plan["essentials"], operation))
     for plan in ("professional", "enterprise"):
-        assert admitted(call(planned[plan], operation))
+        assert admitted(call(erps_by_plan[plan], operation))
 
 
-# What for
+# Requests
 
 
-@EACH_WITH_ID
-def test_what_is_not_there_is_404(stack: Stack, operation: str) -> None:
+@EACH_OPERATION_WITH_ID
+def test_unknown_id_is_404(stack: Stack, operation: str) -> None:
     example = EXAMPLES.get(operation)
     body = example.body if example else None
-    for number in (NOBODY, 0, -1, "abc", "1.0", 10**13):
+    for number in (UNKNOWN_ID, 0, -1, "abc", "1.0", 10**13):
         refused(call(stack.erp(), operation, body, number), 404, "not_found")
 
 
-@EACH
-def test_an_idempotency_key_is_required_where_the_interface_says_so(
-    stack: Stack, operation: str
-) -> None:
+@EACH_OPERATION
+def test_idempotency_key_is_required_by_documented_operations(stack: Stack, operation: str) -> None:
     answer = call(stack.erp(), operation)
     if operation in KEY_REQUIRED:
         refused(answer, 400, "idempotency_key_required")
@@ -223,10 +227,10 @@ def test_an_idempotency_key_is_required_where_the_interface_says_so(
 
 
 @pytest.mark.parametrize("operation", [name for name, one in DECLARED.items() if one.body])
-def test_a_body_that_is_no_json_object_is_400(stack: Stack, operation: str) -> None:
+def test_body_that_is_not_a_json_object_is_400(stack: Stack, operation: str) -> None:
     method, _, path = operation.partition(" ")
     texts = ["{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}']
-    # An act about which nothing has to be said may come without a body.
+    # An action whose body is optional accepts an empty one.
     texts += [] if DECLARED[operation].body_optional else [""]
     for text in texts:
         answer = stack.erp().send(method, path.replace("{id}", "1"), raw=text, key="broken")

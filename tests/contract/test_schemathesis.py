@@ -1,7 +1,7 @@
-"""Every operation of the OpenAPI document, called with what schemathesis makes up.
+"""Every operation of the OpenAPI document, called with requests that schemathesis generates.
 
-No 5xx; status, content type, body and headers as declared; wrong requests refused; 405 with
-`Allow` for methods that are not declared; nothing answered without a token.
+No response is 5xx. Status, content type, body and headers are as declared. Invalid requests are
+refused. Undeclared methods answer 405 with `Allow`. Requests without a token are refused.
 """
 
 import socket
@@ -13,16 +13,16 @@ import schemathesis
 from werkzeug import Request
 from werkzeug import Response as Answer
 
-from tests.fuzzing import headers, schema, told_the_seed
+from tests.fuzzing import headers, schema, seed_in_failure
 from tests.gateway import Gateway
 from tests.stack import deployed
-from tests.webhook_desk import resolve
+from tests.webhook_scenario import resolve
 
 BASE_PATH = "/api"
 
 
 class Application:
-    """The double of the gateway as a WSGI application."""
+    """The test double of the gateway as a WSGI application."""
 
     gateway: Gateway
 
@@ -46,15 +46,15 @@ document.app = application = Application()
 
 @pytest.fixture(scope="module")
 def token() -> Iterator[str]:
-    """The token of an ERP with every scope; the stack lives as long as the module."""
+    """The token of an ERP with every scope, in one stack for the module."""
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
-        # Whatever name is made up, it leads to the public internet.
+        # Every generated host name resolves to a public address.
         patch.setattr(socket, "getaddrinfo", resolve)
         application.gateway = stack.gateway
         yield stack.token()
 
 
 @document.parametrize()
-def test_the_service_keeps_to_the_document(case: schemathesis.Case[Any], token: str) -> None:
-    with told_the_seed():
+def test_service_conforms_to_the_openapi_document(case: schemathesis.Case[Any], token: str) -> None:
+    with seed_in_failure():
         case.call_and_validate(headers=headers(case, token))

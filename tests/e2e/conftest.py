@@ -1,7 +1,7 @@
-"""The deployed stack over HTTP: who may be asked for in an end-to-end test.
+"""Fixtures of the end-to-end tests, which call the deployed stack over HTTP.
 
-`make e2e` runs them, against the stack that runs or one that it starts. They can be run again
-and again on one stack: what they create carries a name of its own.
+`make e2e` runs them against the running stack, or starts one. They can run repeatedly on one stack,
+since everything that they create has a unique name.
 """
 
 import json
@@ -23,27 +23,27 @@ from local.settings import REGION, aws_environment
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
-from tests.e2e.answers import fields
 from tests.e2e.import_calls import Bucket
-from tests.e2e.patience import Patient
+from tests.e2e.rate_limit_transport import RateLimitTransport
+from tests.e2e.responses import fields
 from tests.stack import forget_everything
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
 HERE = Path(__file__).parent
 
 IMPORTER = "importer"
-"""A tenant for imports alone: their catalogues would shift the ids that other tests count on."""
+"""A tenant for imports only, since imported products would change ids that other tests expect."""
 
-# Twenty cold starts at once take a 2-core machine seconds.
+# Twenty concurrent cold starts take seconds on a 2-core machine.
 TIMEOUT = httpx.Timeout(60.0)
 
 
 @dataclass(frozen=True)
 class Tenant:
-    """A demo tenant as the stack file describes it."""
+    """A demo tenant as described in the stack file."""
 
     slug: str
     base_url: str
@@ -54,12 +54,12 @@ class Tenant:
     mobile_client_id: str
 
     def sign_in(self, **form: str) -> httpx.Response:
-        """Ask the token route as the tenant's administrator; `form` adds or replaces fields."""
+        """Request a token as the administrator; `form` adds or replaces fields."""
         login = {"grant_type": "password", "username": self.username, "password": self.password}
         return httpx.post(f"{self.base_url}/oauth/token", data=login | form, timeout=TIMEOUT)
 
     def ask_token(self, **form: str) -> httpx.Response:
-        """Ask the token route with the tenant's own client; `form` adds fields."""
+        """Request a token with the client of the tenant; `form` adds fields."""
         return httpx.post(
             f"{self.base_url}/oauth/token",
             data={"grant_type": "client_credentials", **form},
@@ -69,28 +69,28 @@ class Tenant:
 
     @cached_property
     def token(self) -> str:
-        """A token with every scope of the client; asked for once."""
+        """A cached token with every scope of the client."""
         answer = self.ask_token()
         assert answer.status_code == httpx.codes.OK, answer.text
         token: str = answer.json()["access_token"]
         return token
 
     def client(self, token: str | None = None) -> httpx.Client:
-        """HTTP client of the tenant's ERP, with its own token unless another is given.
+        """Return an HTTP client of the tenant, by default with `self.token`.
 
-        It waits where the requests of the minute are used up.
+        It waits when the rate limit is exhausted.
         """
         return httpx.Client(
             base_url=self.base_url,
             headers={"Authorization": f"Bearer {token or self.token}"},
             timeout=TIMEOUT,
-            transport=Patient(),
+            transport=RateLimitTransport(),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """The stack file."""
+    """The content of the stack file."""
 
     base_url: str
     endpoint_url: str
@@ -99,7 +99,7 @@ class Deployed:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder."""
+    """Mark every test of this folder as an end-to-end test."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
@@ -107,9 +107,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def stack() -> Deployed:
-    """The running stack; fails when none runs."""
+    """The running stack; the test fails when none runs."""
     if not STACK_FILE.exists():
-        pytest.fail("No stack runs on this machine: make e2e starts one.")
+        pytest.fail("No stack is running. Start the tests with make e2e.")
     content: dict[str, Any] = json.loads(STACK_FILE.read_text())
     return Deployed(
         base_url=content["base_url"],
@@ -145,13 +145,13 @@ def mini(stack: Deployed) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def run() -> str:
-    """Eight characters that no other test and no other run has."""
+    """Eight characters that are unique to the test and the run."""
     return uuid.uuid4().hex[:8].upper()
 
 
 @contextmanager
-def at_the_controls(stack: Deployed) -> Iterator[None]:
-    """Lead `shared` to the deployed stack: its tenants, its clients, its signing key."""
+def operator_access(stack: Deployed) -> Iterator[None]:
+    """Configure `shared` for the deployed stack: its tenants, clients and signing key."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         for name, value in aws_environment(stack.endpoint_url).items():
             monkeypatch.setenv(name, value)
@@ -164,27 +164,27 @@ def at_the_controls(stack: Deployed) -> Iterator[None]:
 
 @pytest.fixture
 def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
-    """What the operator of the stack may do."""
+    """Operator access to the stack."""
     assert no_real_credentials is None
-    with at_the_controls(stack):
+    with operator_access(stack):
         yield
 
 
 @pytest.fixture(scope="session")
 def importer(stack: Deployed) -> Iterator[httpx.Client]:
-    """ERP of the tenant for imports, which has the warehouses of the sample files."""
-    with at_the_controls(stack):
+    """The ERP of the tenant for imports, which has the warehouses of the sample files."""
+    with operator_access(stack):
         wanted = TenantSettings(
             IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES
         )
         try:
             tenant = provisioning.create_tenant(wanted)
-        except Conflict:  # an earlier run made it, at another address
+        except Conflict:  # created by an earlier run with another address
             tenant = provisioning.set_address(IMPORTER, base_url=stack.base_url)
         token = tokens.issue(tenant, IMPORTER, frozenset(SCOPES))
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(
-        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=Patient()
+        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=RateLimitTransport()
     ) as client:
         for code in ("CEN", "DUB"):
             made = client.post("/warehouses", json={"whs_code": code, "name": code})

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 from mypy_boto3_s3 import S3Client
 
-from tests.e2e.answers import data
+from tests.e2e.responses import data
 from tests.integration.imports.sheets import as_csv
 
 HEADER = ("Item code", "Name", "Managed by batch")

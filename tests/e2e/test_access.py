@@ -1,4 +1,4 @@
-"""Users, roles, API clients and settings on the deployed stack: who gets in, and how far."""
+"""Users, roles, API clients and settings on the deployed stack."""
 
 import base64
 import time
@@ -10,17 +10,17 @@ import httpx
 import pytest
 
 from shared.identity.users.totp import PERIOD, code_at
-from tests.e2e.answers import data, fields, refused, walk
 from tests.e2e.conftest import TIMEOUT, Deployed, Tenant
+from tests.e2e.responses import data, fields, refused, walk
 
 _TAKES_EFFECT = 10
 """Seconds that a change of rights or settings may take."""
 _MARGIN = 5
-"""For a busy machine."""
+"""Additional seconds for a busy machine."""
 
 
 @pytest.fixture
-def boss(stack: Deployed) -> Iterator[httpx.Client]:
+def administrator(stack: Deployed) -> Iterator[httpx.Client]:
     """acme's administrator, signed in."""
     acme = stack.tenants["acme"]
     with acme.client(_token(acme.sign_in())) as client:
@@ -29,7 +29,7 @@ def boss(stack: Deployed) -> Iterator[httpx.Client]:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of acme, who may pick."""
+    """A user of acme with the permission to pick."""
 
     tenant: Tenant
     id: int
@@ -37,21 +37,21 @@ class Person:
     password: str
 
     def sign_in(self, **form: str) -> httpx.Response:
-        """Ask for a token."""
+        """Request a token."""
         login = {"username": f"{self.username}@{self.tenant.slug}", "password": self.password}
         return self.tenant.sign_in(**login, **form)
 
 
 @pytest.fixture
-def ana(stack: Deployed, boss: httpx.Client, run: str) -> Iterator[Person]:
-    """A picker for one test."""
+def picker(stack: Deployed, administrator: httpx.Client, run: str) -> Iterator[Person]:
+    """A picker for this test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
-    role = data(boss.post("/roles", json=permissions), 201)
+    role = data(administrator.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}
-    user = data(boss.post("/users", json=wanted), 201)
+    user = data(administrator.post("/users", json=wanted), 201)
     yield Person(stack.tenants["acme"], user["id"], user["username"], user["password"])
-    assert boss.delete(f"/users/{user['id']}").status_code in {200, 410}
-    data(boss.delete(f"/roles/{role['id']}"))
+    assert administrator.delete(f"/users/{user['id']}").status_code in {200, 410}
+    data(administrator.delete(f"/roles/{role['id']}"))
 
 
 def _token(answer: httpx.Response) -> str:
@@ -61,12 +61,12 @@ def _token(answer: httpx.Response) -> str:
     return token
 
 
-def _no_grant(answer: httpx.Response) -> None:
+def _assert_invalid_grant(answer: httpx.Response) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant"), answer.text
 
 
-def _soon(look: Callable[[], bool]) -> None:
-    """Wait for what takes effect within ten seconds."""
+def _wait_until(look: Callable[[], bool]) -> None:
+    """Wait up to the time in which a change must take effect."""
     deadline = time.monotonic() + _TAKES_EFFECT + _MARGIN
     while not look():
         assert time.monotonic() < deadline
@@ -74,7 +74,7 @@ def _soon(look: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("slug", ["acme", "beta", "mini"])
-def test_administrators_of_the_demo_tenants_sign_in(stack: Deployed, slug: str) -> None:
+def test_administrators_of_the_demo_tenants_can_sign_in(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     with tenant.client(_token(tenant.sign_in())) as admin:
         shown = data(admin.get("/settings"))
@@ -90,14 +90,14 @@ def test_administrators_of_the_demo_tenants_sign_in(stack: Deployed, slug: str) 
         ("moved", 410, "tenant_moved"),
     ],
 )
-def test_users_of_a_tenant_that_is_not_served_are_told_why(
+def test_users_of_an_inactive_tenant_get_its_state(
     stack: Deployed, slug: str, status: int, code: str
 ) -> None:
     refused(stack.tenants[slug].sign_in(), status, code)
-    _no_grant(stack.tenants[slug].sign_in(password="not the password"))
+    _assert_invalid_grant(stack.tenants[slug].sign_in(password="not the password"))
 
 
-def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> None:
+def test_mobile_application_may_only_list_products(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     token = _token(acme.sign_in(client_id=acme.mobile_client_id))
     with acme.client(token) as scanner:
@@ -107,80 +107,86 @@ def test_the_mobile_application_reaches_the_products_alone(stack: Deployed) -> N
         refused(scanner.post("/products", json={}), 403, "client_not_allowed")
 
 
-def test_a_user_does_what_the_roles_allow(ana: Person, boss: httpx.Client) -> None:
-    with ana.tenant.client(_token(ana.sign_in())) as picker:
-        assert picker.get("/pickings").status_code == 200
-        assert "exits.manage" not in picker.get("/products").text
-        message = refused(picker.post("/products", json={}), 403, "forbidden")["message"]
+def test_user_has_the_permissions_of_the_roles(picker: Person, administrator: httpx.Client) -> None:
+    with picker.tenant.client(_token(picker.sign_in())) as caller:
+        assert caller.get("/pickings").status_code == 200
+        assert "exits.manage" not in caller.get("/products").text
+        message = refused(caller.post("/products", json={}), 403, "forbidden")["message"]
         assert "inventory.manage" in message
-        assert fields(picker.post("/pickings", json={}))
-        refused(picker.get("/users"), 403, "forbidden")
-        assert data(picker.get("/users/me"))["id"] == ana.id
+        assert fields(caller.post("/pickings", json={}))
+        refused(caller.get("/users"), 403, "forbidden")
+        assert data(caller.get("/users/me"))["id"] == picker.id
 
-        data(boss.patch(f"/users/{ana.id}", json={"is_active": False}))
+        data(administrator.patch(f"/users/{picker.id}", json={"is_active": False}))
 
-        _no_grant(ana.sign_in())
-        _soon(lambda: picker.get("/pickings").status_code == 401)
-    data(boss.patch(f"/users/{ana.id}", json={"is_active": True}))
-    with ana.tenant.client(_token(ana.sign_in())) as picker:
-        assert picker.get("/pickings").status_code == 200
+        _assert_invalid_grant(picker.sign_in())
+        _wait_until(lambda: caller.get("/pickings").status_code == 401)
+    data(administrator.patch(f"/users/{picker.id}", json={"is_active": True}))
+    with picker.tenant.client(_token(picker.sign_in())) as caller:
+        assert caller.get("/pickings").status_code == 200
 
 
-def test_wrong_passwords_and_unknown_users_get_one_answer(ana: Person, run: str) -> None:
-    wrong = ana.sign_in()
+def test_wrong_password_and_unknown_user_get_the_same_response(picker: Person, run: str) -> None:
+    wrong = picker.sign_in()
     assert wrong.status_code == 200
     answers = [
-        ana.tenant.sign_in(username=name, password="quite another one")
-        for name in (f"{ana.username}@acme", f"nobody-{run.lower()}@acme", f"{ana.username}@beta")
+        picker.tenant.sign_in(username=name, password="quite another one")
+        for name in (
+            f"{picker.username}@acme",
+            f"nobody-{run.lower()}@acme",
+            f"{picker.username}@beta",
+        )
     ]
     for answer in answers:
-        _no_grant(answer)
+        _assert_invalid_grant(answer)
     assert len({answer.text for answer in answers}) == 1
 
 
-def test_two_steps(ana: Person) -> None:
-    with ana.tenant.client(_token(ana.sign_in())) as client:
+def test_two_step_verification(picker: Person) -> None:
+    with picker.tenant.client(_token(picker.sign_in())) as client:
         enrolled = data(client.post("/users/me/totp"))
         secret = base64.b32decode(enrolled["secret"])
         code = code_at(secret, int(time.time()) // PERIOD)
         assert fields(client.post("/users/me/totp/confirm", json={"code": "000000"})) == ["code"]
         assert data(client.post("/users/me/totp/confirm", json={"code": code}))["two_step"]
 
-    with ana.tenant.client(_token(ana.sign_in())) as halfway:
+    with picker.tenant.client(_token(picker.sign_in())) as halfway:
         assert halfway.get("/products").status_code == 200
         refused(halfway.get("/pickings"), 403, "client_not_allowed")
         refused(halfway.delete("/users/me/totp"), 403, "client_not_allowed")
-    _no_grant(ana.sign_in(otp=code))
-    _no_grant(ana.sign_in(otp="123456"))
+    _assert_invalid_grant(picker.sign_in(otp=code))
+    _assert_invalid_grant(picker.sign_in(otp="123456"))
     spare = enrolled["recovery_codes"][0]
-    with ana.tenant.client(_token(ana.sign_in(otp=spare))) as client:
+    with picker.tenant.client(_token(picker.sign_in(otp=spare))) as client:
         assert client.get("/pickings").status_code == 200
-    _no_grant(ana.sign_in(otp=spare))
+    _assert_invalid_grant(picker.sign_in(otp=spare))
 
 
-def test_refresh_tokens_are_used_once_and_a_stolen_one_ends_the_session(ana: Person) -> None:
+def test_reused_refresh_token_ends_the_session(picker: Person) -> None:
     def refresh(token: str) -> httpx.Response:
         return httpx.post(
-            f"{ana.tenant.base_url}/oauth/token",
+            f"{picker.tenant.base_url}/oauth/token",
             data={"grant_type": "refresh_token", "refresh_token": token},
             timeout=TIMEOUT,
         )
 
-    first = ana.sign_in().json()["refresh_token"]
+    first = picker.sign_in().json()["refresh_token"]
     answer = refresh(first)
-    with ana.tenant.client(_token(answer)) as client:
+    with picker.tenant.client(_token(answer)) as client:
         assert client.get("/pickings").status_code == 200
-        _no_grant(refresh(first))
-        _no_grant(refresh(answer.json()["refresh_token"]))
-        _soon(lambda: client.get("/pickings").status_code == 401)
+        _assert_invalid_grant(refresh(first))
+        _assert_invalid_grant(refresh(answer.json()["refresh_token"]))
+        _wait_until(lambda: client.get("/pickings").status_code == 401)
 
 
-def test_an_api_client_lives_and_ends(stack: Deployed, boss: httpx.Client, run: str) -> None:
+def test_life_cycle_of_an_api_client(
+    stack: Deployed, administrator: httpx.Client, run: str
+) -> None:
     acme = stack.tenants["acme"]
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
-    made = data(boss.post("/api-clients", json=wanted), 201)
+    made = data(administrator.post("/api-clients", json=wanted), 201)
     path = f"/api-clients/{made['client_id']}"
-    assert "client_secret" not in data(boss.get(path))
+    assert "client_secret" not in data(administrator.get(path))
 
     def ask(secret: str) -> httpx.Response:
         return httpx.post(
@@ -190,18 +196,18 @@ def test_an_api_client_lives_and_ends(stack: Deployed, boss: httpx.Client, run: 
             timeout=TIMEOUT,
         )
 
-    rotated = data(boss.post(f"{path}/rotate-secret"))["client_secret"]
+    rotated = data(administrator.post(f"{path}/rotate-secret"))["client_secret"]
     assert [ask(one).status_code for one in (made["client_secret"], rotated)] == [200, 200]
     with acme.client(_token(ask(rotated))) as shop:
         assert shop.get("/products").status_code == 200
         refused(shop.get("/api-clients"), 403, "missing_scope")
-        data(boss.delete(path))
-        refused(boss.get(path), 410, "gone")
+        data(administrator.delete(path))
+        refused(administrator.get(path), 410, "gone")
         assert ask(rotated).status_code == 401
-        _soon(lambda: shop.get("/products").status_code == 401)
+        _wait_until(lambda: shop.get("/products").status_code == 401)
 
 
-def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
+def test_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
     mini = stack.tenants["mini"]
     with mini.client(_token(mini.sign_in())) as admin:
         wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
@@ -215,30 +221,30 @@ def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> Non
             data(admin.delete(f"/api-clients/{second['client_id']}"))
 
 
-def test_settings_take_effect(stack: Deployed, boss: httpx.Client) -> None:
-    before = data(boss.get("/settings"))
-    changed = data(boss.patch("/settings", json={"receipt_tolerance": 7.5}))
-    assert changed == data(boss.get("/settings"))
+def test_changed_settings_take_effect(stack: Deployed, administrator: httpx.Client) -> None:
+    before = data(administrator.get("/settings"))
+    changed = data(administrator.patch("/settings", json={"receipt_tolerance": 7.5}))
+    assert changed == data(administrator.get("/settings"))
     assert changed["receipt_tolerance"] == 7.5
     bad: dict[str, Any] = {"timezone": "Mars/Olympus", "receipt_tolerance": 101, "modules": 5}
-    assert set(fields(boss.patch("/settings", json=bad))) == set(bad)
-    data(boss.patch("/settings", json={"receipt_tolerance": before["receipt_tolerance"]}))
+    assert set(fields(administrator.patch("/settings", json=bad))) == set(bad)
+    data(administrator.patch("/settings", json={"receipt_tolerance": before["receipt_tolerance"]}))
     beta = stack.tenants["beta"]
     with beta.client(_token(beta.sign_in())) as admin:
         assert admin.get("/waves").status_code == 200
         data(admin.patch("/settings", json={"modules": {"waves": False}}))
-        _soon(lambda: admin.get("/waves").status_code == 404)
+        _wait_until(lambda: admin.get("/waves").status_code == 404)
         data(admin.patch("/settings", json={"modules": {"waves": True}}))
-        _soon(lambda: admin.get("/waves").status_code == 200)
+        _wait_until(lambda: admin.get("/waves").status_code == 200)
 
 
-def test_the_audit_log_tells_who_did_what(ana: Person, boss: httpx.Client) -> None:
+def test_audit_log_has_actor_and_action(picker: Person, administrator: httpx.Client) -> None:
     about = [
         entry
-        for entry in walk(boss, "/audit-log", action="user.created")
-        if entry["target"] == {"type": "user", "id": str(ana.id)}
+        for entry in walk(administrator, "/audit-log", action="user.created")
+        if entry["target"] == {"type": "user", "id": str(picker.id)}
     ]
     assert len(about) == 1
     assert about[0]["actor"]["type"] == "user"
-    assert ana.password not in boss.get("/audit-log", params={"per_page": 100}).text
-    assert boss.delete(f"/audit-log/{about[0]['id']}").status_code in {404, 405}
+    assert picker.password not in administrator.get("/audit-log", params={"per_page": 100}).text
+    assert administrator.delete(f"/audit-log/{about[0]['id']}").status_code in {404, 405}

@@ -1,4 +1,4 @@
-"""What nobody should send: refused in the envelope, by the gateway or by a function."""
+"""Invalid requests are refused in the error envelope, by the gateway or by a function."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
+from tests.e2e.responses import data, fields, key, refused, walk
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -16,7 +16,7 @@ _JSON = {"Content-Type": "application/json"}
     ["/", "/nothing", "/productsx", "/products/1/2", "/products/x", "/products/0",
      "/products/999999999", "/entry-documents/999999999/lines", "/oauth/nothing"],
 )  # fmt: skip
-def test_what_is_not_there_is_404(acme: httpx.Client, path: str) -> None:
+def test_unknown_path_or_id_is_404(acme: httpx.Client, path: str) -> None:
     refused(acme.get(path), 404, "not_found")
 
 
@@ -31,7 +31,7 @@ def test_what_is_not_there_is_404(acme: httpx.Client, path: str) -> None:
         ("OPTIONS", "/warehouses", "GET, POST"),
     ],
 )
-def test_a_method_that_a_route_lacks_is_405(
+def test_unsupported_method_is_405(
     acme: httpx.Client, method: str, path: str, allowed: str
 ) -> None:
     answer = acme.request(method, path)
@@ -40,13 +40,13 @@ def test_a_method_that_a_route_lacks_is_405(
 
 
 @pytest.mark.parametrize("megabytes", [2, 7])
-def test_a_body_that_is_too_large_is_413(acme: httpx.Client, megabytes: int) -> None:
-    """2 MB is more than a JSON body may have; 7 MB more than the gateway hands to a function."""
+def test_body_that_is_too_large_is_413(acme: httpx.Client, megabytes: int) -> None:
+    """2 MB is above the limit of JSON bodies; 7 MB is above the limit of the gateway."""
     body = json.dumps({"item_code": "HUGE", "name": "x" * megabytes * 1_000_000})
     refused(acme.post("/products", content=body, headers=_JSON), 413, "payload_too_large")
 
 
-def test_a_megabyte_is_read(acme: httpx.Client) -> None:
+def test_body_of_one_megabyte_is_accepted(acme: httpx.Client) -> None:
     body = json.dumps({"item_code": "HUGE", "name": "x" * 1_000_000})
     assert fields(acme.post("/products", content=body, headers=_JSON)) == ["name"]
 
@@ -67,7 +67,7 @@ def test_a_megabyte_is_read(acme: httpx.Client) -> None:
     ],
     ids=lambda body: body[:20].decode(),
 )
-def test_what_is_no_json_object_is_400(acme: httpx.Client, body: bytes) -> None:
+def test_body_that_is_not_a_json_object_is_400(acme: httpx.Client, body: bytes) -> None:
     refused(acme.post("/products", content=body, headers=_JSON), 400, "bad_request")
     document = acme.post("/entry-documents", content=body, headers=_JSON | key())
     refused(document, 400, "bad_request")
@@ -78,7 +78,7 @@ def test_what_is_no_json_object_is_400(acme: httpx.Client, body: bytes) -> None:
     ["text/plain", "application/xml", "application/x-www-form-urlencoded",
      "application/json; charset=latin-1"],
 )  # fmt: skip
-def test_another_content_type_is_400(acme: httpx.Client, media: str) -> None:
+def test_unsupported_content_type_is_400(acme: httpx.Client, media: str) -> None:
     answer = acme.post("/products", content=b"{}", headers={"Content-Type": media})
     refused(answer, 400, "bad_request")
 
@@ -97,21 +97,21 @@ def test_another_content_type_is_400(acme: httpx.Client, media: str) -> None:
         (f'"{"x" * 201}"', ["name"]),
     ],
 )
-def test_text_that_cannot_be_is_422(acme: httpx.Client, value: str, wrong: list[str]) -> None:
+def test_invalid_text_is_422(acme: httpx.Client, value: str, wrong: list[str]) -> None:
     body = f'{{"item_code": "NEVER", "name": {value}}}'
     assert fields(acme.post("/products", content=body, headers=_JSON)) == wrong
     assert not walk(acme, "/products", item_code="NEVER")
 
 
 @pytest.mark.parametrize("sent", ["with spaces", "x" * 256, ""])
-def test_an_idempotency_key_that_cannot_be_is_400(acme: httpx.Client, sent: str) -> None:
+def test_invalid_idempotency_key_is_400(acme: httpx.Client, sent: str) -> None:
     answer = acme.post("/products", json={}, headers=key(sent))
     refused(answer, 400, "bad_request")
 
 
 @pytest.fixture
 def order(run: str) -> dict[str, Any]:
-    """A purchase order without fault."""
+    """A valid purchase order."""
     return {
         "external_ref": f"BAD-{run}",
         "type": "purchase_order",
@@ -122,7 +122,7 @@ def order(run: str) -> dict[str, Any]:
     }
 
 
-def test_all_that_is_wrong_with_a_document_is_told_at_once(
+def test_all_problems_of_a_document_are_reported_together(
     acme: httpx.Client, order: dict[str, Any]
 ) -> None:
     line = order["lines"][0]
@@ -150,7 +150,7 @@ def test_all_that_is_wrong_with_a_document_is_told_at_once(
     assert not walk(acme, "/entry-documents", external_ref=order["external_ref"])
 
 
-def test_a_document_has_at_most_a_thousand_lines(acme: httpx.Client, order: dict[str, Any]) -> None:
+def test_document_has_at_most_1000_lines(acme: httpx.Client, order: dict[str, Any]) -> None:
     lines = order["lines"] * 1001
     too_many = acme.post("/entry-documents", json=order | {"lines": lines}, headers=key())
     assert fields(too_many) == ["lines"]

@@ -1,4 +1,4 @@
-"""The client that integrators copy, against the deployed stack: tokens, retries, pages, sync."""
+"""The example client on the deployed stack: tokens, retries, pages and synchronization."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,11 +9,12 @@ import pytest
 
 from examples.stowage_client import Stowage, StowageError
 from examples.sync_orders import sync
+from tests.clock import ManualClock
 from tests.e2e.conftest import TIMEOUT, Deployed
 
 
-class Line(httpx.BaseTransport):
-    """The line to the stack: what was sent and answered; the next answers may be lost."""
+class RecordingTransport(httpx.BaseTransport):
+    """A transport that records requests and responses, and that can lose the next responses."""
 
     def __init__(self) -> None:
         self._wire = httpx.HTTPTransport()
@@ -26,53 +27,46 @@ class Line(httpx.BaseTransport):
         self.exchanged.append((request, answer))
         if self.lost:
             self.lost -= 1
-            raise httpx.ReadTimeout("the answer is lost", request=request)
+            raise httpx.ReadTimeout("the response is lost", request=request)
         return answer
 
     def close(self) -> None:
         self._wire.close()
 
     def sent_to(self, end: str) -> list[tuple[httpx.Request, httpx.Response]]:
-        """What was sent to paths with this end."""
+        """Return the requests to paths with this suffix, and their responses."""
         return [each for each in self.exchanged if each[0].url.path.endswith(end)]
 
 
-class Watch:
-    """The client's clock: it stands until it is moved."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def transport() -> RecordingTransport:
+    return RecordingTransport()
 
 
 @pytest.fixture
-def line() -> Line:
-    return Line()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def watch() -> Watch:
-    return Watch()
-
-
-@pytest.fixture
-def stowage(stack: Deployed, line: Line, watch: Watch) -> Iterator[Stowage]:
-    """The client of acme's ERP, which waits for nothing between two attempts."""
+def stowage(
+    stack: Deployed, transport: RecordingTransport, clock: ManualClock
+) -> Iterator[Stowage]:
+    """The example client of acme, without delays between attempts."""
     acme = stack.tenants["acme"]
-    with httpx.Client(transport=line, timeout=TIMEOUT) as http:
+    with httpx.Client(transport=transport, timeout=TIMEOUT) as http:
         yield Stowage(
             acme.base_url,
             acme.client_id,
             acme.client_secret,
             http=http,
             sleep=lambda _: None,
-            clock=watch,
+            clock=clock,
         )
 
 
 def order(reference: str) -> dict[str, Any]:
-    """A purchase order for the sample's central warehouse."""
+    """Return a purchase order for the central warehouse of the sample."""
     return {
         "external_ref": reference,
         "type": "purchase_order",
@@ -83,29 +77,29 @@ def order(reference: str) -> dict[str, Any]:
     }
 
 
-def test_a_token_serves_until_shortly_before_its_end(
-    stowage: Stowage, line: Line, watch: Watch
+def test_token_is_reused_until_shortly_before_it_expires(
+    stowage: Stowage, transport: RecordingTransport, clock: ManualClock
 ) -> None:
     for _ in range(3):
         stowage.get("/warehouses")
-    assert len(line.sent_to("/oauth/token")) == 1
+    assert len(transport.sent_to("/oauth/token")) == 1
 
-    watch.now += 3600 - 59
+    clock.now += 3600 - 59
     stowage.get("/warehouses")
-    assert len(line.sent_to("/oauth/token")) == 2
-    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200] * 4
+    assert len(transport.sent_to("/oauth/token")) == 2
+    assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200] * 4
 
 
-def test_a_token_that_is_refused_is_replaced_and_the_request_repeated(
-    stowage: Stowage, line: Line
+def test_refused_token_is_replaced_and_the_request_repeated(
+    stowage: Stowage, transport: RecordingTransport
 ) -> None:
     stowage.get("/warehouses")
     stowage._bearer = "Bearer spoilt"
     stowage.get("/warehouses")
-    assert [answer.status_code for _, answer in line.sent_to("/warehouses")] == [200, 401, 200]
+    assert [answer.status_code for _, answer in transport.sent_to("/warehouses")] == [200, 401, 200]
 
 
-def test_wrong_credentials_are_told(stack: Deployed) -> None:
+def test_wrong_credentials_raise(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     with httpx.Client(timeout=TIMEOUT) as http:
         stranger = Stowage(acme.base_url, acme.client_id, "wrong", http=http)
@@ -114,14 +108,14 @@ def test_wrong_credentials_are_told(stack: Deployed) -> None:
     assert (refusal.value.status, refusal.value.code) == (401, "invalid_client")
 
 
-def test_an_order_whose_answer_is_lost_is_there_once(
-    stowage: Stowage, line: Line, run: str
+def test_order_with_a_lost_response_is_created_once(
+    stowage: Stowage, transport: RecordingTransport, run: str
 ) -> None:
     stowage.get("/warehouses")
-    line.lost = 2
+    transport.lost = 2
     made = stowage.post("/entry-documents", order(f"PO-{run}"))
 
-    attempts = line.sent_to("/entry-documents")
+    attempts = transport.sent_to("/entry-documents")
     assert [answer.status_code for _, answer in attempts] == [201, 201, 201]
     assert len({request.headers["Idempotency-Key"] for request, _ in attempts}) == 1
     replayed = [answer.headers.get("Idempotent-Replayed") for _, answer in attempts]
@@ -131,9 +125,7 @@ def test_an_order_whose_answer_is_lost_is_there_once(
     ]
 
 
-def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
-    stowage: Stowage, stack: Deployed, run: str
-) -> None:
+def test_own_idempotency_key_works_across_runs(stowage: Stowage, stack: Deployed, run: str) -> None:
     provider = {"name": f"Supplier {run}"}
     first = stowage.post("/providers", provider, key=f"provider-{run}")
     acme = stack.tenants["acme"]
@@ -146,16 +138,18 @@ def test_a_key_of_ones_own_makes_a_request_once_over_two_runs(
     assert len(list(stowage.each("/providers", search=run))) == 1
 
 
-def test_a_list_is_walked_page_by_page(stowage: Stowage, line: Line, run: str) -> None:
+def test_list_is_read_page_by_page(
+    stowage: Stowage, transport: RecordingTransport, run: str
+) -> None:
     made = [stowage.post("/providers", {"name": f"{run} {n}"})["id"] for n in range(5)]
-    line.exchanged.clear()
+    transport.exchanged.clear()
     walked = [row["id"] for row in stowage.each("/providers", search=run, per_page=2, sort="id")]
     assert walked == made
-    assert len(line.sent_to("/providers")) == 3
+    assert len(transport.sent_to("/providers")) == 3
 
 
-def test_an_erp_keeps_up_with_the_orders(
-    stowage: Stowage, line: Line, run: str, tmp_path: Path
+def test_sync_receives_new_and_changed_orders(
+    stowage: Stowage, transport: RecordingTransport, run: str, tmp_path: Path
 ) -> None:
     state, known = tmp_path / "orders.state", dict[int, dict[str, Any]]()
 
@@ -169,9 +163,9 @@ def test_an_erp_keeps_up_with_the_orders(
     new = stowage.post("/entry-documents", order(f"NEW-{run}"))
     closed = stowage.post(f"/entry-documents/{old['id']}/close")
     known.clear()
-    line.exchanged.clear()
+    transport.exchanged.clear()
     sync(stowage, state, take)
     assert known[new["id"]] == new
     assert known[old["id"]] == closed
-    _newest, *pages = line.sent_to("/entry-documents")
+    _newest, *pages = transport.sent_to("/entry-documents")
     assert all("updated_since" in request.url.params for request, _ in pages)

@@ -9,7 +9,6 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, key, refused, walk
 from tests.e2e.conftest import IMPORTER, TIMEOUT, Deployed
 from tests.e2e.import_calls import (
     XLSX,
@@ -21,6 +20,7 @@ from tests.e2e.import_calls import (
     eventually,
     settled,
 )
+from tests.e2e.responses import data, key, refused, walk
 from tests.integration.imports.sheets import complaints, report_rows
 
 

@@ -12,7 +12,6 @@ import httpx
 import openpyxl
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
 from tests.e2e.import_calls import (
     HEADER,
     XLSX,
@@ -24,6 +23,7 @@ from tests.e2e.import_calls import (
     settled,
     upload,
 )
+from tests.e2e.responses import data, fields, key, refused, walk
 from tests.integration.imports.sheets import as_csv, complaints, report_rows
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"

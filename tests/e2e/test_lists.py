@@ -1,4 +1,4 @@
-"""Lists on the deployed stack: sample data, pages, filters, orders."""
+"""Lists on the deployed stack: sample data, pages, filters and sort orders."""
 
 import csv
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.answers import data, fields, key, refused, walk
+from tests.e2e.responses import data, fields, key, refused, walk
 
 _SAMPLE = Path(__file__).parents[2] / "sample" / "acme"
 
@@ -18,8 +18,8 @@ def _sample(file: str) -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def shelves(acme: httpx.Client, run: str) -> dict[str, Any]:
-    """A warehouse of its own with 23 positions, A-11 to A-33; returns it."""
+def warehouse(acme: httpx.Client, run: str) -> dict[str, Any]:
+    """A new warehouse with 23 positions, A-11 to A-33."""
     hall: dict[str, Any] = data(
         acme.post("/warehouses", json={"whs_code": f"W{run}", "name": "Annex"}), 201
     )
@@ -37,7 +37,7 @@ def shelves(acme: httpx.Client, run: str) -> dict[str, Any]:
     return hall
 
 
-def test_the_sample_data_is_all_there(acme: httpx.Client) -> None:
+def test_sample_data_is_complete(acme: httpx.Client) -> None:
     halls = {row["whs_code"]: row for row in walk(acme, "/warehouses", per_page=100)}
     assert (halls["CEN"]["positions_count"], halls["DUB"]["positions_count"]) == (140, 60)
 
@@ -69,8 +69,8 @@ def test_the_sample_data_is_all_there(acme: httpx.Client) -> None:
         assert {row[column] for row in _sample(file)} <= listed, path
 
 
-def test_pages_say_where_they_are(acme: httpx.Client, shelves: dict[str, Any]) -> None:
-    query = {"warehouse": shelves["whs_code"], "per_page": 10}
+def test_pages_have_links_and_meta(acme: httpx.Client, warehouse: dict[str, Any]) -> None:
+    query = {"warehouse": warehouse["whs_code"], "per_page": 10}
     page = acme.get("/warehouse-positions", params=query | {"page": 2})
     assert [row["bin_code"] for row in data(page)] == [f"A-{n}" for n in range(21, 31)]
 
@@ -90,10 +90,10 @@ def test_pages_say_where_they_are(acme: httpx.Client, shelves: dict[str, Any]) -
     assert (beyond["data"], beyond["meta"]["from"], beyond["meta"]["total"]) == ([], None, 23)
 
 
-def test_walking_by_links_and_by_page_shows_the_same(
-    acme: httpx.Client, shelves: dict[str, Any]
+def test_reading_by_links_and_by_page_gives_the_same_rows(
+    acme: httpx.Client, warehouse: dict[str, Any]
 ) -> None:
-    query = {"warehouse": shelves["whs_code"], "per_page": 5, "sort": "-bin_code"}
+    query = {"warehouse": warehouse["whs_code"], "per_page": 5, "sort": "-bin_code"}
     by_links = walk(acme, "/warehouse-positions", **query)
     by_page = [
         row
@@ -104,7 +104,7 @@ def test_walking_by_links_and_by_page_shows_the_same(
     assert by_page == by_links
 
 
-def test_a_whole_list_is_walked_without_a_gap(acme: httpx.Client) -> None:
+def test_whole_list_is_read_without_a_gap(acme: httpx.Client) -> None:
     by_number = [row["id"] for row in walk(acme, "/products", per_page=100)]
     assert by_number == sorted(set(by_number))
     by_name = walk(acme, "/products", per_page=1000, sort="name")
@@ -142,7 +142,7 @@ def test_a_whole_list_is_walked_without_a_gap(acme: httpx.Client) -> None:
         ("/exit-documents", {"status": "open", "sort": "priority"}, "status", {"open"}),
     ],
 )  # fmt: skip
-def test_filters_keep_what_they_name(
+def test_filters_return_matching_rows(
     acme: httpx.Client, path: str, query: dict[str, str], column: str, values: set[Any]
 ) -> None:
     answer = acme.get(path, params=query)
@@ -152,8 +152,8 @@ def test_filters_keep_what_they_name(
 
 
 @pytest.fixture
-def moves(acme: httpx.Client, run: str) -> list[int]:
-    """Three transfer orders to a warehouse of their own, the second one released; their ids."""
+def transfer_orders(acme: httpx.Client, run: str) -> list[int]:
+    """The ids of three transfer orders to a new warehouse; the second one is released."""
     data(acme.post("/warehouses", json={"whs_code": f"T{run}", "name": "Kiosk"}), 201)
     bodies: list[dict[str, Any]] = [
         {
@@ -170,8 +170,8 @@ def moves(acme: httpx.Client, run: str) -> list[int]:
     return [data(answer, 201)["id"] for answer in made]
 
 
-def test_transfer_orders_are_found_by_what_they_are(
-    acme: httpx.Client, run: str, moves: list[int]
+def test_transfer_orders_are_filtered(
+    acme: httpx.Client, run: str, transfer_orders: list[int]
 ) -> None:
     def found(**query: str) -> list[int]:
         there = {"to_warehouse": f"T{run}", **query}
@@ -179,13 +179,13 @@ def test_transfer_orders_are_found_by_what_they_are(
         assert all(row["lines"] is None for row in rows)
         return [row["id"] for row in rows]
 
-    assert found() == moves
-    assert found(status="released") == moves[1:2]
-    assert found(from_warehouse="CEN", status="draft") == [moves[0], moves[2]]
+    assert found() == transfer_orders
+    assert found(status="released") == transfer_orders[1:2]
+    assert found(from_warehouse="CEN", status="draft") == [transfer_orders[0], transfer_orders[2]]
     assert found(from_warehouse="DUB") == []
-    assert found(external_ref=f"MOVE-{run}-3") == moves[2:]
+    assert found(external_ref=f"MOVE-{run}-3") == transfer_orders[2:]
     (kiosk,) = data(acme.get("/warehouses", params={"whs_code": f"T{run}"}))
-    assert found(updated_since=kiosk["created_at"], **{"from": "2000-01-01"}) == moves
+    assert found(updated_since=kiosk["created_at"], **{"from": "2000-01-01"}) == transfer_orders
     assert found(updated_since="2100-01-01T00:00:00Z") == found(to="2000-01-01") == []
 
 
@@ -198,7 +198,7 @@ def test_transfer_orders_are_found_by_what_they_are(
         ("/waves", "released", {"warehouse": "MOON", "status": "released"}),
     ],
 )
-def test_the_work_of_the_floor_has_its_lists(
+def test_lists_of_warehouse_work(
     acme: httpx.Client, beta: httpx.Client, path: str, done: str, nothing: dict[str, str]
 ) -> None:
     whole = acme.get(path)
@@ -207,14 +207,14 @@ def test_the_work_of_the_floor_has_its_lists(
     assert data(acme.get(path, params={"to": "2000-01-01"})) == []
     assert data(beta.get(path)) == []
     refused(acme.get(f"{path}/999999999"), 404, "not_found")
-    # Other tests begin work meanwhile; none gets as far as that of the sample.
+    # Other tests create work at the same time, but only the sample has synchronized work.
     settled = acme.get(path, params={"status": done})
     assert {row["status"] for row in data(settled)} == {done}
     again = acme.get(settled.url, headers={"If-None-Match": settled.headers["ETag"]})
     assert again.status_code == httpx.codes.NOT_MODIFIED
 
 
-def test_nothing_that_changed_is_missed_by_updated_since(acme: httpx.Client, run: str) -> None:
+def test_updated_since_returns_every_change(acme: httpx.Client, run: str) -> None:
     before = data(acme.post("/products", json={"item_code": f"E2E-{run}-1", "name": "A"}), 201)
     after = data(acme.post("/products", json={"item_code": f"E2E-{run}-2", "name": "B"}), 201)
     since = {"updated_since": after["updated_at"], "search": run}
@@ -241,7 +241,7 @@ def test_nothing_that_changed_is_missed_by_updated_since(acme: httpx.Client, run
         ("/waves", {"from": "2026-03-02", "to": "2026-03-01"}, ["to"]),
     ],
 )
-def test_every_bad_parameter_is_named(
+def test_every_invalid_parameter_is_named(
     acme: httpx.Client, path: str, query: dict[str, str], wrong: list[str]
 ) -> None:
     assert sorted(fields(acme.get(path, params=query))) == wrong

@@ -1,4 +1,4 @@
-"""Requests per minute on the deployed stack, by its own clock."""
+"""The rate limit on the deployed stack, by its clock."""
 
 import uuid
 
@@ -7,19 +7,19 @@ import pytest
 
 from operations import provisioning
 from shared.identity.auth import tokens
-from tests.e2e.answers import refused
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.e2e.responses import refused
 
 _LIMIT = 120
 _MOST = 5 * _LIMIT
 _TOO_EARLY = 6
-"""A twentieth of the limit: several environments may answer."""
+"""5 % of the limit, since several environments may answer."""
 
 
 @pytest.mark.usefixtures("operator")
-def test_a_minute_has_as_many_requests_as_the_plan(stack: Deployed) -> None:
+def test_plan_limit_applies_per_minute(stack: Deployed) -> None:
     mini = provisioning.show_tenant("mini")
-    # A credential of its own: nobody else's requests count.
+    # A separate credential, so that other tests do not use the limit.
     token = tokens.issue(mini, f"counter-{uuid.uuid4().hex}", frozenset({"products:read"}))
     with httpx.Client(
         base_url=stack.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT
@@ -31,9 +31,9 @@ def test_a_minute_has_as_many_requests_as_the_plan(stack: Deployed) -> None:
                 break
             assert answer.headers["RateLimit-Limit"] == str(_LIMIT)
             before, reset = reset, int(answer.headers["RateLimit-Reset"])
-            served = served + 1 if reset <= before else 1  # another minute has begun
+            served = served + 1 if reset <= before else 1  # a new minute has started
             assert served <= _LIMIT
-            # What others answered since this environment last asked is not known to it.
+            # The environment does not know the requests that others answered since its last lease.
             assert 0 <= int(answer.headers["RateLimit-Remaining"]) < _LIMIT
 
     refused(answer, 429, "rate_limited")

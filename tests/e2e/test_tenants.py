@@ -1,4 +1,4 @@
-"""Tenants of one deployment: apart from one another, and each in its own state."""
+"""Tenants of one deployment: isolation, states and plans."""
 
 import httpx
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from tests.e2e.answers import data, key, refused, walk
 from tests.e2e.conftest import Deployed
+from tests.e2e.responses import data, key, refused, walk
 
 _STATES = {
     "suspended": (402, "tenant_suspended"),
@@ -27,11 +27,11 @@ _LISTS = (
 )
 _WORK = ("/receipts", "/pickings", "/transfers")
 _MODULES = {"/transfer-orders": "transfer_orders_disabled", "/waves": "not_found"}
-"""Lists of modules, and what they answer where the module is off."""
+"""Lists of modules, and the error code when the module is disabled."""
 
 
 @pytest.mark.parametrize("slug", _STATES)
-def test_a_tenant_that_is_not_served_gets_no_token(stack: Deployed, slug: str) -> None:
+def test_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
     envelope = refused(stack.tenants[slug].ask_token(), *_STATES[slug])
     if slug == "moved":
         assert "https://wms.moved.example/api/v1" in envelope["message"]
@@ -39,7 +39,7 @@ def test_a_tenant_that_is_not_served_gets_no_token(stack: Deployed, slug: str) -
 
 @pytest.mark.usefixtures("operator")
 @pytest.mark.parametrize("slug", _STATES)
-def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) -> None:
+def test_inactive_tenant_is_refused(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
     with tenant.client(token) as caller:
@@ -48,7 +48,9 @@ def test_a_tenant_that_is_not_served_gets_no_answer(stack: Deployed, slug: str) 
         refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
 
 
-def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
+def test_lists_do_not_show_rows_of_another_tenant(
+    acme: httpx.Client, beta: httpx.Client, run: str
+) -> None:
     mine = data(acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Private"}), 201)
     hers = {row["item_code"] for row in walk(beta, "/products", per_page=100)}
     assert mine["item_code"] not in hers
@@ -56,7 +58,7 @@ def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: 
     for path in (*_LISTS, "/products"):
         newest = max(row["id"] for row in walk(acme, path, per_page=100))
         theirs = {row["id"] for row in walk(beta, path, per_page=100)}
-        assert newest not in theirs, "beta has fewer of everything than acme"
+        assert newest not in theirs, "the id must not exist in beta"
         refused(beta.get(f"{path}/{newest}"), 404, "not_found")
     number = mine["id"]
     refused(beta.patch(f"/products/{number}", json={"name": "Mine now"}), 404, "not_found")
@@ -64,7 +66,7 @@ def test_beta_sees_nothing_of_acme(acme: httpx.Client, beta: httpx.Client, run: 
     assert data(acme.get(f"/products/{number}")) == mine
 
 
-def test_the_same_codes_and_keys_are_each_tenants_own(
+def test_codes_and_keys_are_scoped_to_the_tenant(
     acme: httpx.Client, beta: httpx.Client, run: str
 ) -> None:
     product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
@@ -75,9 +77,7 @@ def test_the_same_codes_and_keys_are_each_tenants_own(
     assert data(acme.get(f"/products/{first['id']}"))["name"] == "Cable drum"
 
 
-def test_the_smallest_plan_has_the_whole_of_the_public_interface(
-    mini: httpx.Client, run: str
-) -> None:
+def test_smallest_plan_has_the_public_api(mini: httpx.Client, run: str) -> None:
     created = mini.post("/products", json={"item_code": f"E2E-{run}", "name": "Cable drum"})
     product = data(created, 201)
     assert data(mini.get(created.headers["Location"])) == product

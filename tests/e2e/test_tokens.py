@@ -1,4 +1,4 @@
-"""Tokens on the deployed stack: how they are got, refused, and taken back."""
+"""Tokens on the deployed stack: issue, refusal and revocation."""
 
 import base64
 import json
@@ -14,37 +14,37 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from operations import provisioning
 from operations.api_clients import Credentials
 from shared.identity.auth import tokens
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.auth.signing import base64url
-from tests.e2e.answers import data, refused
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.e2e.responses import data, refused
 
 _GRANT = {"grant_type": "client_credentials"}
 _TAKES_EFFECT = 10
-"""Seconds that a revocation may take."""
+"""Maximum seconds until a revocation takes effect."""
 
 
 @pytest.fixture
-def shop(operator: None) -> Iterator[Credentials]:
-    """A client of acme for one test, which may read products."""
+def acme_client(operator: None) -> Iterator[Credentials]:
+    """A client of acme for this test with the scope to read products."""
     assert operator is None
     credentials = provisioning.create_client("acme", "Shop", ["products:read"])
     yield credentials
     provisioning.revoke_client(credentials.client_id)
 
 
-def _ask(stack: Deployed, **request: Any) -> httpx.Response:
+def _request_token(stack: Deployed, **request: Any) -> httpx.Response:
     return httpx.post(f"{stack.base_url}/oauth/token", timeout=TIMEOUT, **request)
 
 
-def test_a_token_is_got_with_credentials_in_basic_or_in_the_body(stack: Deployed) -> None:
+def test_token_is_issued_for_credentials_in_basic_or_body(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     in_body = {"client_id": acme.client_id, "client_secret": acme.client_secret}
     for answer in (
         acme.ask_token(),
-        _ask(stack, data=_GRANT | in_body),
-        _ask(stack, json=_GRANT | in_body),
+        _request_token(stack, data=_GRANT | in_body),
+        _request_token(stack, json=_GRANT | in_body),
     ):
         assert answer.status_code == 200, answer.text
         assert answer.headers["Cache-Control"] == "no-store"
@@ -56,39 +56,39 @@ def test_a_token_is_got_with_credentials_in_basic_or_in_the_body(stack: Deployed
             assert erp.get("/warehouses").status_code == 200
 
 
-def test_a_token_reaches_only_what_its_scope_says(stack: Deployed) -> None:
+def test_token_is_limited_to_its_scopes(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     token = acme.ask_token(scope="products:read").json()
     assert token["scope"] == "products:read"
-    with acme.client(token["access_token"]) as shop:
-        assert shop.get("/products").status_code == 200
-        envelope = refused(shop.get("/warehouses"), 403, "missing_scope")
+    with acme.client(token["access_token"]) as caller:
+        assert caller.get("/products").status_code == 200
+        envelope = refused(caller.get("/warehouses"), 403, "missing_scope")
         assert envelope["error"]["scope"] == "warehouses:read"
-        # Nobody without the right learns whether a body was valid.
-        refused(shop.post("/products", content=b"not JSON"), 403, "missing_scope")
+        # A caller without the scope does not learn whether a body is valid.
+        refused(caller.post("/products", content=b"not JSON"), 403, "missing_scope")
 
 
-def test_a_scope_that_the_client_was_not_given_is_refused(
-    stack: Deployed, shop: Credentials
-) -> None:
-    answer = _ask(
-        stack, data=_GRANT | {"scope": "products:write"}, auth=(shop.client_id, shop.client_secret)
+def test_scope_outside_the_client_is_refused(stack: Deployed, acme_client: Credentials) -> None:
+    answer = _request_token(
+        stack,
+        data=_GRANT | {"scope": "products:write"},
+        auth=(acme_client.client_id, acme_client.client_secret),
     )
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_scope")
 
 
-def test_a_wrong_secret_and_an_unknown_client_get_one_answer(
-    stack: Deployed, shop: Credentials, run: str
+def test_wrong_secret_and_unknown_client_get_the_same_response(
+    stack: Deployed, acme_client: Credentials, run: str
 ) -> None:
-    wrong = _ask(stack, data=_GRANT, auth=(shop.client_id, "sws_wrong"))
-    unknown = _ask(stack, data=_GRANT, auth=(f"stw_{run.lower()}", "sws_wrong"))
+    wrong = _request_token(stack, data=_GRANT, auth=(acme_client.client_id, "sws_wrong"))
+    unknown = _request_token(stack, data=_GRANT, auth=(f"stw_{run.lower()}", "sws_wrong"))
     for answer in (wrong, unknown):
         assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
         assert answer.headers["WWW-Authenticate"].startswith("Basic")
     assert wrong.text == unknown.text
 
 
-def test_the_token_route_takes_only_its_own_grant_and_method(stack: Deployed) -> None:
+def test_token_route_refuses_other_grants_and_methods(stack: Deployed) -> None:
     acme = stack.tenants["acme"]
     answer = acme.ask_token(grant_type="authorization_code")
     assert (answer.status_code, answer.json()["error"]) == (400, "unsupported_grant_type")
@@ -97,7 +97,7 @@ def test_the_token_route_takes_only_its_own_grant_and_method(stack: Deployed) ->
     assert wrong_method.headers["Allow"] == "POST"
 
 
-def test_the_public_keys_verify_a_token(stack: Deployed) -> None:
+def test_public_keys_verify_a_token(stack: Deployed) -> None:
     published = httpx.get(f"{stack.base_url}/.well-known/jwks.json", timeout=TIMEOUT).json()["keys"]
     head, claims, signature = stack.tenants["acme"].token.split(".")
     (found,) = (key for key in published if key["kid"] == json.loads(_decoded(head))["kid"])
@@ -113,40 +113,53 @@ def _decoded(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
-def test_a_revoked_client_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
-    token = _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
-        "access_token"
-    ]
+def test_revoked_client_is_refused_within_ten_seconds(
+    stack: Deployed, acme_client: Credentials
+) -> None:
+    token = _request_token(
+        stack,
+        data=_GRANT,
+        auth=(acme_client.client_id, acme_client.client_secret),
+    ).json()["access_token"]
     with stack.tenants["acme"].client(token) as caller:
         data(caller.get("/products/1"))
 
-        provisioning.revoke_client(shop.client_id)
+        provisioning.revoke_client(acme_client.client_id)
 
         assert (
-            _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).status_code == 401
+            _request_token(
+                stack,
+                data=_GRANT,
+                auth=(acme_client.client_id, acme_client.client_secret),
+            ).status_code
+            == 401
         )
-        _ends_in_time(caller)
+        _assert_refused_in_time(caller)
 
 
-def test_a_revoked_token_is_out_within_ten_seconds(stack: Deployed, shop: Credentials) -> None:
-    token = _ask(stack, data=_GRANT, auth=(shop.client_id, shop.client_secret)).json()[
-        "access_token"
-    ]
+def test_revoked_token_is_refused_within_ten_seconds(
+    stack: Deployed, acme_client: Credentials
+) -> None:
+    token = _request_token(
+        stack,
+        data=_GRANT,
+        auth=(acme_client.client_id, acme_client.client_secret),
+    ).json()["access_token"]
     with stack.tenants["acme"].client(token) as caller:
         data(caller.get("/products/1"))
 
         answer = httpx.post(
             f"{stack.base_url}/oauth/revoke",
             data={"token": token},
-            auth=(shop.client_id, shop.client_secret),
+            auth=(acme_client.client_id, acme_client.client_secret),
             timeout=TIMEOUT,
         )
 
         assert answer.status_code == 200, answer.text
-        _ends_in_time(caller)
+        _assert_refused_in_time(caller)
 
 
-def _ends_in_time(caller: httpx.Client) -> None:
+def _assert_refused_in_time(caller: httpx.Client) -> None:
     revoked_at = time.monotonic()
     while time.monotonic() - revoked_at < _TAKES_EFFECT:
         asked_at = time.monotonic()
@@ -158,7 +171,7 @@ def _ends_in_time(caller: httpx.Client) -> None:
     refused(caller.get("/products/1"), 401, "unauthenticated")
 
 
-# Tokens that are no good: the gateway answers by itself, in the same envelope
+# Invalid tokens: the gateway responds, in the same envelope
 
 type _Forge = Callable[[Mapping[str, Any]], str]
 
@@ -169,14 +182,14 @@ def _with_header(header: Mapping[str, Any], claims: Mapping[str, Any], signature
 
 
 def _kid() -> str:
-    return key_ring.signer().kid
+    return key_ring.signing_key().kid
 
 
 def _without_signature(claims: Mapping[str, Any]) -> str:
     return _with_header({"alg": "none", "typ": "at+jwt"}, claims, b"")
 
 
-def _with_a_foreign_key(claims: Mapping[str, Any]) -> str:
+def _with_foreign_key(claims: Mapping[str, Any]) -> str:
     own = ec.generate_private_key(ec.SECP256R1())
     unsigned = _with_header({"alg": "ES256", "typ": "at+jwt", "kid": _kid()}, claims, b"")
     der = own.sign(unsigned.rstrip(".").encode(), ec.ECDSA(hashes.SHA256()))
@@ -188,37 +201,37 @@ def _with_other_claims(**changed: Any) -> _Forge:
     return lambda claims: tokens.sign_claims({**claims, **changed})
 
 
-_NO_GOOD: Mapping[str, _Forge] = {
+_INVALID_TOKENS: Mapping[str, _Forge] = {
     "not a token": lambda _: "x",
     "alg none": _without_signature,
-    "signed with a foreign key": _with_a_foreign_key,
+    "signed with a foreign key": _with_foreign_key,
     "expired": lambda claims: tokens.sign_claims(
         {**claims, "iat": claims["iat"] - 7200, "exp": claims["exp"] - 7200}
     ),
-    "issued by another address": _with_other_claims(
+    "issued by another issuer": _with_other_claims(
         iss="https://wms.beta.example/api/v1", aud="https://wms.beta.example/api/v1"
     ),
-    "of no tenant": _with_other_claims(tenant="nobody"),
+    "of an unknown tenant": _with_other_claims(tenant="nobody"),
 }
 
 
 @pytest.mark.usefixtures("operator")
-@pytest.mark.parametrize("fault", _NO_GOOD)
-def test_a_token_that_is_no_good_is_401_in_the_envelope(stack: Deployed, fault: str) -> None:
+@pytest.mark.parametrize("fault", _INVALID_TOKENS)
+def test_invalid_token_is_401_in_the_envelope(stack: Deployed, fault: str) -> None:
     acme = stack.tenants["acme"]
     claims = json.loads(_decoded(acme.token.split(".")[1]))
-    assert httpx.get(  # the same claims, signed as they are, pass
+    assert httpx.get(  # the unchanged claims are accepted
         f"{stack.base_url}/products/1",
         headers={"Authorization": f"Bearer {tokens.sign_claims(claims)}"},
         timeout=TIMEOUT,
     ).is_success
-    with acme.client(_NO_GOOD[fault](claims)) as caller:
+    with acme.client(_INVALID_TOKENS[fault](claims)) as caller:
         refused(caller.get("/products/1"), 401, "unauthenticated")
         refused(caller.post("/products", json={}), 401, "unauthenticated")
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": ""}, {"Authorization": "Basic YTpi"}])
-def test_no_token_is_401_in_the_envelope(stack: Deployed, headers: dict[str, str]) -> None:
+def test_missing_token_is_401_in_the_envelope(stack: Deployed, headers: dict[str, str]) -> None:
     for path in ("/products", "/products/1", "/warehouses", "/entry-documents"):
         answer = httpx.get(stack.base_url + path, headers=headers, timeout=TIMEOUT)
         refused(answer, 401, "unauthenticated")

@@ -6,16 +6,16 @@ import pytest
 
 from shared.identity.users import passwords
 from shared.kernel.observability import logger
-from tests.aws_calls import Watch, watched
+from tests.aws_calls import Watch, recorded_calls
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_passwords() -> Iterator[None]:
-    """Hash passwords as the service does, but at the least cost: hundreds are made here.
+    """Hash passwords with the lowest cost, since the tests hash hundreds of them.
 
-    What a hash costs is looked at in `tests/unit/users` and in the bench.
+    `tests/unit/users` and the benchmark cover the real cost.
     """
     with pytest.MonkeyPatch.context() as patch:
         form = passwords._FORM.replace(f"m={passwords._MEMORY_KIB}", "m=8")
@@ -30,20 +30,20 @@ def _cheap_passwords() -> Iterator[None]:
 
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
-    """The roles of the stack."""
+    """The IAM roles of the stack."""
     return Roles(stack)
 
 
 @pytest.fixture
 def watch(stack: Stack) -> Iterator[Watch]:
-    """The calls of the test's functions, each with the variables that the template gives it."""
-    with watched(ARNS, stack.template.environment) as watch:
+    """The recorded AWS calls of all functions; each runs with its variables of the template."""
+    with recorded_calls(ARNS, stack.template.environment) as watch:
         yield watch
 
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """What is logged during the test."""
+    """The log output of the test."""
     handler, lines = logger.registered_handler, io.StringIO()
     assert isinstance(handler, logging.StreamHandler)
     before = handler.setStream(lines)

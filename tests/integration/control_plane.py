@@ -10,7 +10,8 @@ import pytest
 from boto3 import Session
 from moto import mock_aws
 
-from shared.identity.auth import keys, signing
+from shared.identity.auth import signing
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import access, directory
 from shared.kernel import aws
 from shared.kernel.config import config
@@ -115,7 +116,7 @@ def _listen(session: Session) -> None:
 def forget_everything() -> None:
     """Clear all caches, as in a new execution environment."""
     config.cache_clear()
-    keys.key_ring.forget()
+    key_ring.forget()
     signing.public_key.cache_clear()
     directory.directory.forget()
     access.access.forget()

@@ -1,7 +1,7 @@
-"""Whatever dies or breaks in the middle of a write: done once, answered once, counted once.
+"""Faults in the middle of a write: the write takes effect exactly once.
 
-Each write route runs with a fault at its first AWS call, its second, and so on to the last;
-then the ERP does what an ERP does: it repeats the request with the same Idempotency-Key.
+Each write route runs with a fault at its first AWS call, its second, and so on to the last. Then
+the ERP repeats the request with the same Idempotency-Key.
 """
 
 import os
@@ -25,57 +25,49 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.integration.doors import operations
-from tests.integration.example import Example
+from tests.integration.route_example import Example
+from tests.integration.routes import operations
 from tests.integration.stored_entities import Census, assert_totals_are_true, take_census
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 _OPERATIONS = {name: found for name, found in operations().items() if found.writes}
-WRITES = sorted(_OPERATIONS)
-SWEPT = sorted({id(_OPERATIONS[name].handler): name for name in WRITES}.values())
-"""One route per handler: PUT and PATCH of a resource are the same code."""
+WRITE_ROUTES = sorted(_OPERATIONS)
+ROUTES = sorted({id(_OPERATIONS[name].handler): name for name in WRITE_ROUTES}.values())
+"""One route per handler: PUT and PATCH of a resource have the same handler."""
 
-_AFTER_A_DEATH = 61
-"""Seconds; whatever a dead process had claimed or marked has run out by then."""
-_PATIENCE = 5
-"""Repeats after which an ERP gives up."""
-_HURRY_MS = 10_000
-"""What a request has left that gives up: long enough to be decided more than once."""
+_CLAIM_EXPIRY_SECONDS = 61
+"""Seconds after which claims and fences of a killed process have expired."""
+_MAX_ATTEMPTS = 5
+"""Number of attempts of the ERP."""
+_SHORT_TIME_MS = 10_000
+"""Remaining time of a request that runs out of time after several attempts."""
 _MOST_REQUESTS = 400
 
 
 @pytest.fixture(autouse=True)
-def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few shards, since moto is slow; several steps also for the few rows of the examples."""
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use few shards, since moto is slow, and small steps, so that examples need several."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    monkeypatch.setattr("shared.warehouse.warehouses.bulk._STEP", 2)
-    monkeypatch.setattr("shared.warehouse.picking.undo_picking._ROOM", 0)
-    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.dispatch._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation.LINES_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation._PICKINGS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.waves.creating._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._PICKS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._LOSSES_PER_STEP", 1)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A code of an app is right, and a token that was ended is known as good, for a long time."""
+def extended_validity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Extend the validity of one-time codes and of cached tokens beyond the simulated delays."""
     monkeypatch.setattr("shared.identity.users.totp._DRIFT", 500)
     monkeypatch.setattr(directory, "_clock", lambda: 0.0)
 
 
 def test_every_write_route_has_an_example() -> None:
-    assert sorted(EXAMPLES) == WRITES
+    assert sorted(EXAMPLES) == WRITE_ROUTES
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
-    """One request that an ERP wants carried out, however often it has to ask."""
+class _RepeatedRequest:
+    """One request that the ERP repeats until it succeeds."""
 
     route: str
     erp: Erp
@@ -92,19 +84,19 @@ class _Order:
         method = self.route.partition(" ")[0]
         return self.erp.send(method, self.path, self.body, key="order-1")
 
-    def insist(self, clock: Clock) -> Response:
-        """Repeat for as long as the answer says to come back later."""
-        for _ in range(_PATIENCE):
+    def send_until_done(self, clock: Clock) -> Response:
+        """Repeat the request while the response has a Retry-After header."""
+        for _ in range(_MAX_ATTEMPTS):
             answer = self.send()
             if answer.status != 503 and "duplicate_in_flight" not in answer.text:
                 return answer
             assert int(answer.headers["Retry-After"]) >= 1
-            clock.advance(_AFTER_A_DEATH)
+            clock.advance(_CLAIM_EXPIRY_SECONDS)
         pytest.fail(f"still refused: {answer.text}")
 
 
-def _orders(route: str, stack: Stack) -> Iterator[_Order]:
-    """The request, time and again, each time to a tenant as it was when the first was placed."""
+def _repeated_requests(route: str, stack: Stack) -> Iterator[_RepeatedRequest]:
+    """Yield the request again and again, each time with the tenant in the initial state."""
     example = EXAMPLES[route]
     values = example.prepared(stack.erp())
     path, body = route.partition(" ")[2].format(**values), example.filled(values)
@@ -112,88 +104,96 @@ def _orders(route: str, stack: Stack) -> Iterator[_Order]:
     as_prepared = stack.keep()
     for _ in range(_MOST_REQUESTS):
         erp = example.sender(stack.erp(), values)
-        yield _Order(route, erp, path, body, before, events_before)
+        yield _RepeatedRequest(route, erp, path, body, before, events_before)
         as_prepared()
-    pytest.fail(f"{route} makes too many calls")
+    pytest.fail(f"{route} makes more than {_MOST_REQUESTS} calls")
 
 
-def _assert_done_once(order: _Order, stack: Stack, answer: Response) -> None:
-    example = order.example
+def _assert_done_once(request: _RepeatedRequest, stack: Stack, answer: Response) -> None:
+    example = request.example
     assert answer.status == example.status, answer.text
-    again = order.send()
+    again = request.send()
     assert (again.status, again.text) == (answer.status, answer.text)
     assert again.headers["Idempotent-Replayed"] == "true"
     assert again.headers.get("Location") == answer.headers.get("Location")
 
     census = take_census(stack)
-    assert census.growth(order.before) == example.grows
+    assert census.growth(request.before) == example.grows
     assert_totals_are_true(stack, census)
-    entries = stack.events()[order.events_before :]
+    entries = stack.events()[request.events_before :]
     events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
     assert sorted(events) == sorted(example.events)
     prove(stack.store())
 
-    path, shown = resource_of(order.path, answer)
-    resource = order.erp.get(path)
-    assert resource.status == example.afterwards
+    path, shown = resource_of(request.path, answer)
+    resource = request.erp.get(path)
+    assert resource.status == example.status_afterwards
     if resource.status == 200:
         assert {name: resource.data[name] for name in shown} == shown
 
 
-type _Ordeal = Callable[[_Order, Stack, AwsFaults, Clock], None]
-"""What one request goes through, and what must have become of it."""
+type _FaultTest = Callable[[_RepeatedRequest, Stack, AwsFaults, Clock], None]
+"""Sends a request with a fault, and asserts its effects."""
 
 
-def _killed(kill: Callable[[int], Fault], at: int) -> _Ordeal:
-    """The process dies; the ERP repeats the request."""
+def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
+    """Kill the process at call number `at`, then repeat the request."""
 
-    def ordeal(order: _Order, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
+    def fault_test(
+        request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
+    ) -> None:
         with pytest.raises(Killed), aws_faults.faulty(kill(at)):
-            order.send()
-        _assert_done_once(order, stack, order.insist(clock))
+            request.send()
+        _assert_done_once(request, stack, request.send_until_done(clock))
 
-    return ordeal
+    return fault_test
 
 
-def _disturbed(fault: Callable[[int], Fault], at: int) -> _Ordeal:
-    """One call is throttled, or its answer is lost: the ERP notices nothing."""
+def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
+    """Throttle call number `at` or lose its response; the request must succeed."""
 
-    def ordeal(order: _Order, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
+    def fault_test(
+        request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
+    ) -> None:
         with aws_faults.recorded() as seen, aws_faults.faulty(fault(at)):
-            answer = order.send()
+            answer = request.send()
         assert len(seen.calls) > at
-        _assert_done_once(order, stack, answer)
+        _assert_done_once(request, stack, answer)
 
-    return ordeal
+    return fault_test
 
 
-def _in_conflict(order: _Order, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
-    """Transactions meet others: they are repeated until they pass."""
+def _conflicts(
+    request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
+) -> None:
+    """Cancel transactions with conflicts; the request must succeed."""
     with aws_faults.faulty(conflict(times=4)):
-        answer = order.send()
-    _assert_done_once(order, stack, answer)
+        answer = request.send()
+    _assert_done_once(request, stack, answer)
 
 
-def _busy(order: _Order, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
-    """Transactions never pass: the ERP is told so, and can repeat the request."""
-    order.erp.gateway.remaining_ms = _HURRY_MS
+def _permanent_conflicts(
+    request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """Cancel all transactions; the request is refused and a repeated request succeeds."""
+    request.erp.gateway.remaining_ms = _SHORT_TIME_MS
     with aws_faults.faulty(conflict(times=1_000)):
-        refused = order.send()
+        refused = request.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")
-    _assert_done_once(order, stack, order.insist(clock))
+    _assert_done_once(request, stack, request.send_until_done(clock))
 
 
-def _ordeals(route: str, calls: int) -> Iterator[tuple[str, _Ordeal]]:
-    """What a request that makes so many calls goes through.
+def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
+    """Yield the faults of a request with `calls` calls.
 
-    Every fault at every call when SWEEP=all (`make sweep`); otherwise each at the last call,
-    which commits, and one of them at another that SWEEP_SEED draws (1 unless given).
+    With SWEEP=all (`make sweep`), every fault at every call. Otherwise every fault at the last
+    call, which commits, and one fault at a random call with the seed SWEEP_SEED (default 1).
     """
     faults = {
         kind.__name__: (act, kind)
         for act, kinds in (
-            (_killed, (kill_before, kill_after)),
-            (_disturbed, (throttle, lose_answer)),
+            (_kill, (kill_before, kill_after)),
+            (_disturb, (throttle, lose_answer)),
         )
         for kind in kinds
     }
@@ -206,23 +206,23 @@ def _ordeals(route: str, calls: int) -> Iterator[tuple[str, _Ordeal]]:
     for name, at in chosen:
         act, kind = faults[name]
         yield f"{name} at call {at} of {calls}", act(kind, at)
-    yield "in conflict", _in_conflict
-    yield "busy", _busy
+    yield "in conflict", _conflicts
+    yield "busy", _permanent_conflicts
 
 
-@pytest.mark.parametrize("route", SWEPT)
-def test_a_write_is_done_once_whatever_happens(
+@pytest.mark.parametrize("route", ROUTES)
+def test_write_takes_effect_once_despite_faults(
     route: str, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    orders = _orders(route, stack)
-    next(orders).send()  # what an environment reads once is not swept
-    order = next(orders)
+    requests = _repeated_requests(route, stack)
+    next(requests).send()  # fill the caches of the environment
+    request = next(requests)
     with aws_faults.recorded() as seen:
-        order.send()
+        request.send()
     assert len(seen.calls) >= 2, "a write makes at least a claim and a transaction"
-    for name, ordeal in _ordeals(route, len(seen.calls)):
+    for name, fault_test in _fault_tests(route, len(seen.calls)):
         try:
-            ordeal(next(orders), stack, aws_faults, clock)
+            fault_test(next(requests), stack, aws_faults, clock)
         except BaseException as error:
             error.add_note(f"{route}: {name}")
             raise

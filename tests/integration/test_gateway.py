@@ -1,4 +1,4 @@
-"""The way of a request through the deployed API: routing, authorizer, limits, tokens."""
+"""Requests through the gateway: routing, authorizer, limits and tokens."""
 
 import base64
 
@@ -7,7 +7,7 @@ from tests.gateway import LAMBDA_LIMIT, Erp
 from tests.stack import Stack
 
 
-def test_an_erp_gets_a_token_and_reads_what_it_wrote(stack: Stack) -> None:
+def test_client_gets_a_token_and_reads_what_it_created(stack: Stack) -> None:
     credentials = create_client("acme", "ERP")
     basic = base64.b64encode(":".join(credentials).encode()).decode()
 
@@ -30,7 +30,7 @@ def test_an_erp_gets_a_token_and_reads_what_it_wrote(stack: Stack) -> None:
     assert erp.follow(created.headers["Location"]).data == created.data
 
 
-def test_who_has_no_token_is_refused_by_the_gateway_itself(stack: Stack) -> None:
+def test_request_without_a_token_is_refused_by_the_gateway(stack: Stack) -> None:
     answer = Erp(stack.gateway, None).get("/products")
 
     assert (answer.status, answer.code) == (401, "unauthenticated")
@@ -38,14 +38,14 @@ def test_who_has_no_token_is_refused_by_the_gateway_itself(stack: Stack) -> None
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_a_forged_token_is_refused_by_the_authorizer(stack: Stack) -> None:
+def test_forged_token_is_refused_by_the_authorizer(stack: Stack) -> None:
     token = stack.token()
     forged = token[:-4] + ("AAAA" if not token.endswith("AAAA") else "BBBB")
 
     assert Erp(stack.gateway, forged).get("/products").status == 401
 
 
-def test_the_neighbour_sees_nothing(stack: Stack, erp: Erp, beta: Erp) -> None:
+def test_another_tenant_sees_nothing(stack: Stack, erp: Erp, beta: Erp) -> None:
     product = erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"}).data
 
     assert beta.get(f"/products/{product['id']}").code == "not_found"
@@ -53,7 +53,7 @@ def test_the_neighbour_sees_nothing(stack: Stack, erp: Erp, beta: Erp) -> None:
     assert len(stack.items("beta")) == 0
 
 
-def test_a_request_above_what_lambda_takes_ends_at_the_gateway(erp: Erp) -> None:
+def test_request_above_the_lambda_limit_is_refused_by_the_gateway(erp: Erp) -> None:
     answer = erp.send("POST", "/products", raw="x" * LAMBDA_LIMIT)
 
     assert (answer.status, answer.code) == (413, "payload_too_large")

@@ -17,9 +17,9 @@ from shared.identity.tenancy.access import session_policy
 from tests.aws_calls import Watch
 from tests.gateway import Erp
 from tests.iam import Access, allows, read_policy
-from tests.integration.doors import doors, operations
-from tests.integration.planted import address_of
+from tests.integration.entity_factories import address_of
 from tests.integration.roles import ARNS, Roles, is_about
+from tests.integration.routes import doors, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import ACCOUNT, REGION, Stack
 

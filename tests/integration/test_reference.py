@@ -1,4 +1,4 @@
-"""The description of the interface: open to everyone, shipped with the service."""
+"""The API documentation that the service serves without a token."""
 
 import json
 import re
@@ -14,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def reader(stack: Stack) -> Erp:
-    """Someone without a token."""
+    """A caller without a token."""
     return Erp(stack.gateway, None)
 
 
-def test_the_document_is_the_one_in_the_docs(reader: Erp) -> None:
+def test_openapi_document_is_the_committed_one(reader: Erp) -> None:
     answer = reader.get("/openapi.json")
 
     assert answer.status == 200
@@ -27,7 +27,7 @@ def test_the_document_is_the_one_in_the_docs(reader: Erp) -> None:
     assert answer.json() == json.loads((ROOT / "docs" / "openapi.json").read_text())
 
 
-def test_the_page_and_all_that_it_loads_come_from_here(reader: Erp) -> None:
+def test_page_loads_only_files_of_the_service(reader: Erp) -> None:
     page = reader.get("/docs")
     assert page.status == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
@@ -50,13 +50,13 @@ def test_the_page_and_all_that_it_loads_come_from_here(reader: Erp) -> None:
         ("/docs/swagger-ui.css", "text/css; charset=utf-8"),
     ],
 )
-def test_files_have_their_types(reader: Erp, path: str, media: str) -> None:
+def test_files_have_their_content_types(reader: Erp, path: str, media: str) -> None:
     answer = reader.get(path)
     assert answer.headers["Content-Type"] == media
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_the_page_may_run_nothing_that_is_not_ours(reader: Erp) -> None:
+def test_page_forbids_inline_and_foreign_scripts(reader: Erp) -> None:
     page = reader.get("/docs")
     rules = dict(rule.split(" ", 1) for rule in page.headers["Content-Security-Policy"].split("; "))
 
@@ -67,7 +67,7 @@ def test_the_page_may_run_nothing_that_is_not_ours(reader: Erp) -> None:
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/swagger-ui.css"])
-def test_what_is_known_is_not_sent_again(reader: Erp, path: str) -> None:
+def test_unchanged_file_is_304(reader: Erp, path: str) -> None:
     tag = reader.get(path).headers["ETag"]
     again = reader.get(path, headers={"If-None-Match": tag})
     assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
@@ -75,7 +75,7 @@ def test_what_is_known_is_not_sent_again(reader: Erp, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/start.js"])
-def test_it_can_only_be_read(reader: Erp, method: str, path: str) -> None:
+def test_write_methods_are_405(reader: Erp, method: str, path: str) -> None:
     answer = reader.send(method, path)
     assert (answer.status, answer.code, answer.headers["Allow"]) == (
         405,
@@ -85,12 +85,12 @@ def test_it_can_only_be_read(reader: Erp, method: str, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/docs/nothing", "/docs/../app.py", "/docs/app.py"])
-def test_nothing_else_is_served(reader: Erp, path: str) -> None:
+def test_other_files_are_404(reader: Erp, path: str) -> None:
     answer = reader.get(path)
     assert (answer.status, answer.code) == (404, "not_found")
     assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"]
 
 
-def test_a_proxy_with_a_base_path_changes_nothing(stack: Stack) -> None:
+def test_links_are_right_behind_a_base_path(stack: Stack) -> None:
     behind_a_domain = Erp(type(stack.gateway)(stack.template, "acme.stowage.test", "/api"), None)
     assert behind_a_domain.get("/docs").status == 200

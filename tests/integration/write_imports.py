@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.gateway import Erp, Form
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 _FILE = b"item_code,name,barcode\nBOLT-M8,Bolt M8,4006381333931\nNUT-M8,,\nNUT-M6,Nut M6,\n"
 CATALOGUE = Form({"kind": "products"}, ("catalogue.csv", _FILE))

@@ -1,7 +1,7 @@
-"""Every route that writes: an example of its use, and what one use leaves behind.
+"""An example of every write route with its effects.
 
-A new route needs an entry here; `test_crashes.py` then shows what happens to it when
-processes die, connections break and AWS is busy.
+A new write route needs an entry here. `test_crashes.py` then tests it with killed processes, lost
+responses and throttling.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 from tests.integration.write_imports import import_examples
 from tests.integration.write_settings import settings_examples
 from tests.integration.write_transfers import transfer_examples
@@ -19,14 +19,14 @@ from tests.integration.write_webhooks import webhook_examples
 
 
 def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
-    """What an answer is about: the path of the resource, and how the answer shows it.
+    """Return the path of the resource in a response, and the resource.
 
-    Of several resources the last one; what has no id of its own lives where it was sent.
+    Of several resources, it is the last one. A resource without an id has the request path.
     """
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
     if "id" not in shown:
         return path, shown
-    # How a file is to be sent, what a subscription is signed with, a password: told once.
+    # Upload forms, signing secrets and passwords are returned only once.
     once = {"upload", "secret", "password", "client_secret"}
     shown = {name: value for name, value in shown.items() if name not in once}
     location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
@@ -36,7 +36,7 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
 
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
 NORTH = {"whs_code": "NORTH", "name": "North hall"}
-SHELF = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}
+POSITION = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}
 BUILDER = {"name": "Brindley Electrical", "document_type": "V", "document_id": 999_000_100}
 CABLE_WORKS = {"name": "Midland Cable Works", "email": "sales@midlandcable.example"}
 PURCHASE = {
@@ -99,7 +99,7 @@ FOUND = {
 }
 ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
 PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
-FACE = {
+PICK_FACE = {
     "item_code": "BOLT-M8",
     "warehouse_code": "NORTH",
     "bin_code": "A-01-1",
@@ -109,49 +109,49 @@ FACE = {
 SHORT = {"shortage_reason": "could_not_locate"}
 
 
-def _bolt(erp: Erp) -> Values:
+def _product(erp: Erp) -> Values:
     return {"id": erp.post("/products", BOLT).data["id"]}
 
 
-def _fasteners(erp: Erp) -> Values:
+def _category(erp: Erp) -> Values:
     return {"id": erp.post("/product-categories", {"name": "Fasteners"}).data["id"]}
 
 
-def _hall(erp: Erp) -> Values:
+def _warehouse(erp: Erp) -> Values:
     return {"id": erp.post("/warehouses", NORTH).data["id"]}
 
 
-def _shelf(erp: Erp) -> Values:
-    _hall(erp)
-    return {"id": erp.post("/warehouse-positions", SHELF).data["id"]}
+def _position(erp: Erp) -> Values:
+    _warehouse(erp)
+    return {"id": erp.post("/warehouse-positions", POSITION).data["id"]}
 
 
-def _builder(erp: Erp) -> Values:
+def _client(erp: Erp) -> Values:
     return {"id": erp.post("/clients", BUILDER).data["id"]}
 
 
-def _cable_works(erp: Erp) -> Values:
+def _provider(erp: Erp) -> Values:
     return {"id": erp.post("/providers", CABLE_WORKS).data["id"]}
 
 
-def _stocked_hall(erp: Erp) -> Values:
-    """Return everything that a document names."""
-    _bolt(erp)
-    return _shelf(erp)
+def _master_data(erp: Erp) -> Values:
+    """Create everything that a document refers to."""
+    _product(erp)
+    return _position(erp)
 
 
-def _face(erp: Erp) -> Values:
-    _stocked_hall(erp)
-    return {"id": erp.post("/pick-faces", FACE).data["id"]}
+def _pick_face(erp: Erp) -> Values:
+    _master_data(erp)
+    return {"id": erp.post("/pick-faces", PICK_FACE).data["id"]}
 
 
-def _two_halls(erp: Erp) -> Values:
-    _stocked_hall(erp)
+def _two_warehouses(erp: Erp) -> Values:
+    _master_data(erp)
     return {"id": erp.post("/warehouses", {"whs_code": "SOUTH", "name": "South"}).data["id"]}
 
 
 def _purchase(erp: Erp) -> Values:
-    _stocked_hall(erp)
+    _master_data(erp)
     return {"id": erp.post("/entry-documents", PURCHASE, key="purchase").data["id"]}
 
 
@@ -179,7 +179,7 @@ def _receipt_ended(erp: Erp) -> Values:
 
 
 def _long_receipt_ended(erp: Erp) -> Values:
-    """Return a receipt whose goods the sweep puts back in two steps."""
+    """Create a receipt that is reverted in two steps with the limits of `test_crashes.py`."""
     values = _received(erp)
     line = {**ARRIVAL, "qty": 0.5}
     assert erp.post(f"/receipts/{values['id']}/lines", line).status == 200
@@ -188,12 +188,12 @@ def _long_receipt_ended(erp: Erp) -> Values:
 
 
 def _sale(erp: Erp) -> Values:
-    _stocked_hall(erp)
+    _master_data(erp)
     return {"id": erp.post("/exit-documents", SALE, key="sale").data["id"]}
 
 
-def _counted(erp: Erp) -> Values:
-    """Some bolts in stock, and an order for more than one line of them."""
+def _sale_with_stock(erp: Erp) -> Values:
+    """Create stock of bolts, and a sales order with several lines of them."""
     _sale(erp)
     body = {**FOUND, "increase": 100}
     assert erp.post("/stock-adjustments", body).status == 201
@@ -201,12 +201,12 @@ def _counted(erp: Erp) -> Values:
 
 
 def _picking(erp: Erp) -> Values:
-    _counted(erp)
+    _sale_with_stock(erp)
     return {"id": erp.post("/pickings", {"document_id": 1}).data["id"]}
 
 
 def _unallocated(erp: Erp) -> Values:
-    _counted(erp)
+    _sale_with_stock(erp)
     return {"id": erp.post("/pickings", {"document_id": 1, "allocate": False}).data["id"]}
 
 
@@ -228,7 +228,7 @@ def _finalized(erp: Erp) -> Values:
     return values
 
 
-def _ready_to_go(erp: Erp) -> Values:
+def _ready_for_dispatch(erp: Erp) -> Values:
     _finalized(erp)
     return {"id": 1}
 
@@ -236,34 +236,40 @@ def _ready_to_go(erp: Erp) -> Values:
 _RENAMED = Example(
     200,
     body={"item_code": "BOLT-M8-ZN", "name": "Bolt M8 zinc-plated"},
-    prepare=_bolt,
+    prepare=_product,
     events=["product.updated"],
 )
-_RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_fasteners)
-_RENAMED_HALL = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_hall)
-_BLOCKED_SHELF = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_shelf)
-_RENUMBERED_BUILDER = Example(200, body={"document_id": 7, "phone": "555-0111"}, prepare=_builder)
-_RENAMED_CABLE_WORKS = Example(200, body={"name": "Midland Cable"}, prepare=_cable_works)
+_RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_category)
+_RENAMED_WAREHOUSE = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_warehouse)
+_BLOCKED_POSITION = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_position)
+_RENUMBERED_CLIENT = Example(200, body={"document_id": 7, "phone": "555-0111"}, prepare=_client)
+_RENAMED_PROVIDER = Example(200, body={"name": "Midland Cable"}, prepare=_provider)
 
 EXAMPLES: Mapping[str, Example] = {
     "POST /products": Example(201, body=BOLT, grows={"product": 1}, events=["product.created"]),
     "PUT /products/{id}": _RENAMED,
     "PATCH /products/{id}": _RENAMED,
-    "DELETE /products/{id}": Example(200, prepare=_bolt, grows={"product": -1}, afterwards=410),
+    "DELETE /products/{id}": Example(
+        200, prepare=_product, grows={"product": -1}, status_afterwards=410
+    ),
     "POST /product-categories": Example(201, body={"name": "Fasteners"}, grows={"category": 1}),
     "PUT /product-categories/{id}": _RENAMED_CATEGORY,
     "PATCH /product-categories/{id}": _RENAMED_CATEGORY,
     "DELETE /product-categories/{id}": Example(
-        200, prepare=_fasteners, grows={"category": -1}, afterwards=410
+        200, prepare=_category, grows={"category": -1}, status_afterwards=410
     ),
     "POST /warehouses": Example(201, body=NORTH, grows={"warehouse": 1}),
-    "PUT /warehouses/{id}": _RENAMED_HALL,
-    "PATCH /warehouses/{id}": _RENAMED_HALL,
-    "DELETE /warehouses/{id}": Example(200, prepare=_hall, grows={"warehouse": -1}, afterwards=410),
-    "PUT /warehouses/{id}/layout": Example(
-        200, body=MAP, prepare=_hall, grows={"layout": 1}, events=["layout.published"]
+    "PUT /warehouses/{id}": _RENAMED_WAREHOUSE,
+    "PATCH /warehouses/{id}": _RENAMED_WAREHOUSE,
+    "DELETE /warehouses/{id}": Example(
+        200, prepare=_warehouse, grows={"warehouse": -1}, status_afterwards=410
     ),
-    "POST /warehouse-positions": Example(201, body=SHELF, prepare=_hall, grows={"position": 1}),
+    "PUT /warehouses/{id}/layout": Example(
+        200, body=MAP, prepare=_warehouse, grows={"layout": 1}, events=["layout.published"]
+    ),
+    "POST /warehouse-positions": Example(
+        201, body=POSITION, prepare=_warehouse, grows={"position": 1}
+    ),
     "POST /warehouse-positions/bulk": Example(
         201,
         body={
@@ -272,27 +278,31 @@ EXAMPLES: Mapping[str, Example] = {
             "aisles": ["B"],
             "slots": {"from": 1, "to": 3},
         },
-        prepare=_hall,
+        prepare=_warehouse,
         grows={"position": 3},
     ),
-    "PUT /warehouse-positions/{id}": _BLOCKED_SHELF,
-    "PATCH /warehouse-positions/{id}": _BLOCKED_SHELF,
+    "PUT /warehouse-positions/{id}": _BLOCKED_POSITION,
+    "PATCH /warehouse-positions/{id}": _BLOCKED_POSITION,
     "DELETE /warehouse-positions/{id}": Example(
-        200, prepare=_shelf, grows={"position": -1}, afterwards=410
+        200, prepare=_position, grows={"position": -1}, status_afterwards=410
     ),
-    "POST /pick-faces": Example(201, body=FACE, prepare=_stocked_hall, grows={"pick_face": 1}),
-    "DELETE /pick-faces/{id}": Example(200, prepare=_face, grows={"pick_face": -1}, afterwards=410),
+    "POST /pick-faces": Example(201, body=PICK_FACE, prepare=_master_data, grows={"pick_face": 1}),
+    "DELETE /pick-faces/{id}": Example(
+        200, prepare=_pick_face, grows={"pick_face": -1}, status_afterwards=410
+    ),
     "POST /clients": Example(201, body=BUILDER, grows={"client": 1}),
-    "PUT /clients/{id}": _RENUMBERED_BUILDER,
-    "PATCH /clients/{id}": _RENUMBERED_BUILDER,
-    "DELETE /clients/{id}": Example(200, prepare=_builder, grows={"client": -1}, afterwards=410),
-    "POST /providers": Example(201, body=CABLE_WORKS, grows={"provider": 1}),
-    "PUT /providers/{id}": _RENAMED_CABLE_WORKS,
-    "PATCH /providers/{id}": _RENAMED_CABLE_WORKS,
-    "DELETE /providers/{id}": Example(
-        200, prepare=_cable_works, grows={"provider": -1}, afterwards=410
+    "PUT /clients/{id}": _RENUMBERED_CLIENT,
+    "PATCH /clients/{id}": _RENUMBERED_CLIENT,
+    "DELETE /clients/{id}": Example(
+        200, prepare=_client, grows={"client": -1}, status_afterwards=410
     ),
-    "POST /entry-documents": Example(201, body=PURCHASE, prepare=_stocked_hall, grows={"entry": 1}),
+    "POST /providers": Example(201, body=CABLE_WORKS, grows={"provider": 1}),
+    "PUT /providers/{id}": _RENAMED_PROVIDER,
+    "PATCH /providers/{id}": _RENAMED_PROVIDER,
+    "DELETE /providers/{id}": Example(
+        200, prepare=_provider, grows={"provider": -1}, status_afterwards=410
+    ),
+    "POST /entry-documents": Example(201, body=PURCHASE, prepare=_master_data, grows={"entry": 1}),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
     "POST /receipts": Example(
         201,
@@ -317,21 +327,21 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /receipts/{id}/revert": Example(
         200, prepare=_long_receipt_ended, grows={"movement": 2}, events=["stock.updated"] * 2
     ),
-    "POST /exit-documents": Example(201, body=SALE, prepare=_stocked_hall, grows={"exit": 1}),
+    "POST /exit-documents": Example(201, body=SALE, prepare=_master_data, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
-    **transfer_examples(_two_halls, MOVE),
+    **transfer_examples(_two_warehouses, MOVE),
     "POST /stock-adjustments": Example(
         201,
         body=FOUND,
-        prepare=_stocked_hall,
+        prepare=_master_data,
         grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1, "audit": 1},
         events=["stock.updated"],
-        afterwards=405,
+        status_afterwards=405,
     ),
     "POST /pickings": Example(
         201,
         body={"document_id": 1},
-        prepare=_counted,
+        prepare=_sale_with_stock,
         grows={"picking": 1},
         events=["picking.created", "stock.updated"],
     ),
@@ -344,7 +354,7 @@ EXAMPLES: Mapping[str, Example] = {
         200, body=SHORT, prepare=_partly_picked, events=["picking.completed", "stock.updated"]
     ),
     "POST /pickings/{id}/cancel": Example(
-        # One for what is released, one for what is unpicked: the sweep allows one a step.
+        # One for the released allocations and one for the undone picks, in separate steps.
         200,
         prepare=_partly_picked,
         grows={"movement": 1},
@@ -356,11 +366,11 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /pickings/{id}/synchronize": Example(200, prepare=_finalized),
     "POST /exit-documents/{id}/dispatch": Example(
         200,
-        prepare=_ready_to_go,
+        prepare=_ready_for_dispatch,
         grows={"movement": 1},
         events=["shipment.dispatched", "stock.updated"],
     ),
-    **wave_examples(_counted),
+    **wave_examples(_sale_with_stock),
     **import_examples(),
     **webhook_examples(),
     **settings_examples(),

@@ -1,14 +1,14 @@
-"""The routes of settings and API clients: an example of each."""
+"""An example request of each writing route of the settings and API clients."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
 APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}
-NEW_WAYS: Mapping[str, Any] = {
+SETTINGS_CHANGE: Mapping[str, Any] = {
     "timezone": "Europe/Madrid",
     "modules": {"waves": False, "bulk_import": True},
     "receipt_tolerance": 2.5,
@@ -30,15 +30,17 @@ def _rotated(erp: Erp) -> Values:
 
 
 def settings_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
-        "PATCH /settings": Example(200, body=NEW_WAYS, grows=audited),
+        "PATCH /settings": Example(200, body=SETTINGS_CHANGE, grows=audited),
         "POST /api-clients": Example(201, body=ERP, grows=audited),
         "PATCH /api-clients/{id}": Example(
             200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
         ),
-        "DELETE /api-clients/{id}": Example(200, prepare=_client, grows=audited, afterwards=410),
+        "DELETE /api-clients/{id}": Example(
+            200, prepare=_client, grows=audited, status_afterwards=410
+        ),
         "POST /api-clients/{id}/rotate-secret": Example(
             200, body={"keep_previous": False}, prepare=_client, grows=audited
         ),

@@ -1,10 +1,10 @@
-"""The routes of transfers and transfer orders: an example of each."""
+"""Examples of the write routes of transfers and transfer orders."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values
 
 _FOUND = {
     "item_code": "BOLT-M8",
@@ -31,15 +31,15 @@ def _act(erp: Erp, number: object, what: str, body: Mapping[str, Any]) -> Values
     return {"id": number}
 
 
-def transfer_examples(two_halls: Prepare, order: Mapping[str, Any]) -> Mapping[str, Example]:
-    """`METHOD /path` → its example.
+def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapping[str, Example]:
+    """Return `METHOD /path` → example.
 
-    `two_halls` brings about NORTH and SOUTH, `order` is one of two lines of bolts, 42.5 in
-    all, that is released at once.
+    `two_warehouses` creates NORTH and SOUTH. `order` is the body of a transfer order with two lines
+    of bolts, 42.5 in total, that is released immediately.
     """
 
     def stocked(erp: Erp) -> Values:
-        two_halls(erp)
+        two_warehouses(erp)
         shelf = {"whs_code": "SOUTH", "bin_code": "S-01", "type": "storage"}
         assert erp.post("/warehouse-positions", shelf).status == 201
         assert erp.post("/stock-adjustments", _FOUND).status == 201

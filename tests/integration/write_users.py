@@ -1,4 +1,4 @@
-"""The routes of users and roles: an example of each."""
+"""An example request of each writing route of the users and roles."""
 
 import base64
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.identity.users import totp
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
+from tests.integration.route_example import Example, Values
 
 PASSWORD = "eleven green bottles"
 
@@ -22,7 +22,7 @@ MARIA = {
     "email": "maria@talleres.example",
     "roles": [1],
 }
-_MOVED = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
+_USER_CHANGE = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
 _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
 
 
@@ -48,7 +48,7 @@ def _enrolled(erp: Erp) -> Values:
 
 
 def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
-    """Code that an app shows for the `secret` of an enrolment, or has shown periods ago."""
+    """Return the code of the app for the `secret` of an enrolment, `periods` ago."""
     secret = base64.b32decode(values["secret"])
     return totp.code_at(secret, int(time.time()) // totp.PERIOD - periods)
 
@@ -62,7 +62,7 @@ def _two_step(erp: Erp) -> Values:
 
 
 def user_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
         "POST /roles": Example(201, body=PACKERS, grows={"role": 1, **audited}),
@@ -73,24 +73,24 @@ def user_examples() -> Mapping[str, Example]:
             grows=audited,
         ),
         "DELETE /roles/{id}": Example(
-            200, prepare=_role, grows={"role": -1, **audited}, afterwards=410
+            200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410
         ),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
-        "PATCH /users/{id}": Example(200, body=_MOVED, prepare=_user, grows=audited),
+        "PATCH /users/{id}": Example(200, body=_USER_CHANGE, prepare=_user, grows=audited),
         "DELETE /users/{id}": Example(
-            200, prepare=_user, grows={"user": -1, **audited}, afterwards=410
+            200, prepare=_user, grows={"user": -1, **audited}, status_afterwards=410
         ),
         "POST /users/{id}/reset-password": Example(200, prepare=_user, grows=audited),
         "POST /users/{id}/password": Example(
             200, body=_NEW_PASSWORD, prepare=_user, grows=audited, own=True
         ),
-        "POST /users/{id}/totp": Example(200, prepare=_user, afterwards=405),
+        "POST /users/{id}/totp": Example(200, prepare=_user, status_afterwards=405),
         "POST /users/{id}/totp/confirm": Example(
             200,
             body={"code": "000000"},
             prepare=_enrolled,
             grows=audited,
-            fill=lambda values: {"code": code_of(values)},
+            dynamic_fields=lambda values: {"code": code_of(values)},
         ),
         "DELETE /users/{id}/totp": Example(200, prepare=_two_step, grows=audited),
     }

@@ -1,9 +1,9 @@
-"""The routes of waves: an example of each."""
+"""Examples of the write routes of waves."""
 
 from collections.abc import Mapping
 
 from tests.gateway import Erp
-from tests.integration.example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values
 
 _SECOND_SALE = {
     "external_ref": "SO-10",
@@ -17,7 +17,7 @@ _WAVE = {"warehouse_code": "NORTH", "strategy": "batch", "picking_ids": [1, 2]}
 
 
 def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
-    """`METHOD /path` → its example; `one_sale` brings about an order of bolts and their stock."""
+    """Return `METHOD /path` → example; `one_sale` creates an order of bolts and their stock."""
 
     def pickings(erp: Erp) -> Values:
         one_sale(erp)
@@ -52,7 +52,7 @@ def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
         "POST /waves": Example(201, body=_WAVE, prepare=pickings, grows={"wave": 1}),
         "POST /waves/{id}/plan": Example(200, prepare=draft, events=["wave.planned"]),
         "POST /waves/{id}/release": Example(
-            # One level changes for each picking: the sweep allows one a step.
+            # One stock event for each picking, since each is allocated in a separate step.
             200,
             prepare=planned,
             events=["stock.updated", "stock.updated", "wave.released"],

@@ -1,10 +1,10 @@
-"""The routes of webhooks: an example of each."""
+"""Examples of the write routes of webhooks."""
 
 from collections.abc import Mapping
 
+from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.example import Example, Values
-from tests.names import HOOKS
+from tests.integration.route_example import Example, Values
 
 _HOOK = {
     "url": f"https://{HOOKS}/stowage",
@@ -27,11 +27,13 @@ def _delivery(erp: Erp) -> Values:
 
 
 def webhook_examples() -> Mapping[str, Example]:
-    """`METHOD /path` → its example."""
+    """Return `METHOD /path` → example."""
     return {
         "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1}),
         "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook),
-        "DELETE /webhooks/{id}": Example(200, prepare=_hook, grows={"webhook": -1}, afterwards=410),
+        "DELETE /webhooks/{id}": Example(
+            200, prepare=_hook, grows={"webhook": -1}, status_afterwards=410
+        ),
         "POST /webhooks/{id}/rotate-secret": Example(
             200, body={"overlap_hours": 48}, prepare=_hook
         ),

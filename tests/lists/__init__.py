@@ -1,4 +1,4 @@
-"""Every list of the service, described once."""
+"""Specifications of all lists of the service."""
 
 from collections.abc import Mapping
 
@@ -45,11 +45,11 @@ LISTS: Mapping[str, Listed] = {
         AUDIT_LIST,
     )
 }
-"""Name → description, in the order of the interface."""
+"""Name → specification, in the order of the API documentation."""
 
-WINDOWS: Mapping[str, str] = {
+UNINDEXED_LISTS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
-    "/api-clients": "tests/integration/settings/test_list_of_clients.py",
+    "/api-clients": "tests/integration/settings/test_api_client_list.py",
 }
-"""Path of a list that is short, or shows the newest of something instead of all of it, so that it
-has neither totals to keep nor rows to index → the tests of its pages, orders and filters."""
+"""Path of a list without totals and indexes, which is short or shows only the newest rows → the
+tests of its pages, sort orders and filters."""

@@ -1,8 +1,18 @@
-"""The audit log."""
+"""The list of the audit log."""
 
 from shared.identity.audit.models import StoredEntry
 from shared.identity.audit.repository import AUDIT
-from tests.lists.description import NO_TEXT, Filter, Listed, Row, Times, among, by, fields, unless
+from tests.lists.description import (
+    INVALID_TEXTS,
+    Filter,
+    Listed,
+    Row,
+    Times,
+    among,
+    by,
+    fields,
+    unless,
+)
 
 _ACTIONS = (
     "client.created", "client.changed", "client.rotated", "client.revoked",
@@ -21,7 +31,7 @@ _WRONG = ("", "nobody", "Client")
 
 
 def _actor_id(number: int) -> str | None:
-    # An operator, each third one, has no id.
+    # every third actor is an operator, without an id
     return None if number % 3 == 2 else f"stw_acme_{number // 8:024x}"
 
 
@@ -60,7 +70,7 @@ AUDIT_LIST = Listed(
     collection=AUDIT,
     make=_entry,
     period=True,
-    never_changes=True,
+    immutable=True,
     fields=fields("""
         id integer
         action string
@@ -87,15 +97,15 @@ AUDIT_LIST = Listed(
         "actor": Filter(
             lambda count: (_actor_id(count // 2 // 3 * 3 or 3) or "", "nobody"),
             lambda row, asked: row["actor"]["id"] == asked,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
         "target_type": _type("target", _TARGETS),
         "target": Filter(
             lambda count: (_target_id(count // 2 | 1), "nothing"),
             lambda row, asked: row["target"]["id"] == asked,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
     },
     sorts={"created_at": by("created_at")},

@@ -1,8 +1,7 @@
-"""What a list promises, in a form that its contract tests and its figures are made from.
+"""Specifications of lists, used by contract tests and benchmarks.
 
-Descriptions are written by hand from the interface, never derived from the code: names of
-parameters, allowed values, defaults and nullable fields are said here a second time, so that
-either side notices when the other changes.
+They are written by hand and independent of the code: parameter names, allowed values, defaults and
+nullable fields are repeated here, so that a difference between specification and code is found.
 """
 
 import unicodedata
@@ -17,20 +16,20 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.transaction import Transaction
 
 type Row = Mapping[str, Any]
-"""A row as the list shows it, with what it goes by without showing it."""
+"""A row as the list shows it, with the values that are filtered by but not shown."""
 
 TOO_LONG = "x" * 256
-NO_TEXT = ("", TOO_LONG, "a\tb")
-"""What no filter by a text takes."""
-NO_ID = ("abc", "0", "-1", "1.5", "")
-"""What no filter by an id takes."""
-NO_DAY = ("yesterday", "2026-02-30", "2026-1-1", "")
+INVALID_TEXTS = ("", TOO_LONG, "a\tb")
+"""Invalid values of text filters."""
+INVALID_IDS = ("abc", "0", "-1", "1.5", "")
+"""Invalid values of id filters."""
+INVALID_DATES = ("yesterday", "2026-02-30", "2026-1-1", "")
 NO_MOMENT = ("yesterday", "2026-03-01", "2026-03-01T00:00:00", "2026-02-30T00:00:00Z", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When the n-th row was created and last changed, as the service writes instants."""
+    """Number of a row → instants of its creation and of its last change."""
 
     created: Callable[[int], str]
     updated: Callable[[int], str]
@@ -46,26 +45,29 @@ def _instant(hours: float) -> str:
 
 HOURLY = Times(
     created=lambda number: _instant(number // 2),
-    # Every third row was changed later than its neighbours, two hours later than it was made.
+    # Every third row was changed two hours after its creation, later than the next rows.
     updated=lambda number: _instant(number // 2 + (0 if number % 3 else 2)),
 )
-"""Two rows an hour, in the same instant: a day holds few rows, however many there are."""
+"""Two rows per hour, created at the same instant, so that a day has few rows at any size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One parameter that rows are filtered by.
+    """One filter parameter.
 
-    `values` are worth asking for among so many rows, the first of them the one whose cost
-    is measured; `holds` tells whether a row must come. `wrong` are 422. `narrow`: few rows
-    have a value in common (a reference, a product, a position), or there is a total of each
-    value (a status): the first page may not cost more the more rows there are.
+    Attributes:
+        values: Number of rows → values to test; the cost of the first one is measured.
+        matches: Whether a row matches a value.
+        invalid_values: Values that are refused with 422.
+        selective: Whether few rows share a value (a reference, a product, a position), or each
+            value has a total (a status). The cost of the first page must not depend on the number
+            of rows.
     """
 
     values: Callable[[int], Sequence[str]]
-    holds: Callable[[Row, str], bool]
-    wrong: Sequence[str] = ()
-    narrow: bool = False
+    matches: Callable[[Row, str], bool]
+    invalid_values: Sequence[str] = ()
+    selective: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +75,23 @@ class Listed:
     """One list.
 
     Attributes:
-        path: Of its route.
-        collection: Where its rows are stored.
-        make: Makes the n-th entity, counted from 1.
-        fields: Name → type of what a row shows; see `fields`.
-        filters: Parameter → what it does, besides updated_since, from and to.
-        sorts: Sort value → what of a row it goes by, None first; rows that are equal in
-            it are ordered by id.
-        default_sort: The order when none is asked for.
-        period: Whether it has `from` and `to`.
-        never_changes: Whether its rows stay as they were created; their last change is that.
-        always: Parameters that make it this list.
-        number: Id of the n-th entity.
-        identify: Id of a row.
-        always_filled: Fields that may be null by the interface, but never are.
-        always_null: Fields that no state reached so far fills.
-        unseen: What the n-th row is filtered by without showing it.
-        beside: Stages what its rows refer to.
-        bounded: Whether a limit keeps it so short that its cost need not be measured.
+        path: The path of its route.
+        collection: The collection of its rows.
+        build: Builds the entity number n, counted from 1.
+        fields: Name → type of the fields of a row; see `fields`.
+        filters: Parameter → filter, without updated_since, from and to.
+        sorts: Sort value → sort key of a row. None sorts first, and equal rows are sorted by id.
+        default_sort: The default sort value.
+        period: Whether it has the parameters `from` and `to`.
+        immutable: Whether rows never change after their creation.
+        fixed_query: Parameters that every request for this list has.
+        id_of: Id of the entity number n.
+        row_id: Id of a row.
+        always_filled: Nullable fields that are never null.
+        always_null: Fields that are null in every state.
+        hidden_values: Values of row n that are filtered by but not shown.
+        related_items: Stages the items that its rows refer to.
+        bounded: Whether it is limited to few rows, so that its cost is not measured.
     """
 
     path: str
@@ -101,24 +102,24 @@ class Listed:
     sorts: Mapping[str, Callable[[Row], Any]]
     default_sort: str
     period: bool = False
-    never_changes: bool = False
-    always: Mapping[str, str] = field(default_factory=dict)
-    number: Callable[[int], int] = lambda number: number
-    identify: Callable[[Row], int] = lambda row: int(row["id"])
+    immutable: bool = False
+    fixed_query: Mapping[str, str] = field(default_factory=dict)
+    id_of: Callable[[int], int] = lambda number: number
+    row_id: Callable[[Row], int] = lambda row: int(row["id"])
     always_filled: frozenset[str] = frozenset()
     always_null: frozenset[str] = frozenset()
-    unseen: Callable[[int], Mapping[str, Any]] = lambda _: {}
+    hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
     beside: Callable[[Transaction], None] = lambda _: None
     bounded: bool = False
 
     @property
     def name(self) -> str:
-        """Path and what is always asked."""
-        question = "&".join(f"{name}={value}" for name, value in self.always.items())
+        """Path and fixed query of the list."""
+        question = "&".join(f"{name}={value}" for name, value in self.fixed_query.items())
         return f"{self.path}?{question}" if question else self.path
 
     def all_filters(self, times: Times) -> dict[str, Filter]:
-        """Every parameter that filters, those that lists share included."""
+        """Return all filters, including those that all lists have."""
         return {**self.filters, **dict(_shared(self, times))}
 
 
@@ -132,7 +133,7 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             lambda count: (recent(count), times.updated(count // 2 + 1), "2100-01-01T00:00:00Z"),
             lambda row, value: row["updated_at"] >= value,
             NO_MOMENT,
-            narrow=True,
+            selective=True,
         ),
     )
     if listed.period:
@@ -141,8 +142,8 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             Filter(
                 lambda count: (times.created(count)[:10], times.created(count // 2)[:10]),
                 lambda row, value: row["created_at"][:10] >= value,
-                NO_DAY,
-                narrow=True,
+                INVALID_DATES,
+                selective=True,
             ),
         )
         yield (
@@ -150,14 +151,14 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             Filter(
                 lambda count: (times.created(1)[:10], times.created(count // 2)[:10]),
                 lambda row, value: row["created_at"][:10] <= value,
-                NO_DAY,
-                narrow=True,
+                INVALID_DATES,
+                selective=True,
             ),
         )
 
 
 def fields(text: str) -> dict[str, str]:
-    """Read the fields of a resource, `name type` a line.
+    """Parse the fields of a resource, one `name type` per line.
 
     Types are those of the interface; `?` means nullable. `from.code` is `code` of the object
     `from`, or of each object of the array `from`.
@@ -165,51 +166,51 @@ def fields(text: str) -> dict[str, str]:
     return dict(line.split() for line in text.strip().splitlines())
 
 
-def words(text: str) -> frozenset[str]:
-    """Names, separated by spaces."""
+def name_set(text: str) -> frozenset[str]:
+    """Return the names in a text, separated by spaces."""
     return frozenset(text.split())
 
 
 def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: bool) -> Filter:
-    """Filter by a field that has one of a few values."""
+    """Return a filter by a field with a few possible values."""
     return Filter(lambda _: values, lambda row, value: row[name] == value, wrong, narrow)
 
 
-def equal(name: str, value: Callable[[int], str], *, narrow: bool = True) -> Filter:
-    """Filter by a text field; `value` is that of the n-th row, and asked for in the middle."""
+def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> Filter:
+    """Return a filter by a text field; `value` returns its value in row n."""
     return Filter(
-        lambda count: (value(max(1, count // 2)), value(max(1, count)), "nothing has this"),
+        lambda count: (value(max(1, count // 2)), value(max(1, count)), "no such value"),
         lambda row, asked: row[name] == asked,
-        NO_TEXT,
-        narrow,
+        INVALID_TEXTS,
+        selective,
     )
 
 
-def part_of(*names: str, values: Sequence[str]) -> Filter:
-    """Filter by a part of one of the fields, without regard to case and accents."""
+def contains_text(*names: str, values: Sequence[str]) -> Filter:
+    """Return a filter by a substring of one of the fields, ignoring case and accents."""
     return Filter(
         lambda _: values,
-        lambda row, asked: any(plain(asked) in plain(str(row[name])) for name in names),
-        NO_TEXT,
+        lambda row, asked: any(folded(asked) in folded(str(row[name])) for name in names),
+        INVALID_TEXTS,
     )
 
 
 def by(name: str) -> Callable[[Row], Any]:
-    """Sort by a field as it is."""
+    """Return the sort key of a field."""
     return lambda row: row[name]
 
 
-def by_plain(name: str) -> Callable[[Row], Any]:
-    """Sort by a text field without regard to case and accents."""
-    return lambda row: plain(row[name])
+def by_folded_text(name: str) -> Callable[[Row], Any]:
+    """Return the sort key of a text field, ignoring case and accents."""
+    return lambda row: folded(row[name])
 
 
-def plain(text: str) -> str:
-    """A text in small letters without accents."""
+def folded(text: str) -> str:
+    """Return a text in lower case without accents."""
     letters = unicodedata.normalize("NFD", text)
     return "".join(one for one in letters if unicodedata.category(one) != "Mn").lower()
 
 
 def unless(number: int, each: int, value: Any) -> Any:
-    """The value, but None for each so-many-th row."""
+    """Return the value, or None when `number` is divisible by `each`."""
     return None if number % each == 0 else value

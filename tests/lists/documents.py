@@ -5,7 +5,17 @@ from typing import Any
 
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import ENTRIES, EXITS
-from tests.lists.description import Filter, Listed, Times, among, by, equal, fields, unless, words
+from tests.lists.description import (
+    Filter,
+    Listed,
+    Times,
+    among,
+    by,
+    equal,
+    fields,
+    name_set,
+    unless,
+)
 
 _PER_PARTNER = 20
 _STATUSES = ("open", "open", "assigned", "partial-complete", "completed", "closed")
@@ -25,7 +35,7 @@ _PRIORITIES: Mapping[str, int] = {"1": 1, "Alta": 1, "high": 1, "Normal": 2, "lo
 
 
 def _reference(number: int) -> str:
-    # Two documents of different types share one.
+    # Two documents of different types have the same reference.
     return f"REF-{number // 2:07d}"
 
 
@@ -129,7 +139,7 @@ _FIELDS = """
     lines.whs_code string?
     lines.status string?
 """
-_FILLED = words(
+_FILLED = name_set(
     "doc_num external_ref source status card_code doc_date created_at updated_at"
     " lines.line_num lines.item_code lines.whs_code lines.status"
 )

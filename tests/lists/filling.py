@@ -1,29 +1,29 @@
-"""Many rows of one list, stored as the service stores them, without the requests."""
+"""Filling an in-memory table with many rows of a list, without requests."""
 
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.lists.description import Listed, Times
 
 _SETTLED_MS = 3_600_000
-"""How long ago all was written: what is derived from the indexes may then be kept."""
+"""Age of the rows in milliseconds, above the lag of the indexes, so that bookmarks are kept."""
 
 
-def fill(store: Store, listed: Listed, count: int, times: Times) -> FlatTable:
-    """Make a table in memory with `count` rows of a list, and what they refer to.
+def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTable:
+    """Return an in-memory table with `count` rows of a list and the items they refer to.
 
-    It stands in for the table of the store.
+    It has the name of the table of the store.
     """
-    table = FlatTable(store.table)
+    table = InMemoryTable(store.table)
     transactions = [Transaction(store) for _ in range(SHARDS)]
     listed.beside(transactions[0])
     _write(table, transactions[0])
     for number in range(1, count + 1):
         tx = transactions[number % SHARDS]
-        listed.collection.insert(tx, listed.number(number), listed.make(number, times))
+        listed.collection.insert(tx, listed.id_of(number), listed.make(number, times))
         _write(table, tx)
     for shard, tx in enumerate(transactions):
         for kind, change in tx._counters.items():
@@ -31,7 +31,7 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> FlatTable:
     return table
 
 
-def _write(table: FlatTable, tx: Transaction) -> None:
+def _write(table: InMemoryTable, tx: Transaction) -> None:
     for action in tx._actions:
         table.put(action.request["Put"]["Item"])
     tx._actions.clear()

@@ -3,14 +3,14 @@
 from shared.warehouse.partners.models import Client, Provider
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 from tests.lists.description import (
-    NO_ID,
+    INVALID_IDS,
     Filter,
     Listed,
     Times,
     by,
-    by_plain,
+    by_folded_text,
+    contains_text,
     fields,
-    part_of,
     unless,
 )
 
@@ -60,11 +60,11 @@ _EMAIL = Filter(
     lambda count: (_email(count // 2).lower(), _email(count).upper(), "nobody@partner.example"),
     lambda row, value: (row["email"] or "").lower() == value.lower(),
     ("nobody", "a@b", ""),
-    narrow=True,
+    selective=True,
 )
 _SORTS = {
     "id": by("id"),
-    "name": by_plain("name"),
+    "name": by_folded_text("name"),
     "created_at": by("created_at"),
     "updated_at": by("updated_at"),
 }
@@ -86,12 +86,12 @@ CLIENT_LIST = Listed(
     """),
     always_filled=_FILLED | {"document_id"},
     filters={
-        "search": part_of("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
+        "search": contains_text("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
         "document_id": Filter(
             lambda count: (str(_document_id(max(1, count // 2))), str(_document_id(1)), "7"),
             lambda row, value: row["document_id"] == int(value),
-            NO_ID,
-            narrow=True,
+            INVALID_IDS,
+            selective=True,
         ),
         "email": _EMAIL,
     },
@@ -115,7 +115,7 @@ PROVIDER_LIST = Listed(
     """),
     always_filled=_FILLED,
     filters={
-        "search": part_of("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
+        "search": contains_text("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
         "email": _EMAIL,
     },
     sorts=_SORTS,

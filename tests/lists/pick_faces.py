@@ -5,8 +5,8 @@ from decimal import Decimal
 from shared.warehouse.pick_faces.models import PickFace
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from tests.lists.description import (
-    NO_ID,
-    NO_TEXT,
+    INVALID_IDS,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Times,
@@ -15,7 +15,7 @@ from tests.lists.description import (
     fields,
     unless,
 )
-from tests.lists.warehouses import HALLS, bin_code, hall
+from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, warehouse_of
 
 _PER_PRODUCT = 4
 
@@ -33,8 +33,8 @@ def _pick_face(number: int, times: Times) -> PickFace:
         id=number,
         product_id=_product(number),
         item_code=_item_code(number),
-        warehouse_id=hall(number),
-        whs_code=HALLS[hall(number)],
+        warehouse_id=warehouse_of(number),
+        whs_code=WAREHOUSE_CODES[warehouse_of(number)],
         position_id=number,
         bin_code=bin_code(number),
         minimum=unless(number, 3, Decimal(number % 50) / 4),
@@ -66,15 +66,15 @@ PICK_FACE_LIST = Listed(
         "product_id": Filter(
             lambda count: (str(_product(max(1, count // 2))), "1", "999999"),
             lambda row, value: row["product_id"] == int(value),
-            NO_ID,
-            narrow=True,
+            INVALID_IDS,
+            selective=True,
         ),
         "item_code": equal("item_code", _item_code),
         "warehouse": Filter(
             lambda _: ("W2", "W3", "W4", "w2"),
             lambda row, value: row["whs_code"] == value,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
         "bin_code": equal("bin_code", bin_code),
     },

@@ -8,10 +8,10 @@ from tests.lists.description import (
     Times,
     among,
     by,
-    by_plain,
+    by_folded_text,
+    contains_text,
     equal,
     fields,
-    part_of,
     unless,
 )
 
@@ -19,7 +19,7 @@ _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC
 
 
 def _code(number: int) -> str:
-    # Codes are in another order than ids.
+    # The order of codes differs from that of ids.
     return f"ITEM-{number * 7919 % 10**7:07d}"
 
 
@@ -71,18 +71,20 @@ PRODUCT_LIST = Listed(
         "item_code": equal("item_code", _code),
         "sku": equal("sku", _code),
         "barcode": Filter(
-            lambda count: (_barcode(count // 2 | 1), _barcode(count), "nothing has this"),
+            lambda count: (_barcode(count // 2 | 1), _barcode(count), "no such value"),
             lambda row, value: row["barcode"] == value,
             ("", "x" * 256),
-            narrow=True,
+            selective=True,
         ),
         "type": among("type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False),
-        "search": part_of("item_code", "name", values=["m4", "ARBOL", "nandu", "item-00", "?"]),
+        "search": contains_text(
+            "item_code", "name", values=["m4", "ARBOL", "nandu", "item-00", "?"]
+        ),
     },
     sorts={
         "id": by("id"),
         "item_code": by("item_code"),
-        "name": by_plain("name"),
+        "name": by_folded_text("name"),
         "created_at": by("created_at"),
         "updated_at": by("updated_at"),
     },
@@ -112,7 +114,7 @@ CATEGORY_LIST = Listed(
         updated_at date-time?
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
-    filters={"search": part_of("name", values=["BOLT", "árbol", "ndú g", "?"])},
-    sorts={"name": by_plain("name")},
+    filters={"search": contains_text("name", values=["BOLT", "árbol", "ndú g", "?"])},
+    sorts={"name": by_folded_text("name")},
     default_sort="name",
 )

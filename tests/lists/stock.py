@@ -8,8 +8,8 @@ from typing import Any
 from shared.warehouse.stock.models import Level, Movement, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 from tests.lists.description import (
-    NO_ID,
-    NO_TEXT,
+    INVALID_IDS,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Row,
@@ -18,13 +18,13 @@ from tests.lists.description import (
     by,
     equal,
     fields,
+    name_set,
     unless,
-    words,
 )
-from tests.lists.warehouses import HALLS, bin_code, hall, put_halls
+from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, put_warehouses, warehouse_of
 
 _PER_PRODUCT = 8
-"""Rows of one product, however many rows there are."""
+"""Number of rows per product, independent of the number of rows."""
 _INVENTORY_STATUSES = ("available", "quarantine", "staged", "damaged", "blocked", "in_transit")
 
 
@@ -48,26 +48,26 @@ def _id_filter(value: Callable[[int], int], holds: Callable[[Row, int], bool]) -
     return Filter(
         lambda count: (str(value(max(1, count // 2))), str(value(max(1, count))), "999999999"),
         lambda row, asked: holds(row, int(asked)),
-        NO_ID,
-        narrow=True,
+        INVALID_IDS,
+        selective=True,
     )
 
 
-def _sometimes(name: str, value: Callable[[int], str]) -> Filter:
-    """Filter by a field that some rows do not have; odd ones do."""
+def _optional_text(name: str, value: Callable[[int], str]) -> Filter:
+    """Return a filter by a field that only odd rows have."""
     return Filter(
-        lambda count: (value(count // 2 | 1), value(count), "nothing has this"),
+        lambda count: (value(count // 2 | 1), value(count), "no such value"),
         lambda row, asked: row[name] == asked,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     )
 
 
 # Rows
 
 
-def _on_its_way(number: int) -> bool:
-    """Tell whether a row is in transit: it has no position, but a warehouse where it goes."""
+def _is_in_transit(number: int) -> bool:
+    """Return whether a row is in transit: it has a destination warehouse but no position."""
     return number % 7 == 0
 
 
@@ -82,12 +82,12 @@ def _row(number: int, times: Times) -> StockRow:
             "status": "out" if number % 4 == 0 else "in",
             "serial_number": unless(number, 2, _serial(number)),
             "batch_num": unless(number, 4, _batch(number)),
-            "warehouse_id": hall(number),
-            "whs_code": HALLS[hall(number)],
-            "position_id": None if _on_its_way(number) else number,
-            "bin_code": None if _on_its_way(number) else bin_code(number),
+            "warehouse_id": warehouse_of(number),
+            "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
+            "position_id": None if _is_in_transit(number) else number,
+            "bin_code": None if _is_in_transit(number) else bin_code(number),
             "expiry_date": unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
-            "inventory_status": _INVENTORY_STATUSES[5 if _on_its_way(number) else number % 5],
+            "inventory_status": _INVENTORY_STATUSES[5 if _is_in_transit(number) else number % 5],
             "received_at": times.created(number),
             "created_at": times.created(number),
             "updated_at": times.updated(number),
@@ -99,8 +99,11 @@ STOCK_LIST = Listed(
     path="/stocks",
     collection=STOCK,
     make=_row,
-    beside=put_halls,
-    unseen=lambda number: {"warehouse_id": hall(number), "whs_code": HALLS[hall(number)]},
+    beside=put_warehouses,
+    hidden_values=lambda number: {
+        "warehouse_id": warehouse_of(number),
+        "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
+    },
     fields=fields("""
         id integer
         product_id integer
@@ -121,7 +124,7 @@ STOCK_LIST = Listed(
         created_at date-time?
         updated_at date-time?
     """),
-    always_filled=words(
+    always_filled=name_set(
         "item_code inventory_status created_at updated_at"
         " position.bin_code position.whs_code position.warehouse_id position.warehouse_name"
     ),
@@ -131,23 +134,23 @@ STOCK_LIST = Listed(
         "warehouse_id": Filter(
             lambda _: ("2", "1", "4"),
             lambda row, value: row["warehouse_id"] == int(value),
-            NO_ID,
-            narrow=True,
+            INVALID_IDS,
+            selective=True,
         ),
         "warehouse": Filter(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
         "bin_code": Filter(
-            lambda count: (bin_code(max(1, count // 2)), bin_code(count), "nothing has this"),
+            lambda count: (bin_code(max(1, count // 2)), bin_code(count), "no such value"),
             lambda row, value: (row["position"] or {}).get("bin_code") == value,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
-        "batch": _sometimes("batch_num", _batch),
-        "serial": _sometimes("serial_number", _serial),
+        "batch": _optional_text("batch_num", _batch),
+        "serial": _optional_text("serial_number", _serial),
         "status": among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
     },
     sorts={
@@ -164,7 +167,7 @@ STOCK_LIST = Listed(
 
 
 def _level_number(number: int) -> int:
-    return level_id((number - 1) // len(HALLS) + 1, hall(number))
+    return level_id((number - 1) // len(WAREHOUSE_CODES) + 1, warehouse_of(number))
 
 
 def _quantities(number: int) -> dict[str, Any]:
@@ -189,8 +192,13 @@ def _level(number: int, times: Times, product: int, whs_code: str | None) -> Lev
     )
 
 
-def _hall_level(number: int, times: Times) -> Level:
-    return _level(number, times, (number - 1) // len(HALLS) + 1, HALLS[hall(number)])
+def _warehouse_level(number: int, times: Times) -> Level:
+    return _level(
+        number,
+        times,
+        (number - 1) // len(WAREHOUSE_CODES) + 1,
+        WAREHOUSE_CODES[warehouse_of(number)],
+    )
 
 
 def _total(number: int, times: Times) -> Level:
@@ -215,34 +223,36 @@ def _flag(value: str) -> Filter:
     return Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
 
 
-def _level_filters(product: Callable[[int], int], *, by_hall: bool) -> dict[str, Filter]:
+def _level_filters(product: Callable[[int], int], *, by_warehouse: bool) -> dict[str, Filter]:
     return {
         "product_id": _id_filter(product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(product(number))),
         "warehouse": Filter(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
-            NO_TEXT,
-            narrow=by_hall,
+            INVALID_TEXTS,
+            selective=by_warehouse,
         ),
     }
 
 
 def _id_of_level(row: Row) -> int:
-    halls = {code: number for number, code in HALLS.items()}
+    halls = {code: number for number, code in WAREHOUSE_CODES.items()}
     return level_id(row["product_id"], halls[row["whs_code"]])
 
 
 LEVEL_LIST = Listed(
     path="/stock-levels",
     collection=LEVELS,
-    make=_hall_level,
-    number=_level_number,
-    identify=_id_of_level,
+    make=_warehouse_level,
+    id_of=_level_number,
+    row_id=_id_of_level,
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "whs_code", "updated_at"}),
     filters={
-        **_level_filters(lambda number: (number - 1) // len(HALLS) + 1, by_hall=True),
+        **_level_filters(
+            lambda number: (number - 1) // len(WAREHOUSE_CODES) + 1, by_warehouse=True
+        ),
         "totals": _flag("false"),
     },
     sorts=_LEVEL_SORTS,
@@ -251,16 +261,16 @@ LEVEL_LIST = Listed(
 
 TOTAL_LIST = Listed(
     path="/stock-levels",
-    always={"totals": "true"},
+    fixed_query={"totals": "true"},
     collection=TOTALS,
     make=_total,
-    identify=lambda row: int(row["product_id"]),
+    row_id=lambda row: int(row["product_id"]),
     fields=_LEVEL_FIELDS,
     always_filled=frozenset({"item_code", "updated_at"}),
     always_null=frozenset({"whs_code"}),
     filters={
         name: one
-        for name, one in _level_filters(lambda number: number, by_hall=False).items()
+        for name, one in _level_filters(lambda number: number, by_warehouse=False).items()
         if name != "warehouse"
     },
     sorts=_LEVEL_SORTS,
@@ -279,7 +289,7 @@ _CAUSES = ("receipt", "picking", "transfer")
 
 def _end(number: int) -> dict[str, Any]:
     return {
-        "whs_code": HALLS[hall(number)],
+        "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
         "bin_code": unless(number, 5, bin_code(number)),
         "inventory_status": _INVENTORY_STATUSES[number % 6],
     }
@@ -310,20 +320,23 @@ def _movement(number: int, times: Times) -> Movement:
     )
 
 
-def _ends(name: str, row: Row, value: str) -> bool:
+def _has_end(name: str, row: Row, value: str) -> bool:
     return any(end is not None and end[name] == value for end in (row["from"], row["to"]))
 
 
-def _caused(name: str, row: Row, value: str) -> bool:
+def _has_cause(name: str, row: Row, value: str) -> bool:
     return row["document"] is not None and str(row["document"][name]) == value
 
 
-def _bin(end: str) -> Filter:
+def _bin_filter(end: str) -> Filter:
     def fits(row: Row, value: str) -> bool:
         return row[end] is not None and row[end]["bin_code"] == value
 
     return Filter(
-        lambda count: (bin_code(count // 2 | 1), "nothing has this"), fits, NO_TEXT, narrow=True
+        lambda count: (bin_code(count // 2 | 1), "no such value"),
+        fits,
+        INVALID_TEXTS,
+        selective=True,
     )
 
 
@@ -332,7 +345,7 @@ MOVEMENT_LIST = Listed(
     collection=MOVEMENTS,
     make=_movement,
     period=True,
-    never_changes=True,
+    immutable=True,
     fields=fields("""
         id integer
         type string
@@ -361,16 +374,18 @@ MOVEMENT_LIST = Listed(
         "type": among("type", _TYPES, wrong=("", "theft"), narrow=False),
         "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
         "item_code": equal("item_code", lambda number: _item_code(_product(number))),
-        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_ends, "whs_code"), NO_TEXT),
-        "from_bin": _bin("from"),
-        "to_bin": _bin("to"),
-        "batch": _sometimes("batch_num", _batch),
-        "serial": _sometimes("serial_number", _serial),
-        "document_type": Filter(lambda _: (*_CAUSES, "nothing"), partial(_caused, "type"), NO_TEXT),
+        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_has_end, "whs_code"), INVALID_TEXTS),
+        "from_bin": _bin_filter("from"),
+        "to_bin": _bin_filter("to"),
+        "batch": _optional_text("batch_num", _batch),
+        "serial": _optional_text("serial_number", _serial),
+        "document_type": Filter(
+            lambda _: (*_CAUSES, "nothing"), partial(_has_cause, "type"), INVALID_TEXTS
+        ),
         "document_id": Filter(
             lambda count: (str(_cause(max(1, count // 2))), "999999"),
-            partial(_caused, "id"),
-            NO_ID,
+            partial(_has_cause, "id"),
+            INVALID_IDS,
         ),
     },
     sorts={"created_at": by("created_at")},

@@ -3,7 +3,7 @@
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.lists.description import (
-    NO_TEXT,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Times,
@@ -11,10 +11,10 @@ from tests.lists.description import (
     by,
     equal,
     fields,
+    name_set,
     unless,
-    words,
 )
-from tests.lists.warehouses import HALL_NAMES, HALLS, hall
+from tests.lists.warehouses import WAREHOUSE_CODES, WAREHOUSE_NAMES, warehouse_of
 
 _STATUSES = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
@@ -28,8 +28,8 @@ def _reference(number: int) -> str:
 
 
 def _place(number: int) -> dict[str, object]:
-    code = HALLS[number]
-    return {"id": number, "code": code, "name": HALL_NAMES[code]}
+    code = WAREHOUSE_CODES[number]
+    return {"id": number, "code": code, "name": WAREHOUSE_NAMES[code]}
 
 
 def _order(number: int, times: Times) -> StoredTransferOrder:
@@ -37,8 +37,8 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
         {
             "id": number,
             "status": _STATUSES[number % 9],
-            "origin": _place(hall(number)),
-            "destination": _place(hall(number + 1 + number % 2)),
+            "origin": _place(warehouse_of(number)),
+            "destination": _place(warehouse_of(number + 1 + number % 2)),
             "priority": number % 5,
             "reason": unless(number, 2, "Replenish the shop"),
             "due_at": unless(number, 3, "2026-03-02T07:00:00.000Z"),
@@ -72,8 +72,8 @@ def _warehouse(name: str) -> Filter:
     return Filter(
         lambda _: ("W2", "W1", "W4"),
         lambda row, value: row[name]["code"] == value,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     )
 
 
@@ -120,8 +120,8 @@ TRANSFER_ORDER_LIST = Listed(
         sap object?
         lines array?
     """),
-    always_filled=words("headline from.id from.code from.name to.id to.code to.name"),
-    always_null=words("receipt_id sap lines"),
+    always_filled=name_set("headline from.id from.code from.name to.id to.code to.name"),
+    always_null=name_set("receipt_id sap lines"),
     filters={
         "status": among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
         "from_warehouse": _warehouse("from"),

@@ -6,14 +6,14 @@ from shared.identity.auth.scopes import Permission
 from shared.identity.users.models import StoredRole, User
 from shared.identity.users.repository import ROLES, USERS
 from tests.lists.description import (
-    NO_ID,
+    INVALID_IDS,
     Filter,
     Listed,
     Times,
     by,
-    by_plain,
+    by_folded_text,
+    contains_text,
     fields,
-    part_of,
     unless,
 )
 
@@ -59,7 +59,7 @@ def _role(number: int, times: Times) -> StoredRole:
 _FLAGS = ("", "perhaps", "2")
 _SORTS = {
     "id": by("id"),
-    "name": by_plain("name"),
+    "name": by_folded_text("name"),
     "created_at": by("created_at"),
     "updated_at": by("updated_at"),
 }
@@ -79,18 +79,20 @@ USER_LIST = Listed(
         updated_at date-time
     """),
     filters={
-        "search": part_of("username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody")),
+        "search": contains_text(
+            "username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody")
+        ),
         "username": Filter(
             lambda count: (_username(count // 2), _username(count).upper(), "nobody"),
             lambda row, value: row["username"] == value.lower(),
             ("", "ana ruiz", "x" * 65),
-            narrow=True,
+            selective=True,
         ),
         "email": Filter(
             lambda count: (_email(count // 2).lower(), _email(count).upper(), "no@acme.example"),
             lambda row, value: (row["email"] or "").lower() == value.lower(),
             ("nobody", "a@b", ""),
-            narrow=True,
+            selective=True,
         ),
         "is_active": Filter(
             lambda _: ("true", "false"),
@@ -103,7 +105,7 @@ USER_LIST = Listed(
             _FLAGS,
         ),
         "role": Filter(
-            lambda _: ("1", "15", "77"), lambda row, value: int(value) in row["roles"], NO_ID
+            lambda _: ("1", "15", "77"), lambda row, value: int(value) in row["roles"], INVALID_IDS
         ),
     },
     sorts={**_SORTS, "username": by("username")},
@@ -122,7 +124,7 @@ ROLE_LIST = Listed(
         created_at date-time
         updated_at date-time
     """),
-    filters={"search": part_of("name", values=("area", "PACK", "receiving 1", "nothing"))},
+    filters={"search": contains_text("name", values=("area", "PACK", "receiving 1", "nothing"))},
     sorts=_SORTS,
     default_sort="id",
 )

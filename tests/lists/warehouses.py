@@ -7,35 +7,35 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.warehouses.models import StoredPosition, StoredWarehouse
 from shared.warehouse.warehouses.repository import POSITIONS, WAREHOUSES, warehouse_key
 from tests.lists.description import (
-    NO_ID,
-    NO_TEXT,
+    INVALID_IDS,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Times,
     by,
-    by_plain,
+    by_folded_text,
+    contains_text,
     equal,
     fields,
-    part_of,
     unless,
 )
 
-HALLS = {1: "W1", 2: "W2", 3: "W3"}
-"""Id → code of the warehouses that rows of other lists are in."""
-HALL_NAMES = {"W1": "Central", "W2": "Harbour", "W3": "Yard"}
+WAREHOUSE_CODES = {1: "W1", 2: "W2", 3: "W3"}
+"""Id → code of the warehouses of rows of other lists."""
+WAREHOUSE_NAMES = {"W1": "Central", "W2": "Harbour", "W3": "Yard"}
 
 
-def put_halls(tx: Transaction) -> None:
-    """Stage what makes the warehouses known."""
-    for number, code in HALLS.items():
+def put_warehouses(tx: Transaction) -> None:
+    """Stage the items of the warehouses."""
+    for number, code in WAREHOUSE_CODES.items():
         partition, sort = warehouse_key(code)
-        name = HALL_NAMES[code]
+        name = WAREHOUSE_NAMES[code]
         tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": number, "name": name})
 
 
-def hall(number: int) -> int:
-    """Id of the warehouse of the n-th row."""
-    return number % len(HALLS) + 1
+def warehouse_of(number: int) -> int:
+    """Return the id of the warehouse of row n."""
+    return number % len(WAREHOUSE_CODES) + 1
 
 
 def _code(number: int) -> str:
@@ -85,29 +85,33 @@ WAREHOUSE_LIST = Listed(
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
         "whs_code": equal("whs_code", _code),
-        "search": part_of("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
+        "search": contains_text("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
         "is_virtual": Filter(
             lambda _: ("true", "false"),
             lambda row, value: row["is_virtual"] is (value == "true"),
             ("perhaps", ""),
         ),
     },
-    sorts={"whs_code": by("whs_code"), "name": by_plain("name"), "updated_at": by("updated_at")},
+    sorts={
+        "whs_code": by("whs_code"),
+        "name": by_folded_text("name"),
+        "updated_at": by("updated_at"),
+    },
     default_sort="whs_code",
 )
 
 
 def bin_code(number: int) -> str:
-    """Code of the position of the n-th row; each warehouse has it."""
-    place = number // len(HALLS)
+    """Return the position code of row n; every warehouse has the position."""
+    place = number // len(WAREHOUSE_CODES)
     return f"{'CABÑ'[place % 4]}-{place:06d}"
 
 
 def _position(number: int, times: Times) -> StoredPosition:
     return StoredPosition(
         id=number,
-        warehouse_id=hall(number),
-        whs_code=HALLS[hall(number)],
+        warehouse_id=warehouse_of(number),
+        whs_code=WAREHOUSE_CODES[warehouse_of(number)],
         bin_code=bin_code(number),
         description=unless(number, 2, "by the gate"),
         type=unless(number, 5, "pick_face" if number % 2 else "reserve"),
@@ -133,7 +137,7 @@ POSITION_LIST = Listed(
     path="/warehouse-positions",
     collection=POSITIONS,
     make=_position,
-    beside=put_halls,
+    beside=put_warehouses,
     fields=fields("""
         id integer
         warehouse_id integer
@@ -166,17 +170,17 @@ POSITION_LIST = Listed(
         "warehouse_id": Filter(
             lambda _: ("2", "1", "4"),
             lambda row, value: row["warehouse_id"] == int(value),
-            NO_ID,
-            narrow=True,
+            INVALID_IDS,
+            selective=True,
         ),
         "warehouse": Filter(
             lambda _: ("W2", "W3", "W4", "w2"),
             lambda row, value: row["warehouse"]["whs_code"] == value,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
         "bin_code": equal("bin_code", bin_code),
-        "search": part_of("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
+        "search": contains_text("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
     },
     sorts={
         "bin_code": by("bin_code"),

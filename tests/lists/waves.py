@@ -2,8 +2,8 @@
 
 from shared.warehouse.waves.models import StoredWave
 from shared.warehouse.waves.repository import WAVES
-from tests.lists.description import NO_TEXT, Filter, Listed, Times, among, by, fields, unless
-from tests.lists.warehouses import HALLS, hall
+from tests.lists.description import INVALID_TEXTS, Filter, Listed, Times, among, by, fields, unless
+from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
 
 _STATUSES = (
     "draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled",
@@ -15,7 +15,7 @@ def _wave(number: int, times: Times) -> StoredWave:
     return StoredWave.model_validate(
         {
             "id": number,
-            "warehouse_code": unless(number, 5, HALLS[hall(number)]),
+            "warehouse_code": unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
             "strategy": _STRATEGIES[number % 6],
             "status": _STATUSES[number % 8],
             "carrier_code": unless(number, 2, "DHL"),
@@ -67,8 +67,8 @@ WAVE_LIST = Listed(
         "warehouse": Filter(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["warehouse_code"] == value,
-            NO_TEXT,
-            narrow=True,
+            INVALID_TEXTS,
+            selective=True,
         ),
     },
     sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},

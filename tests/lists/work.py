@@ -9,7 +9,7 @@ from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.transfers.models import StoredTransfer
 from shared.warehouse.transfers.repository import TRANSFERS
 from tests.lists.description import (
-    NO_TEXT,
+    INVALID_TEXTS,
     Filter,
     Listed,
     Row,
@@ -19,14 +19,14 @@ from tests.lists.description import (
     fields,
     unless,
 )
-from tests.lists.warehouses import HALLS, hall
+from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
 
 _STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
 _TRANSFER_STATUSES = ("pending", "transferred", "error")
 
 
 def _reference(number: int) -> str:
-    # An order may be worked on more than once.
+    # A document may have several receipts or pickings.
     return f"REF-{number // 2:07d}"
 
 
@@ -74,8 +74,8 @@ def _picking(number: int, times: Times) -> StoredPicking:
             "priority": unless(number, 4, number % 3 + 1),
             "has_shortage": number % 5 == 0,
             "documents": [document] if document else [],
-            "warehouse_id": hall(number),
-            "whs_code": HALLS[hall(number)],
+            "warehouse_id": warehouse_of(number),
+            "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
         }
     )
 
@@ -87,10 +87,10 @@ def _external_ref(row: Row, value: str) -> bool:
 _FILTERS = {
     "status": among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
     "external_ref": Filter(
-        lambda count: (_reference(count // 2 | 1), _reference(count), "nothing has this"),
+        lambda count: (_reference(count // 2 | 1), _reference(count), "no such value"),
         _external_ref,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     ),
 }
 _SORTS = {
@@ -155,8 +155,8 @@ def _transfer(number: int, times: Times) -> StoredTransfer:
             "id": number,
             "status": _TRANSFER_STATUSES[number % 3],
             "sap_status": unless(number, 2, "sent"),
-            "from_whs_code": unless(number, 5, HALLS[hall(number)]),
-            "to_whs_code": unless(number, 4, HALLS[hall(number // 2)]),
+            "from_whs_code": unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
+            "to_whs_code": unless(number, 4, WAREHOUSE_CODES[warehouse_of(number // 2)]),
             "doc_entry": (None, 4711, "4711-A")[number % 3],
             "message": unless(number, 3, "Period is closed"),
             "user_id": unless(number, 4, 7),
@@ -171,8 +171,8 @@ def _warehouse(name: str) -> Filter:
     return Filter(
         lambda _: ("W2", "W1", "W4"),
         lambda row, value: row[name] == value,
-        NO_TEXT,
-        narrow=True,
+        INVALID_TEXTS,
+        selective=True,
     )
 
 

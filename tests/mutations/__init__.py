@@ -1,1 +1,1 @@
-"""What happens when a condition or a movement is taken out of the stock engine: a test fails."""
+"""Mutation tests of the stock code: removing a condition or a statement must fail some test."""

@@ -1,7 +1,7 @@
-"""Take one thing after the other out of the stock engine; some test must fail each time.
+"""Run the tests against each mutant of the stock code; some test must fail for each.
 
-Prints mutation → the test that killed it, and ends with 1 when a mutation survives.
-`python -m tests.mutations TEXT …` tries only the mutations whose names have one of the texts.
+Prints each mutant with the test that killed it, and exits with status 1 when a mutant survives.
+`python -m tests.mutations TEXT …` tests only the mutants whose names contain one of the texts.
 """
 
 import gc
@@ -22,52 +22,54 @@ import pytest
 from tests.mutations.mutants import Mutant, finder, mutants
 
 _CONDITIONS = "integration/stock/test_conditions.py"
-_PICKING = "integration/work/test_picking.py"
+_PICKING = "integration/picking/test_picking.py"
 _RETIREMENTS = (
     "integration/documents/test_products_that_go.py",
-    "integration/test_at_the_same_instant.py",
+    "integration/test_concurrent_requests.py",
     "integration/warehouses/test_pick_faces.py",
     "integration/warehouses/test_pick_face_races.py",
     "integration/warehouses/test_races.py",
     "integration/documents/test_close_and_list.py",
 )
-_FIRST = {
+_FIRST_TESTS = {
     "shared/kernel/db/collection.py": (_CONDITIONS,),
     "shared/kernel/db/counters.py": _RETIREMENTS,
     "shared/kernel/db/references.py": _RETIREMENTS,
     "shared/warehouse/stock/rules.py": ("unit/stock/test_rules.py",),
-    "shared/warehouse/receiving/service.py": ("integration/work/test_receiving.py",),
-    "shared/warehouse/receiving/undo_receipt.py": ("integration/work/test_receiving_undone.py",),
-    "shared/warehouse/transfers/service.py": ("integration/work/test_transfers.py",),
-    "shared/warehouse/transfer_orders/transit.py": ("integration/transfer_orders/test_way.py",),
+    "shared/warehouse/receiving/service.py": ("integration/receiving/test_receiving.py",),
+    "shared/warehouse/receiving/undo_receipt.py": ("integration/receiving/test_undo_receipt.py",),
+    "shared/warehouse/transfers/service.py": ("integration/transfers/test_transfers.py",),
+    "shared/warehouse/transfer_orders/transit.py": (
+        "integration/transfer_orders/test_life_cycle.py",
+    ),
     "shared/warehouse/picking/allocation.py": (_PICKING,),
     "shared/warehouse/picking/dispatch.py": (_PICKING,),
     "shared/warehouse/picking/picks.py": (_PICKING,),
     "shared/warehouse/picking/undo_picking.py": (_PICKING,),
 }
-"""Source → the tests that are asked first."""
-_THEN = (
+"""Source → the tests that run first."""
+_ALL_TESTS = (
     "integration/stock/test_adjustments.py",
     _PICKING,
     "integration/stock/test_interleavings.py",
     _CONDITIONS,
-    "integration/stock/test_floor_machine.py",
+    "integration/stock/test_stateful.py",
 )
-"""All that is asked, the quickest first."""
-_HEAVY = (
+"""All tests, the fastest first."""
+_PRELOADED = (
     "boto3", "hypothesis.stateful", "moto", "moto.dynamodb.models", "moto.kms.models",
     "aws_lambda_powertools", "pydantic", "simplejson",
 )  # fmt: skip
-"""What every run imports and no mutant changes."""
-_MOST_SECONDS = 300
-"""After which there is no verdict; that counts as survival."""
-_LESS = {"SOAK_INTERLEAVINGS": "8", "SOAK_STEPS": "100"}
-"""What is drawn by lot is drawn less often."""
+"""Modules that every run imports and no mutant changes."""
+_TIMEOUT_SECONDS = 300
+"""Seconds after which a run is stopped; its mutant counts as survived."""
+_FEWER_RUNS = {"SOAK_INTERLEAVINGS": "8", "SOAK_STEPS": "100"}
+"""Fewer random runs."""
 
 
 @dataclass(slots=True, eq=False)
 class _FirstFailure:
-    """Remembers which test failed."""
+    """Records the first test that failed."""
 
     name: str | None = None
 
@@ -82,57 +84,57 @@ class _FirstFailure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a mutant; `killer` is None when it survived."""
+    """The result of a mutant; `killer` is None when it survived."""
 
     mutant: str
     killer: str | None
     seconds: float = field(compare=False)
 
 
-def _try(mutant: Mutant) -> Verdict:
-    """Run the tests with a mutant in place of its original; in a process of its own."""
+def _run_mutant(mutant: Mutant) -> Verdict:
+    """Run the tests with a mutant instead of its source, in a separate process."""
     sys.meta_path.insert(0, finder(mutant))
-    files = [*_FIRST.get(mutant.path, ()), *_THEN]
+    files = [*_FIRST_TESTS.get(mutant.path, ()), *_ALL_TESTS]
     return _run(str(mutant), list(dict.fromkeys(files)))
 
 
-def _ask_as_it_is(files: list[str]) -> Verdict:
-    """Run tests on the engine as it is; they must pass, or their verdicts would mean nothing."""
-    return _run("the engine as it is", files)
+def _run_unchanged(files: list[str]) -> Verdict:
+    """Run the tests on the unchanged code, where they must pass."""
+    return _run("the unchanged code", files)
 
 
 def _run(what: str, files: list[str]) -> Verdict:
     began = time.monotonic()
     failure = _FirstFailure()
-    signal.signal(signal.SIGALRM, _too_late)
-    signal.alarm(_MOST_SECONDS)
-    os.environ.update(_LESS)
+    signal.signal(signal.SIGALRM, _raise_time_up)
+    signal.alarm(_TIMEOUT_SECONDS)
+    os.environ.update(_FEWER_RUNS)
     arguments = ["-x", "-q", "-n0", "--assert=plain", *(f"tests/{name}" for name in files)]
     try:
-        with _silence():
+        with _discarded_output():
             code = pytest.main(arguments, [failure])
-    except _TooLate:
+    except _TimeUpError:
         code = 1
     seconds = time.monotonic() - began
-    if seconds >= _MOST_SECONDS:
+    if seconds >= _TIMEOUT_SECONDS:
         return Verdict(what, None, seconds)
     if code not in {0, 1, 2}:
-        message = f"pytest ends with {code}: the tests of {what} did not run"
+        message = f"pytest exited with {code}; the tests of {what} did not run"
         raise RuntimeError(message)
     return Verdict(what, failure.name, seconds)
 
 
-class _TooLate(BaseException):
-    """The time of a run is over; nothing may catch it."""
+class _TimeUpError(BaseException):
+    """Stops a run that takes too long; no code under test may catch it."""
 
 
-def _too_late(*_: object) -> NoReturn:
-    raise _TooLate
+def _raise_time_up(*_: object) -> NoReturn:
+    raise _TimeUpError
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
-    """Nothing that a run of tests prints is of interest."""
+def _discarded_output() -> Iterator[None]:
+    """Discard the output of a test run."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     kept = os.dup(1), os.dup(2)
     os.dup2(nowhere, 1)
@@ -145,23 +147,23 @@ def _silence() -> Iterator[None]:
 
 
 def main(wanted: list[str]) -> int:
-    """Try the mutants; how many survived decides how the program ends."""
+    """Test the mutants; return the exit status."""
     found = [
         mutant for mutant in mutants() if not wanted or any(text in str(mutant) for text in wanted)
     ]
-    for name in _HEAVY:
+    for name in _PRELOADED:
         importlib.import_module(name)
     assert "shared" not in sys.modules, "each mutant is imported by its own process"
     gc.freeze()
     os.chdir(Path(__file__).parents[2])
-    asked = sorted({name for names in (*_FIRST.values(), _THEN) for name in names})
+    asked = sorted({name for names in (*_FIRST_TESTS.values(), _ALL_TESTS) for name in names})
     survivors = 0
     with get_context("fork").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
-        for verdict in pool.imap(_ask_as_it_is, [asked[::2], asked[1::2]]):
+        for verdict in pool.imap(_run_unchanged, [asked[::2], asked[1::2]]):
             if verdict.killer:
-                print(f"{verdict.killer} fails on the engine as it is")
+                print(f"{verdict.killer} fails on the unchanged code")
                 return 1
-        for verdict in pool.imap(_try, found, chunksize=1):
+        for verdict in pool.imap(_run_mutant, found, chunksize=1):
             survivors += verdict.killer is None
             killer = verdict.killer or "*** SURVIVED ***"
             print(f"{verdict.mutant:<90} {killer}  [{verdict.seconds:.0f} s]", flush=True)

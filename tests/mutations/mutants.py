@@ -1,10 +1,10 @@
-"""The mutants: the sources of the stock engine, each with one thing taken out.
+"""The mutants of the stock code: each is one source file with one part removed.
 
-They are found in the sources, so that what is added to the engine is mutated as well:
+They are derived from the sources, so that new code is mutated as well:
 
-- every condition of a write, of entities for each kind that has to do with stock;
-- every statement by which something is staged, written into the book, or bound;
-- every refusal (`raise`), and every part of a row or level that a change replaces.
+- every condition of a write; for entities, separately for each kind related to stock;
+- every statement that stages a write, changes the book or adds a fence;
+- every refusal (`raise`), and every field of a row or level that a change replaces.
 """
 
 import ast
@@ -23,20 +23,20 @@ _KINDS = (
     "stock", "level", "level_total", "movement", "receipt", "picking", "transfer",
     "transfer_order", "entry", "exit",
 )  # fmt: skip
-"""Kinds of entities whose writes belong to the stock engine."""
+"""Kinds of entities that the stock code writes."""
 
 _STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.guard",
-    "marking.update", "marking.retire_epoch", "marking.commit", "raise_event", "self._stage_row",
-    "self._stage_level", "self._stage_total", "self._stage_movements", "references.hold",
-    "STOCK.insert", "STOCK.replace", "LEVELS.insert", "LEVELS.replace", "TOTALS.insert",
-    "TOTALS.replace", "MOVEMENTS.insert", "self._write", "self.moved.append", "ensure_not_retired",
-    "ledger.stage", "ledger.book.move", "ledger.book.allocate", "ledger.book.release",
-    "self.movement_ids.append",
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.fence",
+    "marking.update", "marking.invalidate_fences", "marking.commit", "raise_record_event",
+    "self._stage_row", "self._stage_level", "self._stage_total", "self._stage_movements",
+    "references.change_stock_count", "STOCK.insert", "STOCK.replace", "LEVELS.insert",
+    "LEVELS.replace", "TOTALS.insert", "TOTALS.replace", "MOVEMENTS.insert", "self._write",
+    "self.moved.append", "ensure_not_retired", "ledger.stage", "ledger.book.move",
+    "ledger.book.allocate", "ledger.book.release", "self.movement_ids.append",
 )  # fmt: skip
-"""Calls that are taken out one by one, wherever they stand."""
+"""Calls that are removed one by one."""
 
-_ENGINE = (
+_SOURCES = (
     "shared/warehouse/stock/ledger.py",
     "shared/warehouse/stock/rules.py",
     "shared/warehouse/stock/adjustments.py",
@@ -50,17 +50,17 @@ _ENGINE = (
     "shared/warehouse/transfers/service.py",
     "shared/warehouse/transfer_orders/transit.py",
 )
-_REFUSING = (
+_SOURCES_WITH_REFUSALS = (
     "shared/warehouse/stock/ledger.py",
     "shared/warehouse/stock/rules.py",
     "shared/kernel/db/references.py",
 )
-"""Sources whose refusals and replaced parts are mutated too."""
+"""Sources in which refusals and replaced fields are mutated as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One source with one thing taken out."""
+    """One source file with one part removed."""
 
     path: str
     line: int
@@ -69,7 +69,7 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """Name under which the source is imported."""
+        """The dotted name of the module."""
         return self.path.removesuffix(".py").replace("/", ".")
 
     def __str__(self) -> str:
@@ -77,22 +77,25 @@ class Mutant:
 
 
 def mutants() -> Iterator[Mutant]:
-    """Find every mutant, source by source."""
+    """Yield every mutant, source by source."""
+    sources = "".join((_ROOT / path).read_text() for path in _SOURCES)
+    missing = [call for call in _STAGING if f"{call}(" not in sources]
+    assert not missing, f"calls of _STAGING that no source makes: {missing}"
     yield from _conditions_of_entities()
     yield from _conditions("shared/kernel/db/counters.py")
     yield from _conditions("shared/kernel/db/references.py")
-    for path in _ENGINE:
+    for path in _SOURCES:
         yield from _without_statements(path)
-    for path in _REFUSING:
+    for path in _SOURCES_WITH_REFUSALS:
         yield from _without_refusals(path)
-        yield from _without_parts(path)
+        yield from _without_fields(path)
 
 
 def _parse(path: str) -> ast.Module:
     return ast.parse((_ROOT / path).read_text())
 
 
-def _made(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
+def _mutant(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
     ast.fix_missing_locations(tree)
     line = getattr(node, "lineno", 0)
     return Mutant(path, line, what, ast.unparse(tree))
@@ -102,7 +105,7 @@ def _made(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
 
 
 def _conditions_of_entities() -> Iterator[Mutant]:
-    """Let a collection write entities of one kind whatever has become of them meanwhile."""
+    """Yield mutants in which a collection writes entities of one kind unconditionally."""
     path = "shared/kernel/db/collection.py"
     source = (_ROOT / path).read_text()
     for old, new, what in (
@@ -120,7 +123,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
                 continue  # a movement is never replaced
             changed = source.replace(old, new.format(kind=kind))
             if "condition" in new:
-                # DynamoDB refuses values that no expression names.
+                # DynamoDB refuses values that no expression uses.
                 changed = changed.replace(
                     'values={":seen": record.version})\n        for tail in tails',
                     f'values=None if self.kind == {kind!r} else {{":seen": record.version}})\n'
@@ -130,7 +133,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
 
 
 def _conditions(path: str) -> Iterator[Mutant]:
-    """Take out what a write is conditioned on, with the values that only it names."""
+    """Yield mutants without the condition of a write and the values that only it uses."""
     tree = _parse(path)
     for number, node in enumerate(ast.walk(tree)):
         if isinstance(node, ast.Call):
@@ -139,12 +142,12 @@ def _conditions(path: str) -> Iterator[Mutant]:
                 mutated, there = _copy(tree, number)
                 assert isinstance(there, ast.Call)
                 _always(there)
-                yield _made(path, mutated, there, "without its condition")
+                yield _mutant(path, mutated, there, "without its condition")
         elif _sets_condition(node):
             mutated, there = _copy(tree, number)
             assert isinstance(there, ast.Assign)
             there.value = ast.Constant(_true_but_named(there.value))
-            yield _made(path, mutated, there, f"without {ast.unparse(node)}")
+            yield _mutant(path, mutated, there, f"without {ast.unparse(node)}")
 
 
 def _sets_condition(node: ast.AST) -> bool:
@@ -152,7 +155,7 @@ def _sets_condition(node: ast.AST) -> bool:
 
 
 def _true_but_named(condition: ast.expr) -> str:
-    """Write a condition that always holds and names the same attributes and values."""
+    """Return an expression of a condition that is always true and uses the same names."""
     text = str(ast.literal_eval(condition))
     return f"({text}) OR NOT ({text})"
 
@@ -161,7 +164,7 @@ def _always(call: ast.Call) -> None:
     for keyword in call.keywords:
         if keyword.arg == "condition":
             kept = keyword.value
-            # The same names and values, so that only the truth of it changes.
+            # Keep the names and values, so that only the result changes.
             keyword.value = ast.BinOp(
                 ast.BinOp(
                     ast.BinOp(ast.Constant("("), ast.Add(), kept), ast.Add(),
@@ -186,11 +189,11 @@ def _without_statements(path: str) -> Iterator[Mutant]:
             if isinstance(there, ast.Assign):
                 continue
             _replace(mutated, there, ast.Pass())
-            yield _made(path, mutated, node, f"without {_short(node)}")
+            yield _mutant(path, mutated, node, f"without {_short(node)}")
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.rows["):
             mutated, there = _copy(tree, number)
             _replace(mutated, there, ast.Pass())
-            yield _made(path, mutated, node, f"without {_short(node)}")
+            yield _mutant(path, mutated, node, f"without {_short(node)}")
 
 
 def _without_refusals(path: str) -> Iterator[Mutant]:
@@ -199,11 +202,11 @@ def _without_refusals(path: str) -> Iterator[Mutant]:
         if isinstance(node, ast.Raise) and node.exc is not None:
             mutated, there = _copy(tree, number)
             _replace(mutated, there, ast.Pass())
-            yield _made(path, mutated, node, f"without {_short(node)}")
+            yield _mutant(path, mutated, node, f"without {_short(node)}")
 
 
-def _without_parts(path: str) -> Iterator[Mutant]:
-    """Leave one part of a row as it was."""
+def _without_fields(path: str) -> Iterator[Mutant]:
+    """Yield mutants that leave one field of a changed row unchanged."""
     tree = _parse(path)
     for number, node in enumerate(ast.walk(tree)):
         if not isinstance(node, ast.Call):
@@ -214,7 +217,7 @@ def _without_parts(path: str) -> Iterator[Mutant]:
                 mutated, there = _copy(tree, number)
                 assert isinstance(there, ast.Call)
                 del there.keywords[at]
-                yield _made(path, mutated, node, f"without {keyword.arg}= in {_short(node)}")
+                yield _mutant(path, mutated, node, f"without {keyword.arg}= in {_short(node)}")
         elif name.endswith(".model_copy") and isinstance(node.keywords[0].value, ast.Dict):
             for at, key in enumerate(node.keywords[0].value.keys):
                 if key is None:
@@ -224,11 +227,11 @@ def _without_parts(path: str) -> Iterator[Mutant]:
                 update = there.keywords[0].value
                 assert isinstance(update, ast.Dict)
                 del update.keys[at], update.values[at]
-                yield _made(path, mutated, key, f"without {ast.unparse(key)} in a changed row")
+                yield _mutant(path, mutated, key, f"without {ast.unparse(key)} in a changed row")
 
 
 def _copy(tree: ast.Module, number: int) -> tuple[ast.Module, ast.AST]:
-    """Copy a tree; return the copy, and its node that `ast.walk` yields as the number-th."""
+    """Return a copy of a tree, and its node with the index `number` in `ast.walk`."""
     mutated = copy.deepcopy(tree)
     return mutated, list(ast.walk(mutated))[number]
 
@@ -266,9 +269,9 @@ class _Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         code = compile(self._mutant.source, str(_ROOT / self._mutant.path), "exec")
-        exec(code, module.__dict__)  # noqa: S102 - that is what importing is
+        exec(code, module.__dict__)  # noqa: S102 - the loader executes the module
 
 
 def finder(mutant: Mutant) -> MetaPathFinder:
-    """Make what imports the mutant instead of its original."""
+    """Return a finder that imports the mutant instead of its source."""
     return _Finder(mutant)

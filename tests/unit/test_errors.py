@@ -1,4 +1,4 @@
-"""Codes and statuses: the Errors table of the interface."""
+"""Error codes and statuses, compared with the documented table."""
 
 import inspect
 from typing import Any
@@ -20,7 +20,7 @@ _TABLE = {
     "import_refused": 422, "tenant_moved": 410, "gone": 410, "payload_too_large": 413,
     "rate_limited": 429,
 }  # fmt: skip
-_OUR_OWN = {"internal_error": 500, "service_unavailable": 503}
+_SERVICE_CODES = {"internal_error": 500, "service_unavailable": 503}
 
 _ARGUMENTS: dict[str, Any] = {
     "message": "text", "address": "https://x.test", "feature": "webhooks.enabled",
@@ -35,8 +35,8 @@ _KINDS = [
 ]
 
 
-def test_every_code_has_the_status_of_the_interface() -> None:
-    assert {code: row.status for code, row in CODES.items()} == _TABLE | _OUR_OWN
+def test_every_code_has_its_documented_status() -> None:
+    assert {code: row.status for code, row in CODES.items()} == _TABLE | _SERVICE_CODES
 
 
 def _raised(kind: type[ServiceError]) -> ServiceError:
@@ -45,7 +45,7 @@ def _raised(kind: type[ServiceError]) -> ServiceError:
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-def test_every_refusal_is_told_in_the_envelope(kind: type[ServiceError]) -> None:
+def test_every_error_has_the_envelope(kind: type[ServiceError]) -> None:
     error = _raised(kind)
 
     body = error_body(error, "r1", "https://docs.test")
@@ -58,7 +58,7 @@ def test_every_refusal_is_told_in_the_envelope(kind: type[ServiceError]) -> None
     assert [problem["field"] for problem in body["errors"]] == [p.field for p in error.problems]
 
 
-def test_each_code_brings_what_the_interface_promises_with_it() -> None:
+def test_errors_have_their_documented_fields() -> None:
     extras = {kind.__name__: set(_raised(kind).extra) for kind in _KINDS}
 
     assert extras["MissingScope"] == {"scope"}
@@ -70,7 +70,7 @@ def test_each_code_brings_what_the_interface_promises_with_it() -> None:
     assert errors.DuplicateInFlight(-5).headers == {"Retry-After": "1"}
 
 
-def test_an_answer_fits_as_long_as_lambda_can_carry_it() -> None:
+def test_response_fits_up_to_the_lambda_limit() -> None:
     assert HttpResponse(200, "x" * 5_800_000).fits
     assert not HttpResponse(200, "x" * 5_900_000).fits
     assert not HttpResponse(200, '"' * 2_950_000).fits

@@ -1,4 +1,4 @@
-"""Log lines carry tenant, request and route, and never a secret."""
+"""Log lines, metrics and traces; log lines never contain a secret."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def line(log: io.StringIO) -> dict[str, Any]:
     return content
 
 
-def test_a_line_tells_whose_request_it_was(log: io.StringIO) -> None:
+def test_log_line_has_the_request_context(log: io.StringIO) -> None:
     bind(request_id="r1", route="GET /products", tenant="acme")
     logger.info("listed", extra={"rows": 25})
     seen = line(log)
@@ -40,7 +40,7 @@ def test_a_line_tells_whose_request_it_was(log: io.StringIO) -> None:
     assert (seen["message"], seen["rows"]) == ("listed", 25)
 
 
-def test_nothing_of_the_last_invocation_is_left(log: io.StringIO) -> None:
+def test_log_context_is_cleared_between_invocations(log: io.StringIO) -> None:
     bind(request_id="r1", route="GET /products", tenant="acme")
     logger.append_keys(document=7)
     bind(request_id="r2")
@@ -61,7 +61,7 @@ def test_nothing_of_the_last_invocation_is_left(log: io.StringIO) -> None:
         "Basic c3R3XzE6c3dzX3g=",
     ],
 )
-def test_secrets_are_masked_wherever_they_stand(secret: str, log: io.StringIO) -> None:
+def test_secrets_are_masked_in_log_lines(secret: str, log: io.StringIO) -> None:
     core = secret.rpartition(" ")[2]
     logger.info("got %s here", secret)
     logger.info("field", extra={"headers": {"authorization": secret}})
@@ -75,12 +75,12 @@ def test_secrets_are_masked_wherever_they_stand(secret: str, log: io.StringIO) -
         json.loads(each)
 
 
-def test_ordinary_text_is_left_alone(log: io.StringIO) -> None:
+def test_text_without_secrets_is_logged_unchanged(log: io.StringIO) -> None:
     logger.info("basic rules for stw_0123456789abcdef01234567, order PO-2026-000017")
     assert "[secret]" not in log.getvalue()
 
 
-def test_counts_are_written_once_with_their_route(capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_are_written_once_with_their_route(capsys: pytest.CaptureFixture[str]) -> None:
     bind(request_id="r1", route="POST /oauth/token")
     count("refused")
     count("refused")
@@ -93,7 +93,7 @@ def test_counts_are_written_once_with_their_route(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == ""
 
 
-def test_counts_that_were_never_flushed_do_not_reach_the_next_invocation(
+def test_unflushed_metrics_are_dropped_at_the_next_invocation(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     bind(request_id="r1", route="a")
@@ -117,17 +117,17 @@ def daemon(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
         yield listening
 
 
-def received(daemon: socket.socket) -> dict[str, Any]:
+def received_segment(daemon: socket.socket) -> dict[str, Any]:
     header, _, body = daemon.recv(65_000).decode().partition("\n")
     assert json.loads(header) == {"format": "json", "version": 1}
     content: dict[str, Any] = json.loads(body)
     return content
 
 
-def test_a_step_becomes_a_subsegment_of_the_functions_segment(daemon: socket.socket) -> None:
+def test_step_is_sent_as_a_subsegment(daemon: socket.socket) -> None:
     with span("allocate", tenant="acme"):
         time.sleep(0.01)
-    segment = received(daemon)
+    segment = received_segment(daemon)
     assert segment["type"] == "subsegment"
     assert segment["trace_id"] == "1-5759e988-bd862e3fe1be46a994272793"
     assert segment["parent_id"] == "53995c3f42cd8ad8"
@@ -137,14 +137,14 @@ def test_a_step_becomes_a_subsegment_of_the_functions_segment(daemon: socket.soc
     assert "fault" not in segment
 
 
-def test_a_step_that_fails_is_marked_and_still_fails(daemon: socket.socket) -> None:
+def test_failed_step_is_marked_and_raises(daemon: socket.socket) -> None:
     with pytest.raises(KeyError), span("allocate"):
         raise KeyError
-    assert received(daemon)["fault"] is True
+    assert received_segment(daemon)["fault"] is True
 
 
 @pytest.mark.parametrize("trace", ["", "Root=1-0-0;Sampled=0", "Root=1-0-0", "nonsense"])
-def test_what_is_not_sampled_sends_nothing(
+def test_unsampled_trace_sends_nothing(
     trace: str, daemon: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("_X_AMZN_TRACE_ID", trace)
@@ -155,9 +155,7 @@ def test_what_is_not_sampled_sends_nothing(
 
 
 @pytest.mark.parametrize("address", ["", "nowhere", "127.0.0.1:x", "127.0.0.1:1"])
-def test_a_daemon_that_is_not_there_changes_nothing(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_daemon_is_ignored(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_X_AMZN_TRACE_ID", TRACE)
     monkeypatch.setenv("AWS_XRAY_DAEMON_ADDRESS", address)
     done = False

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, current, complete, and its examples true."""
+"""The OpenAPI document is valid, current and complete, and its examples are valid."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from shared.kernel.json_text import loads
-from shared.kernel.validation import check
+from shared.kernel.validation import check, problems_of
 from tools.openapi import declared
 from tools.openapi.__main__ import texts
 from tools.openapi.document import example
@@ -45,17 +45,17 @@ def resolve(document: dict[str, Any], node: Any) -> Any:
     return node
 
 
-def test_it_is_valid_openapi(document: dict[str, Any]) -> None:
+def test_document_is_valid_openapi(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
     validate(document)
 
 
 @pytest.mark.parametrize("name", ["openapi.json", "interface-operations.md"])
-def test_the_committed_file_is_what_the_routes_declare(name: str) -> None:
+def test_committed_file_matches_the_declared_routes(name: str) -> None:
     assert (ROOT / "docs" / name).read_text() == texts()[name], "run python -m tools.openapi"
 
 
-def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
+def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
     names = [
         operation["operationId"]
         for item in document["paths"].values()
@@ -65,7 +65,7 @@ def test_names_of_operations_are_unique(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
-def test_an_operation_says_all_that_its_declaration_does(
+def test_operation_documents_its_whole_declaration(
     document: dict[str, Any], operation: Operation
 ) -> None:
     shown = of(document, operation)
@@ -90,7 +90,7 @@ def test_an_operation_says_all_that_its_declaration_does(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
-def test_every_code_has_its_status_and_an_example(
+def test_every_error_code_has_its_status_and_an_example(
     document: dict[str, Any], operation: Operation
 ) -> None:
     responses = of(document, operation)["responses"]
@@ -105,7 +105,7 @@ def test_every_code_has_its_status_and_an_example(
         assert "404" in responses
 
 
-def test_answers_tell_the_limit_where_requests_are_counted(document: dict[str, Any]) -> None:
+def test_rate_limited_responses_document_the_limit_headers(document: dict[str, Any]) -> None:
     told = {f"RateLimit-{name}" for name in ("Limit", "Remaining", "Reset")}
     counted = {(operation.path, operation.method.lower()) for operation in OPERATIONS.values()}
     for path, methods in document["paths"].items():
@@ -118,7 +118,7 @@ def test_answers_tell_the_limit_where_requests_are_counted(document: dict[str, A
 
 
 def _contents(document: dict[str, Any], node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every media type object below a node, with where it stands."""
+    """Yield every media type object below a node with its path."""
     if isinstance(node, dict):
         if "schema" in node and ("example" in node or "examples" in node) and "in" not in node:
             yield path, node
@@ -144,7 +144,7 @@ def test_every_example_satisfies_its_schema(document: dict[str, Any]) -> None:
 
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Some deployment: it decides which addresses webhooks may have."""
+    """The settings of a deployment, which determine the allowed webhook addresses."""
     for name in ("STACK_NAME", "CONTROL_TABLE"):
         monkeypatch.setenv(name, "stowage")
     config.cache_clear()
@@ -153,14 +153,14 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("settings")
-def test_every_example_of_a_body_is_accepted() -> None:
+def test_every_example_body_is_valid() -> None:
     for operation in OPERATIONS.values():
         if operation.body and not operation.is_form:
             raw = loads(json.dumps(example(operation.body)))
-            assert check(operation.body, raw)[1] == [], operation.name
+            assert not problems_of(check(operation.body, raw)), operation.name
 
 
-def test_every_field_of_an_answer_is_always_there(document: dict[str, Any]) -> None:
+def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     models = {
         found.response for found in OPERATIONS.values() if not isinstance(found.response, str)
@@ -170,7 +170,7 @@ def test_every_field_of_an_answer_is_always_there(document: dict[str, Any]) -> N
         assert schemas[name]["required"] == list(schemas[name]["properties"]), name
 
 
-def test_null_is_one_more_type(document: dict[str, Any]) -> None:
+def test_nullable_fields_have_the_type_null(document: dict[str, Any]) -> None:
     product = document["components"]["schemas"]["Product"]["properties"]
     assert product["barcode"] == {"type": ["string", "null"]}
     assert product["man_btch_num"] == {"type": "boolean"}
@@ -179,7 +179,7 @@ def test_null_is_one_more_type(document: dict[str, Any]) -> None:
     assert change["properties"]["name"] == {"type": "string", "minLength": 1, "maxLength": 200}
 
 
-def test_parameters_have_defaults_words_and_bounds(document: dict[str, Any]) -> None:
+def test_parameters_have_defaults_descriptions_and_bounds(document: dict[str, Any]) -> None:
     shown = of(document, OPERATIONS["GET /products"])["parameters"]
     schemas = {node["name"]: node["schema"] for node in shown if "name" in node}
     assert schemas["page"] == {"type": "integer", "default": 1, "minimum": 1}
@@ -189,7 +189,7 @@ def test_parameters_have_defaults_words_and_bounds(document: dict[str, Any]) -> 
     assert schemas["updated_since"]["format"] == "date-time"
 
 
-def test_two_models_of_one_name_are_refused() -> None:
+def test_two_models_with_one_name_are_refused() -> None:
     first = type("Pallet", (BaseModel,), {"__annotations__": {"height": int}, "__module__": "a"})
     second = type("Pallet", (BaseModel,), {"__annotations__": {"width": int}, "__module__": "b"})
 
@@ -199,7 +199,7 @@ def test_two_models_of_one_name_are_refused() -> None:
         component_schemas([first], [second])
 
 
-def test_a_model_without_an_example_is_named() -> None:
+def test_model_without_an_example_is_reported() -> None:
     model = type("Forklift", (BaseModel,), {"__annotations__": {"id": int}})
 
     with pytest.raises(KeyError, match="Forklift"):

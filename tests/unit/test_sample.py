@@ -12,7 +12,7 @@ import pytest
 
 from local.sample import ACME, read
 from shared.kernel.json_text import loads
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid, problems_of
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate
 from shared.warehouse.warehouses.layout_models import LayoutDraft
 from shared.warehouse.warehouses.layout_rules import layout_problems
@@ -136,9 +136,9 @@ def test_pickable_pick_faces_have_a_unique_pick_sequence() -> None:
 
 def test_partners_are_valid() -> None:
     for client in CLIENTS:
-        assert check(ClientCreate, client)[1] == []
+        assert not problems_of(check(ClientCreate, client))
     for provider in PROVIDERS:
-        assert check(ProviderCreate, provider)[1] == []
+        assert not problems_of(check(ProviderCreate, provider))
 
 
 def test_clients_have_their_tax_document_and_providers_their_payment_terms() -> None:
@@ -259,7 +259,5 @@ def test_every_position_is_in_the_layout_of_its_warehouse() -> None:
 @pytest.mark.parametrize("chart", MAPS, ids=lambda chart: str(chart["whs_code"]))
 def test_layouts_are_valid(chart: dict[str, Any]) -> None:
     # Parsed as by the service, without binary floats.
-    draft, problems = check(LayoutDraft, loads(json.dumps(chart)))
-    assert problems == []
-    assert draft is not None
-    assert layout_problems(draft, []) == []
+    draft = ensure_valid(check(LayoutDraft, loads(json.dumps(chart))))
+    assert layout_problems(draft) == []

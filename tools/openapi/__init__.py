@@ -1,1 +1,1 @@
-"""The description of the interface, generated from the declarations of the routes."""
+"""Generation of the OpenAPI document from the declarations of the routes."""

@@ -1,4 +1,4 @@
-"""Write docs/openapi.json and docs/interface-operations.md, or tell whether they are current."""
+"""Write docs/openapi.json and docs/interface-operations.md, or check that they are current."""
 
 import argparse
 import json
@@ -11,14 +11,14 @@ from tools.openapi.table import table
 
 
 def texts() -> dict[str, str]:
-    """File below docs/ → what belongs in it."""
+    """Return the name of each generated file in docs/ and its content."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     document = json.dumps(build(project["version"]), indent=1, ensure_ascii=False)
     return {"openapi.json": document + "\n", "interface-operations.md": table()}
 
 
 def main() -> int:
-    """Write the files; with --check compare instead, and answer 1 when one differs."""
+    """Write the files; with --check, compare them and return 1 when one differs."""
     parser = argparse.ArgumentParser(prog="python -m tools.openapi", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
@@ -30,7 +30,7 @@ def main() -> int:
         elif not check:
             path.write_text(text)
     for name in stale:
-        print(f"docs/{name} is not what the routes declare: run python -m tools.openapi")
+        print(f"docs/{name} is out of date; run python -m tools.openapi")
     return 1 if stale else 0
 
 

@@ -1,4 +1,4 @@
-"""Every route as declared, found where doors are: `functions/*/app.py`."""
+"""The declarations of all routes, read from `functions/*/app.py`."""
 
 import importlib
 import inspect
@@ -11,7 +11,7 @@ from shared.kernel.errors import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 
-_ANYWHERE = (
+_COMMON_CODES = (
     "bad_request",
     "unauthenticated",
     "feature_not_in_plan",
@@ -23,11 +23,11 @@ _ANYWHERE = (
     "internal_error",
     "service_unavailable",
 )
-"""Codes that any route with a token may answer."""
+"""Error codes of every route that needs a token."""
 
 
 def operations() -> list[Operation]:
-    """Every operation of every door, doors by name, routes in the order of declaration."""
+    """Return all operations: handlers by name, routes in the order of declaration."""
     found: list[Operation] = []
     for path in sorted((ROOT / "functions").glob("*/app.py")):
         handler = importlib.import_module(f"functions.{path.parent.name}.app").lambda_handler
@@ -37,28 +37,28 @@ def operations() -> list[Operation]:
 
 
 def operation_id(operation: Operation) -> str:
-    """Name of the operation for generated clients; PUT is the other way to say PATCH."""
+    """Return the operation id; PUT and PATCH share a handler, so PUT gets a suffix."""
     name: str = operation.handler.__name__.lstrip("_")
     return f"{name}_by_put" if operation.method == "PUT" else name
 
 
 def description(operation: Operation) -> str:
-    """What the operation does, in its handler's words and the declaration's, and who may ask."""
+    """Return the docstring of the handler, the declared description and the access rules."""
     handler = inspect.getdoc(operation.handler) or ""
     users = f"the permission `{operation.permission}`" if operation.permission else "a valid token"
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
     if operation.allows_self:
-        who += " Nobody needs the permission for themselves."
+        who += " Users do not need the permission for their own user."
     return "\n\n".join(text for text in (handler, operation.description, who) if text)
 
 
 def honours_if_match(operation: Operation) -> bool:
-    """Whether a write can be bound to the state that was read."""
+    """Return whether the operation supports If-Match."""
     return operation.writes and "{id}" in operation.path
 
 
 def codes(operation: Operation) -> list[str]:
-    """Every error code that the operation may answer, in the order of the Errors table."""
+    """Return the error codes of the operation, in the order of the error table."""
     applies = {
         "idempotency_key_required": operation.idempotency is Idempotency.REQUIRED,
         "missing_scope": bool(operation.scope),
@@ -71,5 +71,5 @@ def codes(operation: Operation) -> list[str]:
         "validation_failed": operation.body is not None or operation.parameters is not None,
         MODULE_ERRORS.get(operation.module or "", ""): True,
     }
-    named = {*_ANYWHERE, *operation.errors, *(code for code, does in applies.items() if does)}
+    named = {*_COMMON_CODES, *operation.errors, *(code for code, does in applies.items() if does)}
     return [code for code in CODES if code in named]

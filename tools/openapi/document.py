@@ -1,4 +1,4 @@
-"""The OpenAPI document: every route of every function, put together from the declarations."""
+"""The OpenAPI document, built from the declarations of all routes."""
 
 import json
 import re
@@ -15,14 +15,14 @@ from shared.identity.auth.scopes import SCOPES
 from shared.integration.imports.columns import ImportKind
 from shared.kernel.db.facets import MAX_ID
 from tools.openapi import declared, open_routes
-from tools.openapi.answers import (
+from tools.openapi.responses import (
     BASE,
     ENVELOPES,
     HEADERS,
     Refusals,
-    all_made,
     body,
     counted,
+    created_list,
     page,
     single,
 )
@@ -33,40 +33,41 @@ _EXAMPLES = Path(__file__).parent / "examples.json"
 _INTRODUCTION = """\
 Read and write the catalog, warehouses, documents and work of a warehouse.
 
-All paths are relative to the address of your instance. Bodies are JSON. One resource is answered
-as `{data}`, a list as `{data, links, meta}`, every error in one envelope whose `error.code` tells
-what happened. Walk a list by `links.next`. Send an `Idempotency-Key` with every write and repeat it
-on retries: the work is done once, and the retry gets the first answer. Fields that a request does
-not know are ignored; new fields may appear in answers.
+All paths are relative to the base URL of your instance. Bodies are JSON. A single resource is
+returned as `{data}`, a list as `{data, links, meta}`, and an error in an envelope with
+`error.code`. Read a list page by page by following `links.next`. Send an `Idempotency-Key` with
+every write and repeat the key on retries: the write takes effect once, and a retry gets the first
+response. Unknown request fields are ignored. Responses may get new fields.
 
-Integration clients get a token with `client_credentials` and need the scope of a route; users need
-its permission (`x-scope`, `x-permission`). Unknown methods on a known path answer 405 with `Allow`.
+Integration clients get a token with `client_credentials` and need the scope of a route. Users need
+its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
+405 and an `Allow` header.
 """
 
 _PARAMETERS: Mapping[str, str] = {
-    "page": "Page number, counted from 1.",
-    "per_page": "Items per page; more than 100 is taken as 100.",
-    "sort": "Field to sort by; `-` before it: descending.",
-    "updated_since": "Only what changed at or after this instant.",
-    "cursor": "Where the page before ended; part of `links.next`, not for writing by hand.",
-    "search": "Part of the code or name, without regard to case and accents.",
-    "from": "Created on this day or later, in the tenant's time zone.",
-    "to": "Created on this day or earlier, in the tenant's time zone.",
+    "page": "Page number, starting at 1.",
+    "per_page": "Items per page. Values above 100 are treated as 100.",
+    "sort": "Field to sort by. The prefix `-` sorts in descending order.",
+    "updated_since": "Only items changed at or after this instant.",
+    "cursor": "End of the previous page. Part of `links.next`; do not construct it.",
+    "search": "Part of the code or name, ignoring case and accents.",
+    "from": "Only items created on this day or later, in the time zone of the tenant.",
+    "to": "Only items created on this day or earlier, in the time zone of the tenant.",
 }
-"""What the query parameters do that are not simply the exact value of a field."""
+"""Descriptions of the query parameters that do not filter by the exact value of a field."""
 
 _ID: Schema = {
     "name": "id",
     "in": "path",
     "required": True,
-    "description": "Id given by the service.",
+    "description": "Id of the resource.",
     "schema": {"type": "integer", "minimum": 1, "maximum": MAX_ID},
     "example": 1,
 }
 
 _OWN_ID: Schema = {
     **_ID,
-    "description": "Id given by the service, or `me`: the user who calls.",
+    "description": "Id of the user, or `me` for the caller.",
     "schema": {"anyOf": [_ID["schema"], {"type": "string", "enum": ["me"]}]},
 }
 
@@ -75,20 +76,21 @@ _HEADER_PARAMETERS: Mapping[str, Schema] = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": True,
-        "description": "A UUID v4 per business operation, repeated on retries within 24 hours.",
+        "description": "A UUID v4 per business operation; repeat it on retries within 24 hours.",
         "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
         "example": "7f6cb3a2-58f4-4d2c-9a0b-2c1f6f3f9e11",
     },
     "IfNoneMatch": {
         "name": "If-None-Match",
         "in": "header",
-        "description": "Tag of the answer already known; 304 when it is still the same.",
+        "description": "ETag of a known response; the response is 304 when it has not changed.",
         "schema": {"type": "string"},
     },
     "IfMatch": {
         "name": "If-Match",
         "in": "header",
-        "description": "Tag of the answer the change is based on; 409 stale_state otherwise.",
+        "description": "ETag of the response that the change is based on; 409 stale_state when the"
+        " resource has changed since.",
         "schema": {"type": "string"},
     },
 }
@@ -96,16 +98,16 @@ _HEADER_PARAMETERS: Mapping[str, Schema] = {
 
 @cache
 def examples() -> Mapping[str, Any]:
-    """Read the examples: name of a body or answer → its JSON."""
+    """Return the examples: name of a model → JSON."""
     found: Mapping[str, Any] = json.loads(_EXAMPLES.read_text())
     return found
 
 
 def example(model: type[BaseModel]) -> Any:
-    """Return the example of a body or answer.
+    """Return the example of a model.
 
     Raises:
-        KeyError: It has none yet.
+        KeyError: The model has no example.
     """
     if model.__name__ not in examples():
         raise KeyError(f"tools/openapi/examples.json has no example of {model.__name__}")
@@ -113,7 +115,7 @@ def example(model: type[BaseModel]) -> Any:
 
 
 def build(version: str) -> Schema:
-    """Build the whole document; `version` is that of the service."""
+    """Return the document; `version` is the version of the service."""
     operations = declared.operations()
     refusals = Refusals()
     paths: dict[str, Schema] = {}
@@ -137,7 +139,7 @@ def build(version: str) -> Schema:
         "servers": [
             {
                 "url": "https://{instance}/api/v1",
-                "description": "The address of your instance.",
+                "description": "The base URL of your instance.",
                 "variables": {"instance": {"default": BASE.split("/")[2]}},
             }
         ],
@@ -166,7 +168,7 @@ def _security_schemes() -> Schema:
     return {
         "client": {
             "type": "oauth2",
-            "description": "An integration client, with the scopes it was given.",
+            "description": "The access token of an integration client, with its scopes.",
             "flows": {"clientCredentials": grant},
         },
         "user": {
@@ -215,7 +217,7 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
 def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
     if not is_form:
         return body(ref(model.__name__), example(model))
-    # What a form sends cannot be shown as JSON.
+    # A form has no JSON example.
     encoding = {"file": {"contentType": "application/octet-stream"}}
     options = {"options": {"style": "deepObject", "explode": True}}
     return {
@@ -235,7 +237,7 @@ def _parameters(operation: Operation) -> list[Schema]:
                 "name": name,
                 "in": "query",
                 "description": schema.pop("description", _PARAMETERS.get(name))
-                or f"Only those with exactly this `{name}`.",
+                or f"Only items with exactly this `{name}`.",
                 "schema": schema,
             }
             for name, schema in query_parameters(operation.parameters).items()
@@ -261,12 +263,12 @@ _PATH_PARAMETERS: Mapping[str, Schema] = {
         "example": "products",
     },
     "delivery": {
-        "description": "Id of the event that is delivered.",
+        "description": "Id of the delivered event.",
         "schema": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
         "example": "evt_0198f1a2b3c44d7e9a61f0c2d5b8e7a4",
     },
 }
-"""Names in paths besides `id`."""
+"""Path parameters other than `id`."""
 
 
 def _path_parameter(name: str, *, own: bool) -> Schema:
@@ -277,12 +279,16 @@ def _path_parameter(name: str, *, own: bool) -> Schema:
 
 def _success(operation: Operation, status: int) -> Schema:
     if status == HTTPStatus.FOUND:
-        return {"description": _MEANINGS[status], "headers": counted("Location")}
+        return {"description": _STATUS_DESCRIPTIONS[status], "headers": counted("Location")}
     sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
     content = _content(operation)
-    return {"description": _MEANINGS[status], "headers": counted(*sent), "content": content}
+    return {
+        "description": _STATUS_DESCRIPTIONS[status],
+        "headers": counted(*sent),
+        "content": content,
+    }
 
 
 def _content(operation: Operation) -> Schema:
@@ -293,20 +299,20 @@ def _content(operation: Operation) -> Schema:
     if operation.is_list:
         return page(name, shown, operation.path)
     if operation.responds_with_list:
-        return all_made(name, shown)
+        return created_list(name, shown)
     return single(name, shown, warns=operation.may_warn)
 
 
-_MEANINGS = {
-    200: "Done.",
+_STATUS_DESCRIPTIONS = {
+    200: "OK.",
     201: "Created.",
-    202: "Accepted; the work goes on.",
-    302: "It lies there for a while.",
+    202: "Accepted; processing continues after the response.",
+    302: "Redirect to a URL that is valid for a limited time.",
 }
 
 
 def _not_modified() -> Schema:
     return {
-        "description": "Nothing has changed since the answer that If-None-Match names.",
+        "description": "Not modified since the response with the ETag in If-None-Match.",
         "headers": counted("ETag"),
     }

@@ -1,18 +1,18 @@
-"""The routes that need no token: tokens themselves, the keys, this description."""
+"""The routes that need no token: tokens, public keys and the API documentation."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from tools.openapi.answers import BASE, Refusals, body, headers, strict
+from tools.openapi.responses import BASE, Refusals, body, headers, strict
 from tools.openapi.schemas import Schema, ref
 
 _TEXT: Schema = {"type": "string"}
-_NEEDED: Schema = {"type": "string", "minLength": 1}
-"""What must be sent: a parameter without a value counts as absent."""
+_REQUIRED: Schema = {"type": "string", "minLength": 1}
+"""A required parameter; an empty value counts as missing."""
 _URI: Schema = {"type": "string", "format": "uri"}
-_WORDS: Schema = {"type": "array", "items": _TEXT}
+_TEXT_LIST: Schema = {"type": "array", "items": _TEXT}
 
 TAGS: Mapping[str, str] = {
     "oauth": "Tokens",
@@ -32,13 +32,13 @@ _OAUTH_CODES = [
 ]
 
 _CLIENT = {
-    "client_id": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
-    "client_secret": {**_TEXT, "description": "In the body unless HTTP Basic carries it."},
+    "client_id": {**_TEXT, "description": "Required unless sent with HTTP Basic."},
+    "client_secret": {**_TEXT, "description": "Required unless sent with HTTP Basic."},
 }
-_APPLICATION = {
+_MOBILE_CLIENT = {
     "client_id": {
         **_TEXT,
-        "description": "Of the mobile application, where one is used; it has no secret.",
+        "description": "Client id of the mobile application, if used; it has no secret.",
     },
 }
 
@@ -66,7 +66,7 @@ SCHEMAS: Mapping[str, Schema] = {
             **_CLIENT,
             "scope": {
                 **_TEXT,
-                "description": "Scopes separated by spaces; all that the client has when left out.",
+                "description": "Scopes separated by spaces; by default all scopes of the client.",
             },
         },
     ),
@@ -74,16 +74,16 @@ SCHEMAS: Mapping[str, Schema] = {
         "password",
         {
             "username": {
-                **_NEEDED,
-                "description": "name@tenant; at a tenant's own address the name is enough.",
+                **_REQUIRED,
+                "description": "name@tenant; the name is sufficient at the tenant's own address.",
             },
-            "password": {**_NEEDED, "format": "password"},
+            "password": {**_REQUIRED, "format": "password"},
             "otp": {
                 **_TEXT,
-                "description": "Code of the authenticator app, or a recovery code; without one, a"
-                " user with two-step verification may do no more than read the list of products.",
+                "description": "Code of the authenticator app, or a recovery code. Without it, the"
+                " token of a user with two-step verification can only list products.",
             },
-            **_APPLICATION,
+            **_MOBILE_CLIENT,
         },
         "username",
         "password",
@@ -92,10 +92,10 @@ SCHEMAS: Mapping[str, Schema] = {
         "refresh_token",
         {
             "refresh_token": {
-                **_NEEDED,
-                "description": "Works once; used again, the session ends.",
+                **_REQUIRED,
+                "description": "Can be used once; a second use ends the session.",
             },
-            **_APPLICATION,
+            **_MOBILE_CLIENT,
         },
         "refresh_token",
     ),
@@ -104,22 +104,25 @@ SCHEMAS: Mapping[str, Schema] = {
             {
                 "access_token": _TEXT,
                 "token_type": {"type": "string", "const": "Bearer"},
-                "expires_in": {"type": "integer", "description": "Seconds."},
+                "expires_in": {"type": "integer", "description": "Lifetime in seconds."},
                 "scope": {**_TEXT, "description": "Empty for users."},
-                "refresh_token": {**_TEXT, "description": "For users alone."},
+                "refresh_token": {**_TEXT, "description": "For users only."},
             }
         ),
         "required": ["access_token", "token_type", "expires_in", "scope"],
     },
     "RevocationRequest": {
         "type": "object",
-        "properties": {"token": {**_NEEDED, "description": "Of either kind."}, **_CLIENT},
+        "properties": {
+            "token": {**_REQUIRED, "description": "An access or refresh token."},
+            **_CLIENT,
+        },
         "required": ["token"],
         "additionalProperties": _TEXT,
     },
     "OAuthError": strict(
         {"error": {"type": "string", "enum": _OAUTH_CODES}, "error_description": _TEXT},
-        description="The body of a refusal at the token routes (RFC 6749, section 5.2).",
+        description="The error response of the token routes (RFC 6749, section 5.2).",
     ),
     "KeySet": strict(
         {
@@ -130,7 +133,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 ),
             }
         },
-        description="Public keys of the tokens (RFC 7517).",
+        description="Public keys that verify the tokens (RFC 7517).",
     ),
     "ServerMetadata": strict(
         {
@@ -138,13 +141,13 @@ SCHEMAS: Mapping[str, Schema] = {
             "token_endpoint": _URI,
             "revocation_endpoint": _URI,
             "jwks_uri": _URI,
-            "grant_types_supported": _WORDS,
-            "response_types_supported": _WORDS,
-            "token_endpoint_auth_methods_supported": _WORDS,
-            "revocation_endpoint_auth_methods_supported": _WORDS,
-            "scopes_supported": _WORDS,
+            "grant_types_supported": _TEXT_LIST,
+            "response_types_supported": _TEXT_LIST,
+            "token_endpoint_auth_methods_supported": _TEXT_LIST,
+            "revocation_endpoint_auth_methods_supported": _TEXT_LIST,
+            "scopes_supported": _TEXT_LIST,
         },
-        description="Where tokens are had (RFC 8414).",
+        description="Metadata of the token routes (RFC 8414).",
     ),
 }
 
@@ -182,12 +185,12 @@ _EXAMPLES: Mapping[str, Any] = {
     },
 }
 
-_ALWAYS = ("rate_limited", "internal_error", "service_unavailable")
-_OF_CLIENTS = ("tenant_suspended", "tenant_cancelled", "feature_not_in_plan", "tenant_moved")
+_OPEN_ROUTE_CODES = ("rate_limited", "internal_error", "service_unavailable")
+_CLIENT_CODES = ("tenant_suspended", "tenant_cancelled", "feature_not_in_plan", "tenant_moved")
 
 
 def paths(refusals: Refusals) -> dict[str, Schema]:
-    """Describe the routes, path → method → operation."""
+    """Return the routes: path → method → operation."""
     return {
         "/oauth/token": {"post": _token(refusals)},
         "/oauth/revoke": {"post": _revoke(refusals)},
@@ -196,36 +199,37 @@ def paths(refusals: Refusals) -> dict[str, Schema]:
                 "get_keys",
                 "Get the public keys",
                 "KeySet",
-                refusals.by_status(_ALWAYS, is_open=True),
+                refusals.by_status(_OPEN_ROUTE_CODES, is_open=True),
             )
         },
         "/.well-known/oauth-authorization-server": {
             "get": _read(
                 "get_server_metadata",
-                "Get the addresses of the token routes",
+                "Get the metadata of the token routes",
                 "ServerMetadata",
-                refusals.by_status(("not_found", *_ALWAYS), is_open=True),
+                refusals.by_status(("not_found", *_OPEN_ROUTE_CODES), is_open=True),
             )
         },
         "/openapi.json": {
             "get": _file(
-                "get_openapi", "Get this description", "application/json", {"type": "object"}
+                "get_openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
             )
         },
-        "/docs": {"get": _file("get_docs", "Read this description", "text/html", _TEXT)},
+        "/docs": {"get": _file("get_docs", "Read the API documentation", "text/html", _TEXT)},
     }
 
 
 def _token(refusals: Refusals) -> Schema:
-    asked = {"grant_type": "client_credentials", "scope": "products:read products:write"}
+    requested = {"grant_type": "client_credentials", "scope": "products:read products:write"}
     return {
         "operationId": "issue_token",
         "tags": ["Tokens"],
         "summary": "Get an access token",
-        "description": "For integration clients, and for users by their password; the token is"
-        " good for an hour. Users get a refresh token too, which works once, for 30 days.",
+        "description": "For integration clients, and for users with a password. The access token"
+        " is valid for an hour. Users also get a refresh token, which can be used once within 30"
+        " days.",
         "security": [{"clientSecret": []}, {}],
-        "requestBody": _form("TokenRequest", asked),
+        "requestBody": _form("TokenRequest", requested),
         "responses": {
             "200": {
                 "description": "The token.",
@@ -242,13 +246,13 @@ def _revoke(refusals: Refusals) -> Schema:
         "operationId": "revoke_token",
         "tags": ["Tokens"],
         "summary": "Revoke a token",
-        "description": "Takes effect within 10 seconds; 200 also for a token that is none. An"
-        " integration client proves itself; the token of a user needs no more than the token, and"
-        " a refresh token ends all that came from it.",
+        "description": "Takes effect within 10 seconds. An invalid token is answered with 200 as"
+        " well. Integration clients must authenticate. Tokens of users are revoked without further"
+        " credentials; revoking a refresh token ends its session.",
         "security": [{"clientSecret": []}, {}],
         "requestBody": _form("RevocationRequest", {"token": _EXAMPLES["Token"]["access_token"]}),
         "responses": {
-            "200": {"description": "It is good no longer.", "headers": headers()},
+            "200": {"description": "The token is revoked.", "headers": headers()},
             **_refused(refusals),
         },
     }
@@ -265,8 +269,8 @@ def _form(name: str, shown: Any) -> Schema:
 def _refused(refusals: Refusals) -> dict[str, Schema]:
     codes = {"400": "invalid_request", "401": "invalid_client", "413": "invalid_request"}
     descriptions = {
-        "400": "The request, the grant or the scope is not acceptable.",
-        "401": "The client is unknown or its secret is wrong; which of the two is not told.",
+        "400": "The request, the grant or the scope is invalid.",
+        "401": "The client is unknown or its secret is wrong.",
         "413": "The body is too large.",
     }
     return {
@@ -278,7 +282,7 @@ def _refused(refusals: Refusals) -> dict[str, Schema]:
             ),
         }
         for status, code in codes.items()
-    } | refusals.by_status((*_OF_CLIENTS, *_ALWAYS), is_open=True)
+    } | refusals.by_status((*_CLIENT_CODES, *_OPEN_ROUTE_CODES), is_open=True)
 
 
 def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -> Schema:
@@ -290,7 +294,7 @@ def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -
         "security": [],
         "responses": {
             "200": {
-                "description": "Done.",
+                "description": "OK.",
                 "headers": headers(),
                 "content": body(ref(answer), _EXAMPLES[answer]),
             },
@@ -304,7 +308,7 @@ def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
         "operationId": name,
         "tags": ["Description"],
         "summary": summary,
-        "description": "Open to everyone.",
+        "description": "Available without a token.",
         "security": [],
         "parameters": [{"$ref": "#/components/parameters/IfNoneMatch"}],
         "responses": {
@@ -313,6 +317,6 @@ def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
                 "headers": headers("ETag"),
                 "content": {media: {"schema": schema}},
             },
-            "304": {"description": "It has not changed.", "headers": headers("ETag")},
+            "304": {"description": "Not modified.", "headers": headers("ETag")},
         },
     }

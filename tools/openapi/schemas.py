@@ -1,4 +1,4 @@
-"""From pydantic models to the schemas of the document: strict, named, without repetition."""
+"""Conversion of pydantic models to strict, named schemas of the document."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -11,23 +11,23 @@ type Schema = dict[str, Any]
 _REF = "#/components/schemas/"
 
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
-"""Names that pydantic leaves as they are on a field with a validator of its own."""
+"""Constraint names that pydantic does not convert on a field with its own validator."""
 
 
-class _EveryFieldAnswered(GenerateJsonSchema):
-    """An answer always has every field, also one whose model has a default."""
+class _AllFieldsRequired(GenerateJsonSchema):
+    """Makes every field of a response required, including fields with a default."""
 
     def field_is_required(self, field: Any, total: bool) -> bool:  # noqa: FBT001 - pydantic's
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 
 def ref(name: str) -> Schema:
-    """Refer to a schema of the document."""
+    """Return a reference to a schema of the document."""
     return {"$ref": _REF + name}
 
 
 def nullable(schema: Schema) -> Schema:
-    """Allow null as well, in one `type` where the schema has one."""
+    """Return the schema with null allowed, in its `type` if it has one."""
     if isinstance(schema.get("type"), str):
         widened = schema | {"type": [schema["type"], "null"]}
         if "enum" in schema:
@@ -41,10 +41,10 @@ def nullable(schema: Schema) -> Schema:
 def component_schemas(
     bodies: Iterable[type[BaseModel]], answers: Iterable[type[BaseModel]]
 ) -> dict[str, Schema]:
-    """Make the schema of every body and answer and of the models inside them, by name.
+    """Return the schemas of all models and of the models inside them, by name.
 
     Raises:
-        ValueError: Two models share a name, which generated clients would mix up.
+        ValueError: Two models have the same name.
     """
     schemas: dict[str, Schema] = {}
     for mode, models in (("validation", bodies), ("serialization", answers)):
@@ -55,7 +55,7 @@ def component_schemas(
 
 
 def query_parameters(model: type[BaseModel]) -> dict[str, Schema]:
-    """Make the schema of each query parameter, by name; none is ever null."""
+    """Return the schema of each query parameter by name, without null."""
     definitions = _definitions([model], "validation")
     fields = definitions[model.__name__]["properties"]
     return {
@@ -68,7 +68,7 @@ def _definitions(
 ) -> dict[str, Schema]:
     wanted = [(model, mode) for model in dict.fromkeys(models)]
     _, schema = models_json_schema(
-        wanted, ref_template=_REF + "{model}", schema_generator=_EveryFieldAnswered
+        wanted, ref_template=_REF + "{model}", schema_generator=_AllFieldsRequired
     )
     found: dict[str, Schema] = schema.get("$defs", {})
     return found
@@ -93,7 +93,7 @@ def _not_null(schema: Schema) -> Schema:
 
 
 def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = False) -> Any:
-    """Write kinds of value out in full, and null as one more type; drop what says nothing."""
+    """Inline value types, write null as a type, and remove redundant keywords."""
     if isinstance(schema, list):
         return [_clean(entry, definitions, defaults=defaults) for entry in schema]
     if not isinstance(schema, dict):
@@ -109,7 +109,7 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
             else _clean(value, definitions, defaults=defaults)
         )
         for key, value in sorted(schema.items(), key=lambda pair: pair[0] != "type")
-        if not _says_nothing(key, value, defaults=defaults)
+        if not _is_redundant(key, value, defaults=defaults)
     }
     if clean.get("format") == "date-time":
         clean["pattern"] = "Z$|[+-][0-9]{2}:?[0-9]{2}$"
@@ -121,8 +121,8 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
     return clean
 
 
-def _says_nothing(key: str, value: Any, *, defaults: bool) -> bool:
-    """Titles repeat the name; a body field left out is not the same as its model's default."""
+def _is_redundant(key: str, value: Any, *, defaults: bool) -> bool:
+    """Return whether a keyword is redundant: titles, and the defaults of omitted body fields."""
     return (key == "title" and isinstance(value, str)) or (
         key == "default" and (value is None or not defaults)
     )

@@ -1,19 +1,19 @@
-"""The operation table for people: method, path, who may, what it answers."""
+"""The Markdown table of all operations: path, access rules and error codes."""
 
 from shared.http.routes import Operation
 from tools.openapi import declared
 
 _HEAD = """# Operations
 
-Every route that needs a token, generated from the declarations by `python -m tools.openapi`.
-Fields, parameters and examples: [openapi.json](openapi.json), or `GET {base_url}/docs` of a running
-instance. Error codes: [errors.md](errors.md).
+All routes that need a token. `python -m tools.openapi` generates this page from the declarations of
+the routes. For fields, parameters and examples see [openapi.json](openapi.json), or
+`GET {base_url}/docs` of a running instance. For error codes see [errors.md](errors.md).
 
-Not repeated in each row, since every route may answer them: """
+Error codes of every route: """
 
 _COLUMNS = """
 
-| Operation | Method and path | Scope | User permission | Answers | Error codes |
+| Operation | Method and path | Scope | User permission | Statuses | Further error codes |
 |---|---|---|---|---|---|
 """
 
@@ -44,7 +44,7 @@ def _of_users(operation: Operation) -> str:
     if operation.permission is None:
         return "valid token"
     return (
-        f"`{operation.permission}`, or oneself"
+        f"`{operation.permission}`, or own user"
         if operation.allows_self
         else f"`{operation.permission}`"
     )

@@ -1,16 +1,16 @@
-"""API clients as the interface shows them."""
+"""Conversion of OAuth clients to the API clients of the interface."""
 
 from shared.identity.auth.client_models import ApiClient, ApiClientSecret, NewApiClient
 from shared.identity.auth.clients import Client
 
 
 def client(one: Client) -> ApiClient:
-    """Show a client."""
+    """Return the response model of a client."""
     return ApiClient.model_validate(_fields(one))
 
 
 def new_client(one: Client, secret: str | None) -> NewApiClient:
-    """Show a client with the secret that it has just got."""
+    """Return the response model of a client with its new secret."""
     return NewApiClient.model_validate({**_fields(one), "client_secret": secret})
 
 

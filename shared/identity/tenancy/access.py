@@ -1,4 +1,4 @@
-"""AWS clients with credentials for the data of one tenant only."""
+"""AWS clients with credentials that are restricted to one tenant's data."""
 
 import json
 import time
@@ -14,23 +14,23 @@ from shared.kernel.config import config
 from shared.kernel.db.store import Store
 
 _CAPACITY = 100
-"""Number of tenants whose clients an execution environment keeps; each has up to 10 connections."""
+"""Tenants whose clients an execution environment caches. Each holds up to 10 connections."""
 
 _LIFETIME = 3600
 """Seconds; the maximum for role chaining."""
 
 _RENEW_BEFORE = 1_000
-"""Seconds before expiry at which credentials are renewed. A presigned URL or form is valid for up
-to 15 minutes, but not longer than the credentials that signed it."""
+"""Seconds before their expiry at which credentials are renewed. Presigned URLs and forms are valid
+for up to 15 minutes and expire with the credentials that signed them."""
 
 _TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
-"""Upper bounds of a session's permissions; its role may allow less."""
+"""The actions that the session policy allows, as far as the role allows them."""
 
 
 @dataclass(slots=True)
 class _Session:
-    """The credentials of one tenant, and the clients created with them."""
+    """Credentials of one tenant and the clients created with them."""
 
     renew_at: float
     credentials: dict[str, Any]
@@ -38,7 +38,7 @@ class _Session:
 
 
 class TenantAccess:
-    """Cache of AWS clients per tenant and service, which renews their credentials."""
+    """Cache of AWS clients per tenant and service, whose credentials are renewed before expiry."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -46,11 +46,11 @@ class TenantAccess:
         self._lock = Lock()
 
     def client(self, service: str, slug: str) -> Any:
-        """Return a client of `service` (dynamodb, s3) for the data of one tenant."""
+        """Return a client of `service` (dynamodb or s3) that can reach only this tenant's data."""
         role = config().tenant_data_role
         if not role:
             return client(service)
-        with self._lock:  # Concurrent threads must share one AssumeRole call.
+        with self._lock:  # concurrent threads assume the role once
             session = self._sessions.get(slug)
             if session is None or self._clock() >= session.renew_at:
                 credentials = _narrowed_credentials(role, slug)
@@ -64,7 +64,7 @@ class TenantAccess:
             return session.clients[service]
 
     def forget(self) -> None:
-        """Remove every client from the cache."""
+        """Empty the cache."""
         self._sessions.clear()
 
 
@@ -82,10 +82,10 @@ def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
 
 
 def session_policy(slug: str, dynamodb_arn: str) -> str:
-    """Return the session policy (JSON, at most 2048 characters) that limits a role to one tenant.
+    """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
-        slug: The tenant.
+        slug: Slug of the tenant.
         dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
     """
     settings = config()
@@ -102,7 +102,8 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
         {
             "Effect": "Allow",
             "Action": _CONTROL_ACTIONS,
-            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",  # with its index
+            # the table and its index
+            "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
             "Condition": {
                 "ForAllValues:StringLike": {
                     "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
@@ -123,11 +124,11 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
 
 
 access = TenantAccess()
-"""Cache of this execution environment."""
+"""The instance of this execution environment."""
 
 
 def dynamodb_for(tenant_slug: str) -> Any:
-    """Return a DynamoDB client for one tenant; the default client if no role is configured."""
+    """Return a DynamoDB client for one tenant; the unrestricted client if no role is configured."""
     return access.client("dynamodb", tenant_slug)
 
 
@@ -153,5 +154,5 @@ def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
 
 
 def s3_for(tenant_slug: str) -> Any:
-    """Return an S3 client for one tenant's prefix of the import buckets."""
+    """Return an S3 client that is restricted to the tenant's prefix of the import buckets."""
     return access.client("s3", tenant_slug)

@@ -12,7 +12,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check
+from shared.kernel.validation import Checked, InvalidBody, check
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, ExitDraft
 from shared.warehouse.picking.models import PickingDraft
@@ -37,7 +37,7 @@ def allocate_documents(space: Workspace, number: int) -> bool:
                     continue
                 if space.deadline.remaining < _MARGIN_SECONDS:
                     return False
-                draft, _ = check(ExitDraft, unit.body)
+                draft = check(ExitDraft, unit.body)
                 use_case = partial(_allocate, number=number, at=at, draft=draft)
                 # The name lets a repeat recognise what an earlier attempt has begun.
                 caller = caller_of(one, space.tenant.slug)
@@ -50,14 +50,14 @@ def allocate_documents(space: Workspace, number: int) -> bool:
     return True
 
 
-def _allocate(tx: Transaction, *, number: int, at: int, draft: ExitDraft | None) -> bool:
+def _allocate(tx: Transaction, *, number: int, at: int, draft: Checked[ExitDraft]) -> bool:
     """Allocate one document and count it; whether the import is still at this point."""
     record = IMPORTS.get(tx.store, number)
     one = record.entity
     if one.status != "committing" or one.allocated > at:
         return one.status == "committing"
     found = None
-    if draft:
+    if not isinstance(draft, InvalidBody):
         found = documents.document_of(tx.store, "exit", draft.type, draft.external_ref)
     if found and _is_ours(found.entity, one):
         with suppress(Conflict):  # closed, or somebody has begun to pick it

@@ -5,10 +5,9 @@ the record being as it was read. So whoever repeats, overtakes or follows a work
 goes on with the first unit that has not been applied.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from shared.integration.imports.columns import header_key
 from shared.integration.imports.handling import Choice, Handling, handling_of
@@ -26,8 +25,9 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.fields import Input
 from shared.kernel.tenant_files import FileMissing
-from shared.kernel.validation import check
+from shared.kernel.validation import Checked, InvalidBody, check
 
 _OWN_ACTIONS = 2
 """Of each transaction: the import itself, and the totals of imports."""
@@ -93,6 +93,8 @@ def _apply_part(
             return record
         if handling.prepares and (ahead is None or at >= ahead.end):
             ahead = _Ahead.of(space.store, handling, units, at)
+        # `shared.kernel.db.steps` does not fit: reads are prefetched for several steps, the import
+        # counts what is applied, and the worker stops between two steps when its time is up.
         step = _Step(space, handling, record, units[at:], ahead)
         after = run_transaction(
             space.store,
@@ -130,22 +132,20 @@ class _Ahead:
     ) -> "_Ahead":
         """Read and draw what the next units need."""
         end = min(len(units), at + handling.prepares)
-        drafts = [_draft(handling, unit)[0] for unit in units[at:end]]
+        drafts = _valid(check(handling.model, unit.body) for unit in units[at:end])
         choice = Choice(0, None)
-        keys = [
-            key for draft in drafts if draft for key in handling.keys(draft, choice, applying=True)
-        ]
+        keys = [key for draft in drafts for key in handling.keys(draft, choice, applying=True)]
         found: dict[Key, Item | None] = {**dict.fromkeys(keys), **store.get_many(keys)}
         there = {key: item for key, item in found.items() if item}
-        further = [key for draft in drafts if draft for key in handling.further_keys(draft, there)]
+        further = [key for draft in drafts for key in handling.further_keys(draft, there)]
         found |= {**dict.fromkeys(further), **store.get_many(further)}
         missing = len(keys) - len(there)
         first = allocate_ids(store, handling.sequence, missing) if missing else 0
         return cls(end, found, {handling.sequence: list(range(first, first + missing))})
 
 
-def _draft(handling: Handling, unit: CheckedUnit) -> tuple[Any, list[Problem]]:
-    return check(handling.model, unit.body)
+def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
+    return [draft for draft in drafts if not isinstance(draft, InvalidBody)]
 
 
 @dataclass(slots=True)
@@ -174,14 +174,14 @@ class _Step:
         drafts = self._candidates()
         self.handling.bind(tx)
         if reads:
-            self._read_ahead(tx, [draft for draft, _ in drafts if draft], choice)
+            self._read_ahead(tx, _valid(drafts), choice)
         done = made = 0
         rejected: list[Unit] = []
-        for unit, (draft, problems) in zip(self.units, drafts, strict=False):
+        for unit, draft in zip(self.units, drafts, strict=False):
             if tx.free_actions < self.handling.actions + _OWN_ACTIONS:
                 break
             done += 1
-            found = problems or self._refusal(tx, draft, choice)
+            found = self._refusal(tx, draft, choice)
             if isinstance(found, bool):
                 made += found
             else:
@@ -189,20 +189,20 @@ class _Step:
         self.taken = tx.ids_taken(self.handling.sequence)
         return IMPORTS.replace(tx, record, self._after(one, done, made, rejected))
 
-    def _candidates(self) -> list[tuple[Any, list[Problem]]]:
-        """Return the next units as drafts: no more than one transaction can hold."""
+    def _candidates(self) -> list[Checked[Input]]:
+        """Return the next units as drafts, at most as many as one transaction can hold."""
         most = (MAX_ACTIONS - _OWN_ACTIONS) // self.handling.actions
-        drafts: list[tuple[Any, list[Problem]]] = []
+        drafts: list[Checked[Input]] = []
         lines = size = 0
         for unit in self.units[:most]:
             lines += len(unit.rows)
             size += characters(unit.rows)
             if drafts and (lines > _LINES_PER_STEP or size > _CHARACTERS_PER_STEP):
                 break
-            drafts.append(_draft(self.handling, unit))
+            drafts.append(check(self.handling.model, unit.body))
         return drafts
 
-    def _read_ahead(self, tx: Transaction, drafts: Sequence[Any], choice: Choice) -> None:
+    def _read_ahead(self, tx: Transaction, drafts: Sequence[Input], choice: Choice) -> None:
         found = tx.store.get_many(
             chain.from_iterable(
                 self.handling.keys(draft, choice, applying=True) for draft in drafts
@@ -213,8 +213,12 @@ class _Step:
         )
         tx.reserve_ids(self.handling.sequence, len(drafts))
 
-    def _refusal(self, tx: Transaction, draft: Any, choice: Choice) -> bool | Sequence[Problem]:
-        """Stage a unit: whether anything was made, or what stands against it."""
+    def _refusal(
+        self, tx: Transaction, draft: Checked[Input], choice: Choice
+    ) -> bool | Sequence[Problem]:
+        """Stage a unit; return whether anything changed, or the problems that refuse it."""
+        if isinstance(draft, InvalidBody):
+            return draft.problems
         try:
             return self.handling.apply(tx, draft, choice)
         except ServiceError as error:

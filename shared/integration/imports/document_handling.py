@@ -27,12 +27,10 @@ class Documents(Handling):
         del choice, applying
         return documents.document_keys(self.kind, draft)
 
-    def examine(
-        self, tx: Transaction, draft: Any, choice: Choice, problems: Sequence[Problem]
-    ) -> list[Problem]:
+    def examine(self, tx: Transaction, draft: Any, choice: Choice) -> Sequence[Problem]:
         """See Handling."""
         existing, found = documents.examine_document(tx, self.kind, draft)
-        return [*problems, *against(existing, choice, found)]
+        return against(existing, choice, found)
 
     def apply(self, tx: Transaction, draft: Any, choice: Choice) -> bool:
         """See Handling."""

@@ -53,10 +53,8 @@ class Handling(ABC):
         return []
 
     @abstractmethod
-    def examine(
-        self, tx: Transaction, draft: Any, choice: Choice, problems: Sequence[Problem]
-    ) -> list[Problem]:
-        """Return `problems` and all else that stands against a unit; an invalid field is None."""
+    def examine(self, tx: Transaction, draft: Any, choice: Choice) -> Sequence[Problem]:
+        """Return the problems of a unit besides those of its fields; `draft` may be invalid."""
 
     @abstractmethod
     def apply(self, tx: Transaction, draft: Any, choice: Choice) -> bool:

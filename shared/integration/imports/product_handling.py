@@ -6,6 +6,7 @@ from shared.integration.imports.handling import Choice, Handling
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
 
@@ -18,26 +19,21 @@ class Products(Handling):
     actions = 3
     prepares = 1000
 
-    def keys(self, draft: ProductCreate, choice: Choice, *, applying: bool) -> list[Key]:
+    def keys(self, draft: Checked[ProductCreate], choice: Choice, *, applying: bool) -> list[Key]:
         """See Handling."""
         code = draft.item_code
         wanted = code is not None and (applying or choice.on_duplicate == "fail")
         return [catalog.product_key(code)] if wanted and code is not None else []
 
-    def further_keys(self, draft: ProductCreate, found: Mapping[Key, Item]) -> list[Key]:
+    def further_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Handling."""
         return catalog.product_heads(found, [draft.item_code or ""])
 
     def examine(
-        self,
-        tx: Transaction,
-        draft: ProductCreate,
-        choice: Choice,
-        problems: Sequence[Problem],
-    ) -> list[Problem]:
+        self, tx: Transaction, draft: Checked[ProductCreate], choice: Choice
+    ) -> Sequence[Problem]:
         """See Handling."""
-        new = choice.on_duplicate == "fail"
-        return catalog.examine_product(tx.store, draft, problems, new=new)
+        return catalog.examine_product(tx.store, draft, new=choice.on_duplicate == "fail")
 
     def apply(self, tx: Transaction, draft: ProductCreate, choice: Choice) -> bool:
         """See Handling."""

@@ -6,6 +6,7 @@ from shared.integration.imports.handling import Choice, Handling, against, is_ne
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.transfer_orders import service as transfer_orders
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 
@@ -21,21 +22,19 @@ class TransferOrders(Handling):
         """See Handling."""
         tx.fence(self.sequence)
 
-    def keys(self, draft: TransferOrderDraft, choice: Choice, *, applying: bool) -> list[Key]:
+    def keys(
+        self, draft: Checked[TransferOrderDraft], choice: Choice, *, applying: bool
+    ) -> list[Key]:
         """See Handling."""
         del choice, applying
         return transfer_orders.transfer_order_keys(draft)
 
     def examine(
-        self,
-        tx: Transaction,
-        draft: TransferOrderDraft,
-        choice: Choice,
-        problems: Sequence[Problem],
-    ) -> list[Problem]:
+        self, tx: Transaction, draft: Checked[TransferOrderDraft], choice: Choice
+    ) -> Sequence[Problem]:
         """See Handling."""
         existing, found = transfer_orders.examine_transfer_order(tx, draft)
-        return [*problems, *against(existing, choice, found)]
+        return against(existing, choice, found)
 
     def apply(self, tx: Transaction, draft: TransferOrderDraft, choice: Choice) -> bool:
         """See Handling."""

@@ -29,7 +29,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
 from shared.kernel.spreadsheets.table import Unreadable
 from shared.kernel.tenant_files import FileMissing
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, problems_of
 
 LEASE_MS = 30_000
 """How long nobody else takes up an import after somebody did something to it."""
@@ -153,28 +153,26 @@ def examine(space: Workspace, one: StoredImport, units: Units, chunk: Sequence[U
     """Hold units against the rules of a single request, with look-ups for all at once."""
     handling = handling_of(one.kind)
     choice = Choice(one.id, one.on_duplicate)
-    model = handling.model
-    drafts = []
-    for unit in chunk:
-        draft, problems = check(model, unit.body)
-        if characters(unit.rows) > MOST_CHARACTERS:
-            message = f"has more than {MOST_CHARACTERS} characters in all its rows"
-            problems.append(Problem("lines", message))
-        drafts.append((draft or what_is_valid(model, unit.body), problems))
+    drafts = [check(handling.model, unit.body) for unit in chunk]
 
-    def look_up(tx: Transaction) -> list[list[Problem]]:
-        keys = chain.from_iterable(
-            handling.keys(draft, choice, applying=False) for draft, _ in drafts
-        )
+    def look_up(tx: Transaction) -> list[Sequence[Problem]]:
+        keys = chain.from_iterable(handling.keys(draft, choice, applying=False) for draft in drafts)
         found = tx.store.get_many(keys)
         tx.store.get_many(
-            chain.from_iterable(handling.further_keys(draft, found) for draft, _ in drafts)
+            chain.from_iterable(handling.further_keys(draft, found) for draft in drafts)
         )
-        return [handling.examine(tx, draft, choice, problems) for draft, problems in drafts]
+        return [handling.examine(tx, draft, choice) for draft in drafts]
 
-    for unit, found in zip(chunk, run_transaction(space.store, look_up), strict=True):
-        if found:
-            units.reject(unit, found)
+    examined = run_transaction(space.store, look_up)
+    for unit, draft, found in zip(chunk, drafts, examined, strict=True):
+        if problems := [*problems_of(draft), *_size_problems(unit), *found]:
+            units.reject(unit, problems)
+
+
+def _size_problems(unit: Unit) -> Iterator[Problem]:
+    if characters(unit.rows) > MOST_CHARACTERS:
+        message = f"has more than {MOST_CHARACTERS} characters in all its rows"
+        yield Problem("lines", message)
 
 
 def _keep(

@@ -168,6 +168,11 @@ class Collection[E: BaseModel]:
         tx.count(self.kind, changes)
         return Record(record.id, record.version + 1, entity, 1 + len(tails))
 
+    def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
+        """Replace an entity by a copy with other `values` of some fields and of `updated_at`."""
+        after = record.entity.model_copy(update={**values, "updated_at": tx.now})
+        return self.replace(tx, record, after)
+
     def remove(self, tx: Transaction, record: Record[E]) -> None:
         """Delete an entity in the transaction; a tombstone keeps its id."""
         partition, sort = self.key(record.id)

@@ -83,6 +83,12 @@ class RetryState:
     ids: dict[str, list[int]] = field(default_factory=dict)
     attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def step_committed(self, taken: Mapping[str, int]) -> None:
+        """Forget the ids that a committed step has used, and restart the clock of `elapsed_ms`."""
+        self.started_ms = now_ms()
+        for kind, count in taken.items():
+            del self.ids[kind][:count]
+
 
 class Transaction:
     """Collects the writes of one use case and commits them at once.
@@ -103,9 +109,12 @@ class Transaction:
         self.store = store.repeatable()
         self.caller = caller
         self.idempotency_record = idempotency_record
+        self._retry_state = retry_state or RetryState()
+        self._begin()
+
+    def _begin(self) -> None:
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
-        self._retry_state = retry_state or RetryState()
         self._taken: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
@@ -231,9 +240,19 @@ class Transaction:
         return not known
 
     @property
+    def staged_actions(self) -> int:
+        """How many actions are staged."""
+        return len(self._all_actions())
+
+    @property
     def free_actions(self) -> int:
         """Number of actions that still fit into the transaction."""
-        return MAX_ACTIONS - len(self._all_actions())
+        return MAX_ACTIONS - self.staged_actions
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is staged, and the transaction is not bound to any fence."""
+        return not (self._actions or self._counters or self._additions)
 
     @property
     def elapsed_ms(self) -> int:
@@ -282,6 +301,20 @@ class Transaction:
             else:
                 return
             attempt = self.store.back_off(attempt)
+
+    def commit_step(self) -> None:
+        """Commit what is staged, and begin the next transaction of the same use case.
+
+        See `shared.kernel.db.steps`. Raises what `commit` raises; then everything is still staged.
+        """
+        self.commit()
+        self._retry_state.step_committed(self._taken)
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget what is staged and what was read, and begin again at the present time."""
+        self.store.clear_cache()
+        self._begin()
 
     def _raise_if_final(self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError) -> None:
         codes = [reason.get("Code", "None") for reason in reasons]

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.errors import Problem
+from pydantic import BaseModel
+
+from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse.catalog.models import KnownProduct
 
 
@@ -33,6 +36,20 @@ class Findings:
 
     invalid: Sequence[Problem]
     blocked: Sequence[Problem]
+
+
+def ensure_allowed[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
+    """Return the model of a valid draft that no rule forbids.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        RuleBlocked: Only rules forbid it.
+    """
+    if isinstance(draft, InvalidBody) or findings.invalid:
+        raise ValidationFailed([*problems_of(draft), *findings.invalid, *findings.blocked])
+    if findings.blocked:
+        raise RuleBlocked(findings.blocked)
+    return draft
 
 
 def examine_lines(claims: Iterable[Claim], products: Mapping[str, KnownProduct]) -> Findings:

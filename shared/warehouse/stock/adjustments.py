@@ -1,6 +1,6 @@
 """Corrections of stock by people: counts, differences, other statuses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,6 +8,7 @@ from shared.identity.audit import service as audit
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import Claim, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -41,18 +42,17 @@ class _Subject:
     position: KnownPosition
 
 
-def adjust_stock(
-    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem] = ()
-) -> Adjustment:
-    """Correct the stock of one product at one position, with its movement and its reason.
+def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
+    """Correct the stock of one product at one position, with a movement and its reason.
 
-    `problems` are what is already known to be wrong with the body; then nothing changes.
-    Raises ValidationFailed with all problems together, Conflict when more would go than
-    is free.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        Conflict: More stock would be removed than is available.
     """
     ledger = Ledger(tx, reason=draft.reason, receiving=True)
-    subject, found = _subject(tx, draft, problems)
-    if found or subject is None:
+    subject, found = _subject(tx, draft)
+    draft = ensure_valid(draft, found)
+    if subject is None:
         raise ValidationFailed(found)
     status: ShelfStatus = draft.inventory_status or "available"
     here = _blank(tx, draft, subject, status)
@@ -133,14 +133,14 @@ def _correct(
 
 
 def _subject(
-    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem]
+    tx: Transaction, draft: Checked[AdjustmentDraft]
 ) -> tuple[_Subject | None, list[Problem]]:
-    """Look up what the body names; None with every problem when it cannot be done."""
-    found = [*problems, *_way_problems(draft)]
-    # None where the body's field is not valid.
-    code: str | None = draft.item_code
-    whs_code: str | None = draft.warehouse
-    bin_code: str | None = draft.bin_code
+    """Look up what the draft names; return it and every problem besides those of the fields.
+
+    The subject is None when a code is unknown or invalid.
+    """
+    found = list(_way_problems(draft))
+    code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
     keys = [catalog.product_key(code)] if code is not None else []
     keys += [warehouses.warehouse_key(whs_code)] if whs_code is not None else []
     pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
@@ -164,7 +164,7 @@ def _subject(
     return _Subject(product, warehouse, position), found
 
 
-def _goods_problems(draft: AdjustmentDraft, product: KnownProduct) -> Iterator[Problem]:
+def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:
     if not product.in_stock:
         message = f"product {product.item_code} is not kept in stock"
         yield Problem("item_code", message)
@@ -178,7 +178,7 @@ def _goods_problems(draft: AdjustmentDraft, product: KnownProduct) -> Iterator[P
                 yield Problem(way, "must be 1 for a serial, or 0 when it was counted as missing")
 
 
-def _way_problems(draft: AdjustmentDraft) -> Iterator[Problem]:
+def _way_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     given = [way for way in _WAYS if way in draft.model_fields_set and _says(draft, way)]
     if len(given) != 1:
         wanted = "give exactly one of " + ", ".join(_WAYS)
@@ -190,7 +190,7 @@ def _way_problems(draft: AdjustmentDraft) -> Iterator[Problem]:
         yield Problem("to_status", "must differ from inventory_status")
 
 
-def _says(draft: AdjustmentDraft, way: str) -> bool:
+def _says(draft: Checked[AdjustmentDraft], way: str) -> bool:
     return getattr(draft, way) is not None
 
 

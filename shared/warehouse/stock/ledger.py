@@ -4,26 +4,25 @@ Rows, the levels they add up to, the movements between them and the events that 
 changed levels are written together or not at all, each conditioned on what was read.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Collection as Several
-from collections.abc import Iterable, Mapping
 
-from shared.kernel.db import references
+from shared.kernel.db import references, steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
+from shared.kernel.db.steps import has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
-ACTIONS_PER_MOVE = 4
-"""Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
-ACTIONS_PER_LEVEL = 5
-"""Most actions for one level that changes: it, the total, the event, two counts of rows."""
+_LEAST_PER_PRODUCT = 3
+"""Actions that a product takes at least when its stock changes: a level, the total, the event."""
 _PATIENCE_MS = 1_500
 """How long levels may seem to belong to other rows, as they do when others change both."""
 
@@ -99,6 +98,26 @@ def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
         *(LEVELS.key(level_id(*place)) for place in places),
         *(TOTALS.key(product) for product in products),
     ]
+
+
+def read_ahead[I](
+    items: Iterable[I], product_of: Callable[[I], int], actions: Callable[[I], int]
+) -> list[I]:
+    """Return the items at the front that one step may have room for, to read their stock at once.
+
+    `actions(item)` is the number of actions that an item takes at least, besides those of its
+    product. The step may turn out to have room for fewer.
+    """
+    planned, products, found = 0, set[int](), list[I]()
+    for item in items:
+        planned += actions(item)
+        if product_of(item) not in products:
+            products.add(product_of(item))
+            planned += _LEAST_PER_PRODUCT
+        if found and planned > steps.STEP_ACTIONS:
+            break
+        found.append(item)
+    return found
 
 
 class Ledger:
@@ -200,6 +219,35 @@ class Ledger:
         """Return the id of a row of the book; a new one has it once it is staged."""
         return self.book.rows[row_key(row)].id
 
+    @property
+    def planned_actions(self) -> int:
+        """Number of actions that `stage` will add, without those of the collections' counters."""
+        changed = list(self.book.changed())
+        new = sum(row.id not in self._records for _, row in changed)  # each with an alias
+        differences = rules.differences(self.book.before, changed)
+        totals = rules.in_total(differences)
+        held = rules.holds(self.book.before, changed)
+        levels = 2 * len(differences)  # each with an event
+        return len(changed) + new + levels + len(totals) + len(self.book.moved) + len(held)
+
+    def book_while_room[I](
+        self, items: Iterable[I], book: Callable[[I], object], also: Callable[[], int] = lambda: 0
+    ) -> list[I]:
+        """Book items one by one for as long as a step has room for them; return those booked.
+
+        The first item is always booked. `book` writes one item into the book; `also` returns the
+        number of actions that the caller will stage besides. See `shared.kernel.db.steps`.
+        """
+        booked: list[I] = []
+        for item in items:
+            roll_back = self.book.savepoint()
+            book(item)
+            if booked and not has_room(self._tx, self.planned_actions + also()):
+                roll_back()
+                break
+            booked.append(item)
+        return booked
+
     def stage(self) -> None:
         """Stage every change of the book and all that follows from it."""
         changed = list(self.book.changed())
@@ -235,17 +283,7 @@ class Ledger:
             changed = LEVELS.replace(tx, record, level)
         else:
             changed = LEVELS.insert(tx, level_id(row.product_id, row.warehouse_id), level)
-        raise_event(
-            tx,
-            Event(
-                type="stock.updated",
-                object="stock_level",
-                id=changed.id,
-                version=changed.version,
-                href=f"/stock-levels?product_id={row.product_id}",
-                attributes=views.level(changed).model_dump(),
-            ),
-        )
+        raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
 
     def _stage_total(self, difference: rules.Difference) -> None:
         tx, product = self._tx, difference.row.product_id

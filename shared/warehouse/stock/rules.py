@@ -62,8 +62,19 @@ class Book:
     def changed(self) -> Iterator[tuple[Key, StockRow]]:
         """Yield what is no longer as stored."""
         for key, row in self.rows.items():
-            if row != self.before.get(key):
+            before = self.before.get(key)
+            if row is not before and row != before:
                 yield key, row
+
+    def savepoint(self) -> Callable[[], None]:
+        """Return a function that takes everything back that is written from now on."""
+        rows, moved = dict(self.rows), len(self.moved)
+
+        def roll_back() -> None:
+            self.rows = rows
+            del self.moved[moved:]
+
+        return roll_back
 
     def move(
         self,

@@ -4,13 +4,13 @@ from contextlib import contextmanager
 import pytest
 
 from operations.provisioning import Credentials, create_client, create_tenant, share_address
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire, deployed
 
 
 @contextmanager
-def with_tenants() -> Iterator[Wire]:
-    """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
+def deployed_with_tenants() -> Iterator[Wire]:
+    """Deploy a stack with the tenants acme and beta at the shared host, and gamma at its own."""
     with deployed() as aws_faults:
         share_address(ADDRESS)
         for slug in ("acme", "beta"):
@@ -21,8 +21,8 @@ def with_tenants() -> Iterator[Wire]:
 
 @pytest.fixture
 def aws_faults() -> Iterator[Wire]:
-    """A stack of its own for the test."""
-    with with_tenants() as aws_faults:
+    """A deployed stack with the tenants acme, beta and gamma."""
+    with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 

@@ -184,16 +184,19 @@ def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
     ("arguments", "message"),
     [
         (["tenant", "show", "nobody"], "The tenant nobody does not exist."),
-        (["tenant", "create", "Admin"], "slug: 3 to 32 lower-case letters"),
+        (["tenant", "create", "Admin"], "slug: must have 3 to 32 lower-case letters"),
         (["tenant", "create", "admin"], "slug: the name admin is reserved"),
         (["tenant", "create", "acme", "--timezone", "Mars"], "timezone: there is no time zone"),
-        (["tenant", "create", "acme", "--host", "localhost"], "host: a host name"),
+        (
+            ["tenant", "create", "acme", "--host", "localhost"],
+            "host: must be a lower-case host name",
+        ),
         (["tenant", "move", "acme", "--to", "wms.acme.test"], "moved_to: a move needs"),
         (["tenant", "settings", "nobody"], "The tenant nobody does not exist."),
         (["tenant", "settings", "nobody", "--timezone", "Mars"], "timezone: there is no time zone"),
         (
             ["tenant", "settings", "nobody", "--receipt-tolerance", "101"],
-            "receipt_tolerance: a number from 0 to 100",
+            "receipt_tolerance: must be a number from 0 to 100",
         ),
         (["client", "create", "nobody", "--name", "ERP"], "The tenant nobody does not exist."),
         (["client", "list", "nobody"], "The tenant nobody does not exist."),

@@ -156,9 +156,9 @@ def test_add_list_and_remove_a_domain(company: Company) -> None:
     [
         (["add", "nobody", HOST], "The tenant nobody does not exist"),
         (["add", "beta", HOST], f"The host {HOST} belongs to another tenant"),
-        (["add", "acme", "10.0.0.1"], "host: a host name"),
+        (["add", "acme", "10.0.0.1"], "host: must be a lower-case host name"),
         (["list", "nobody"], "The tenant nobody does not exist"),
-        (["remove", "*"], "host: a host name"),
+        (["remove", "*"], "host: must be a lower-case host name"),
     ],
 )
 def test_refused_domain_command_prints_the_reason(

@@ -7,7 +7,7 @@ import pytest
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.integration.cli.command_line import deploy_stack, run
 from tests.integration.cli.test_users import as_json, refused
-from tests.integration.users.office import at_the_last_moment
+from tests.integration.users.user_requests import at_the_last_moment
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"

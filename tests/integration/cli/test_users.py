@@ -12,8 +12,8 @@ from shared.identity.users.repository import read_account
 from tests.gateway import Erp
 from tests.integration.cli.command_line import as_json as read_json
 from tests.integration.cli.command_line import deploy_stack, run
-from tests.integration.signing_in.desk import enrol, hire, is_good
-from tests.integration.users.office import log_of
+from tests.integration.user_grants.oauth_requests import enrol, hire, is_good
+from tests.integration.users.user_requests import log_of
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"

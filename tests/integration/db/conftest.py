@@ -8,15 +8,15 @@ from shared.kernel import aws
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
 from tests import quick_moto
-from tests.integration.db.crates import Yard
+from tests.integration.db.crate_list import CrateTable
 from tests.stack import forget_what_was_asked
 
-type NewYard = Callable[[], Yard]
+type NewCrateTable = Callable[[], CrateTable]
 
 
 @pytest.fixture
-def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
-    """Makes empty yards, each with a table of its own; few shards, since moto is slow."""
+def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
+    """Creates empty crate tables; they have few shards, since moto is slow."""
     quick_moto.install(monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
@@ -25,16 +25,16 @@ def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
         forget_what_was_asked()
         dynamodb = aws.client("dynamodb")
 
-        def make() -> Yard:
+        def make() -> CrateTable:
             table = f"yard-{next(numbers)}"
             dynamodb.create_table(TableName=table, **table_definition())
-            return Yard(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
+            return CrateTable(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
 
         yield make
         forget_what_was_asked()
 
 
 @pytest.fixture
-def yard(new_yard: NewYard) -> Yard:
-    """An empty yard."""
-    return new_yard()
+def crates(new_crate_table: NewCrateTable) -> CrateTable:
+    """An empty crate table."""
+    return new_crate_table()

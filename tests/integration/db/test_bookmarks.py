@@ -1,4 +1,4 @@
-"""What a walk leaves behind, when it is believed, and cursors that someone made up."""
+"""Bookmarks of lists: when they are used, when they are stale, and invalid cursors."""
 
 import base64
 import json
@@ -13,92 +13,96 @@ from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.db.crates import CRATES, Yard
+from tests.integration.db.crate_list import CRATES, CrateTable
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _RED = ListQuery("name", descending=False, per_page=3, equal={"colour": "red"})
 
 
 @pytest.fixture
-def ten(yard: Yard, clock: Clock) -> Yard:
-    """Ten crates, written long enough ago that indexes show them."""
-    yard.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
+def ten_crates(crates: CrateTable, clock: Clock) -> CrateTable:
+    """Ten crates, older than the lag of the indexes."""
+    crates.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
     clock.advance(LAG_MS / 1000 + 1)
-    return yard
+    return crates
 
 
-def _page(yard: Yard, query: ListQuery, number: int) -> list[int]:
-    page = read_page(yard.store, CRATES, replace(query, page=number))
+def _page(crates: CrateTable, query: ListQuery, number: int) -> list[int]:
+    page = read_page(crates.store, CRATES, replace(query, page=number))
     return [record.id for record in page.records]
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_change_makes_every_bookmark_stale(ten: Yard, query: ListQuery) -> None:
-    assert _page(ten, query, 1) + _page(ten, query, 2) == ten.expected(query)[:6]
+def test_change_makes_bookmarks_stale(ten_crates: CrateTable, query: ListQuery) -> None:
+    assert (
+        _page(ten_crates, query, 1) + _page(ten_crates, query, 2) == ten_crates.expected(query)[:6]
+    )
 
-    ten.add([{"name": "a first one", "colour": "red", "status": "open"}])
+    ten_crates.add([{"name": "a first one", "colour": "red", "status": "open"}])
 
-    assert _page(ten, query, 3) == ten.expected(query)[6:9]
+    assert _page(ten_crates, query, 3) == ten_crates.expected(query)[6:9]
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
-def test_a_cursor_goes_on_where_the_page_before_ended(ten: Yard, query: ListQuery) -> None:
-    first = read_page(ten.store, CRATES, query)
-    rest = ten.expected(query)[3:6]
-    ten.remove(ten.expected(query)[0])
+def test_cursor_continues_after_the_previous_page(ten_crates: CrateTable, query: ListQuery) -> None:
+    first = read_page(ten_crates.store, CRATES, query)
+    rest = ten_crates.expected(query)[3:6]
+    ten_crates.remove(ten_crates.expected(query)[0])
 
-    second = read_page(ten.store, CRATES, replace(query, page=2, cursor=first.next_cursor))
+    second = read_page(ten_crates.store, CRATES, replace(query, page=2, cursor=first.next_cursor))
 
     assert [record.id for record in second.records] == rest
 
 
-def test_a_position_taken_within_the_lag_is_believed_only_that_long(
-    yard: Yard, clock: Clock, aws_faults: AwsFaults
+def test_bookmark_within_the_index_lag_expires_after_the_lag(
+    crates: CrateTable, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     clock.freeze()
-    yard.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
-    _page(yard, _BY_NAME, 1)
+    crates.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
+    _page(crates, _BY_NAME, 1)
     clock.advance((LAG_MS - 1) / 1000)
     with aws_faults.recorded() as believed:
-        assert _page(yard, _BY_NAME, 2) == yard.expected(_BY_NAME)[3:6]
+        assert _page(crates, _BY_NAME, 2) == crates.expected(_BY_NAME)[3:6]
     clock.advance(LAG_MS / 1000)
     with aws_faults.recorded() as counted:
-        assert _page(yard, _BY_NAME, 2) == yard.expected(_BY_NAME)[3:6]
+        assert _page(crates, _BY_NAME, 2) == crates.expected(_BY_NAME)[3:6]
 
     assert (believed.entries_examined, counted.entries_examined) == (3, 6)
 
 
-def test_a_long_filtered_list_is_kept_in_chunks(
-    ten: Yard, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+def test_bookmarks_of_a_filtered_list_are_stored_in_chunks(
+    ten_crates: CrateTable, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)  # pages of 3 lie across the chunks
-    pages = [_page(ten, _RED, number) for number in range(1, 6)]
+    pages = [_page(ten_crates, _RED, number) for number in range(1, 6)]
 
     with aws_faults.recorded() as seen:
-        again = [_page(ten, _RED, number) for number in (4, 2, 3)]
+        again = [_page(ten_crates, _RED, number) for number in (4, 2, 3)]
 
-    assert [number for page in pages for number in page] == ten.expected(_RED)
+    assert [number for page in pages for number in page] == ten_crates.expected(_RED)
     assert again == [pages[3], pages[1], pages[2]]
     assert seen.entries_examined == 0
 
 
-def test_a_cursor_walks_across_chunks(ten: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cursors_work_across_chunks(
+    ten_crates: CrateTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)
     ids, cursor = list[int](), None
     for number in range(1, 5):
-        page = read_page(ten.store, CRATES, replace(_RED, page=number, cursor=cursor))
+        page = read_page(ten_crates.store, CRATES, replace(_RED, page=number, cursor=cursor))
         ids += [record.id for record in page.records]
         cursor = page.next_cursor
 
-    assert ids == ten.expected(_RED)
+    assert ids == ten_crates.expected(_RED)
 
 
 def _cursor(*parts: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
 
 
-def _name_of_list(yard: Yard, query: ListQuery) -> str:
-    cursor = read_page(yard.store, CRATES, query).next_cursor
+def _name_of_list(crates: CrateTable, query: ListQuery) -> str:
+    cursor = read_page(crates.store, CRATES, query).next_cursor
     assert cursor
     name: str = json.loads(base64.urlsafe_b64decode(cursor + "=="))[0]
     return name
@@ -113,12 +117,12 @@ _MARKS: list[object] = [
 
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
 @pytest.mark.parametrize("mark", _MARKS, ids=repr)
-def test_a_made_up_cursor_is_like_none(ten: Yard, query: ListQuery, mark: object) -> None:
-    cursor = _cursor(_name_of_list(ten, query), 3, mark)
+def test_forged_cursor_is_ignored(ten_crates: CrateTable, query: ListQuery, mark: object) -> None:
+    cursor = _cursor(_name_of_list(ten_crates, query), 3, mark)
 
-    page = read_page(ten.store, CRATES, replace(query, page=2, cursor=cursor))
+    page = read_page(ten_crates.store, CRATES, replace(query, page=2, cursor=cursor))
 
-    assert [record.id for record in page.records] == ten.expected(query)[3:6]
+    assert [record.id for record in page.records] == ten_crates.expected(query)[3:6]
 
 
 @pytest.mark.parametrize(
@@ -126,26 +130,26 @@ def test_a_made_up_cursor_is_like_none(ten: Yard, query: ListQuery, mark: object
     ["", "%", "\u00e9", "AAAA", "bnVsbA", "W10", "W1tdXQ", "WzEsMiwz", "9" * 2000,
      base64.urlsafe_b64encode(b"[" * 1500).decode()],
 )  # fmt: skip
-def test_what_is_no_cursor_is_like_none(ten: Yard, text: str) -> None:
-    page = read_page(ten.store, CRATES, replace(_BY_NAME, page=2, cursor=text))
+def test_malformed_cursor_is_ignored(ten_crates: CrateTable, text: str) -> None:
+    page = read_page(ten_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=text))
 
-    assert [record.id for record in page.records] == ten.expected(_BY_NAME)[3:6]
+    assert [record.id for record in page.records] == ten_crates.expected(_BY_NAME)[3:6]
 
 
-def test_the_cursor_of_another_list_or_page_is_like_none(ten: Yard) -> None:
-    first = read_page(ten.store, CRATES, _BY_NAME)
+def test_cursor_of_another_list_or_page_is_ignored(ten_crates: CrateTable) -> None:
+    first = read_page(ten_crates.store, CRATES, _BY_NAME)
     for query in (
         replace(_BY_NAME, page=3, cursor=first.next_cursor),
         replace(_BY_NAME, page=2, descending=True, cursor=first.next_cursor),
     ):
-        page = read_page(ten.store, CRATES, query)
-        expected = ten.expected(query)[query.offset : query.offset + 3]
+        page = read_page(ten_crates.store, CRATES, query)
+        expected = ten_crates.expected(query)[query.offset : query.offset + 3]
         assert [record.id for record in page.records] == expected
 
 
-def test_a_believable_key_of_no_entry_starts_behind_it(ten: Yard) -> None:
-    cursor = _cursor(_name_of_list(ten, _BY_NAME), 3, sort_text("crate 6z", 77))
+def test_cursor_with_a_missing_key_continues_after_that_key(ten_crates: CrateTable) -> None:
+    cursor = _cursor(_name_of_list(ten_crates, _BY_NAME), 3, sort_text("crate 6z", 77))
 
-    page = read_page(ten.store, CRATES, replace(_BY_NAME, page=2, cursor=cursor))
+    page = read_page(ten_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=cursor))
 
     assert [record.entity.name for record in page.records] == ["crate 7", "crate 8", "crate 9"]

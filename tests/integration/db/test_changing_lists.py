@@ -1,4 +1,4 @@
-"""Walking by links through a list that changes behind the walker: nothing missed, nothing twice."""
+"""Reading a list by links while it changes: no row is missed or repeated."""
 
 from dataclasses import replace
 
@@ -8,18 +8,18 @@ from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.integration.db.crates import CRATES, Crate, Draft, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _OPEN = replace(_BY_NAME, equal={"status": "open"})
 
 
 @pytest.fixture
-def twelve(yard: Yard, clock: Clock) -> Yard:
+def twelve_crates(crates: CrateTable, clock: Clock) -> CrateTable:
     """Twelve open crates."""
-    yard.add(_draft(f"crate {n:02d}") for n in range(12))
+    crates.add(_draft(f"crate {n:02d}") for n in range(12))
     clock.advance(LAG_MS / 1000 + 1)
-    return yard
+    return crates
 
 
 def _draft(name: str, status: str = "open") -> Draft:
@@ -31,58 +31,60 @@ def _names(page: Page[Crate]) -> list[str]:
 
 
 @pytest.mark.parametrize("query", [_BY_NAME, _OPEN])
-def test_deleting_what_was_read_hides_nothing_of_the_rest(twelve: Yard, query: ListQuery) -> None:
+def test_deleting_read_rows_hides_no_later_row(twelve_crates: CrateTable, query: ListQuery) -> None:
     read = list[str]()
-    page = read_page(twelve.store, CRATES, query)
+    page = read_page(twelve_crates.store, CRATES, query)
     for number in range(2, 9):
         read += _names(page)
         for record in page.records:
-            twelve.remove(record.id)
+            twelve_crates.remove(record.id)
         if page.next_cursor is None:
             break
         turn = replace(query, page=number, cursor=page.next_cursor)
-        page = read_page(twelve.store, CRATES, turn)
+        page = read_page(twelve_crates.store, CRATES, turn)
 
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_closing_what_was_read_hides_nothing_of_the_rest(twelve: Yard) -> None:
+def test_closing_read_rows_hides_no_later_row(twelve_crates: CrateTable) -> None:
     read = list[str]()
-    page = read_page(twelve.store, CRATES, _OPEN)
+    page = read_page(twelve_crates.store, CRATES, _OPEN)
     for number in range(2, 9):
         read += _names(page)
         for record in page.records:
-            twelve.change(record.id, {"status": "closed"})
+            twelve_crates.change(record.id, {"status": "closed"})
         if page.next_cursor is None:
             break
-        page = read_page(twelve.store, CRATES, replace(_OPEN, page=number, cursor=page.next_cursor))
+        page = read_page(
+            twelve_crates.store, CRATES, replace(_OPEN, page=number, cursor=page.next_cursor)
+        )
 
     assert read == [f"crate {n:02d}" for n in range(12)]
 
 
-def test_what_is_created_before_the_place_brings_nothing_twice(twelve: Yard) -> None:
-    page = read_page(twelve.store, CRATES, _BY_NAME)
-    twelve.add(_draft(f"a first one {n}") for n in range(7))
+def test_rows_created_before_the_cursor_repeat_no_row(twelve_crates: CrateTable) -> None:
+    page = read_page(twelve_crates.store, CRATES, _BY_NAME)
+    twelve_crates.add(_draft(f"a first one {n}") for n in range(7))
     read = _names(page)
     for number in range(2, 9):
         if page.next_cursor is None:
             break
         turn = replace(_BY_NAME, page=number, cursor=page.next_cursor)
-        page = read_page(twelve.store, CRATES, turn)
+        page = read_page(twelve_crates.store, CRATES, turn)
         read += _names(page)
 
     assert read == [f"crate {n:02d}" for n in range(12)]
     assert page.next_cursor is None
 
 
-def test_a_walk_through_a_changed_list_does_not_mislead_those_who_count(
-    twelve: Yard, clock: Clock
+def test_reading_a_changed_list_by_links_keeps_page_numbers_right(
+    twelve_crates: CrateTable, clock: Clock
 ) -> None:
-    first = read_page(twelve.store, CRATES, _BY_NAME)
-    twelve.add([_draft("a first one"), _draft("another one")])
+    first = read_page(twelve_crates.store, CRATES, _BY_NAME)
+    twelve_crates.add([_draft("a first one"), _draft("another one")])
     clock.advance(LAG_MS / 1000 + 1)
-    read_page(twelve.store, CRATES, replace(_BY_NAME, page=2, cursor=first.next_cursor))
+    read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=first.next_cursor))
 
-    third = read_page(twelve.store, CRATES, replace(_BY_NAME, page=3))
+    third = read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=3))
 
-    assert [record.id for record in third.records] == twelve.expected(_BY_NAME)[6:9]
+    assert [record.id for record in third.records] == twelve_crates.expected(_BY_NAME)[6:9]

@@ -1,4 +1,4 @@
-"""What lists may cost: round trips that wait for one another, and index entries examined."""
+"""Upper bounds of the cost of lists: sequential round trips and examined index entries."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,15 +11,15 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults, Recording
-from tests.integration.db.crates import CRATES, Crate, Yard
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 _PER_PAGE = 10
 
 
-def _fill(yard: Yard, rows: int, *, special: int = 5) -> None:
-    """Crates, a few of which are closed, referenced, and younger than all others."""
+def _fill(crates: CrateTable, rows: int, *, special: int = 5) -> None:
+    """Add crates; `special` of them are closed, have a reference, and are the newest."""
     for first in range(0, rows, 90):
-        yard.add(
+        crates.add(
             {
                 "name": f"crate {number:04}",
                 "colour": "red",
@@ -30,7 +30,7 @@ def _fill(yard: Yard, rows: int, *, special: int = 5) -> None:
         )
     if not special:
         return
-    yard.add(
+    crates.add(
         {
             "name": f"special {number}",
             "colour": "blue",
@@ -62,44 +62,44 @@ _NARROW: dict[str, ListQuery] = {
 
 
 @pytest.mark.parametrize("name", _NARROW)
-def test_a_first_page_costs_the_same_whatever_the_size_of_the_list(
-    name: str, yard: Yard, aws_faults: AwsFaults
+def test_cost_of_the_first_page_does_not_depend_on_the_size_of_the_list(
+    name: str, crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     query = _NARROW[name]
     costs = []
-    _fill(yard, 30)
+    _fill(crates, 30)
     for _ in range(2):
         with aws_faults.recorded() as seen:
-            page = read_page(yard.store, CRATES, query)
-        assert page.total == len(yard.expected(query))
+            page = read_page(crates.store, CRATES, query)
+        assert page.total == len(crates.expected(query))
         assert seen.round_trips <= 2
         costs.append(seen.entries_examined)
-        _fill(yard, 270, special=0)
+        _fill(crates, 270, special=0)
 
     assert costs[0] == costs[1]
     assert costs[0] <= _PER_PAGE
 
 
 def _walk(
-    yard: Yard,
+    crates: CrateTable,
     query: ListQuery,
     aws_faults: AwsFaults,
     *,
     by_cursor: bool,
     each: Callable[[], None],
 ) -> list[Recording]:
-    """Read a whole list page by page; what each page cost."""
+    """Read a whole list page by page; return the calls of each page."""
     costs, ids, number = [], list[int](), 1
     page: Page[Crate] | None = None
     while page is None or len(ids) < page.total:
         each()
         cursor = page.next_cursor if page and by_cursor else None
         with aws_faults.recorded() as seen:
-            page = read_page(yard.store, CRATES, replace(query, page=number, cursor=cursor))
+            page = read_page(crates.store, CRATES, replace(query, page=number, cursor=cursor))
         ids += [record.id for record in page.records]
         costs.append(seen)
         number += 1
-    assert ids == yard.expected(query)
+    assert ids == crates.expected(query)
     return costs
 
 
@@ -112,13 +112,13 @@ _WALKS = {
 
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
-def test_walking_by_links_next_examines_each_entry_once(
-    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
+def test_reading_by_links_next_examines_each_entry_once(
+    name: str, environment: str, crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    _fill(yard, 95)
+    _fill(crates, 95)
     clock.advance(LAG_MS / 1000 + 1)
 
-    costs = _walk(yard, _WALKS[name], aws_faults, by_cursor=True, each=_between(environment))
+    costs = _walk(crates, _WALKS[name], aws_faults, by_cursor=True, each=_between(environment))
 
     assert max(cost.round_trips for cost in costs) <= 2
     assert sum(cost.entries_examined for cost in costs) <= 100
@@ -126,29 +126,29 @@ def test_walking_by_links_next_examines_each_entry_once(
 
 @pytest.mark.parametrize("name", _WALKS)
 @pytest.mark.parametrize("environment", ["one", "another for each page"])
-def test_walking_by_counting_pages_examines_each_entry_at_most_twice(
-    name: str, environment: str, yard: Yard, aws_faults: AwsFaults, clock: Clock
+def test_reading_by_page_number_examines_each_entry_at_most_twice(
+    name: str, environment: str, crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    _fill(yard, 95)
+    _fill(crates, 95)
     clock.advance(LAG_MS / 1000 + 1)
 
-    costs = _walk(yard, _WALKS[name], aws_faults, by_cursor=False, each=_between(environment))
+    costs = _walk(crates, _WALKS[name], aws_faults, by_cursor=False, each=_between(environment))
 
     assert sum(cost.entries_examined for cost in costs) <= 200
     assert max(cost.round_trips for cost in costs) <= 3
 
 
 def _between(environment: str) -> Callable[[], None]:
-    """What happens before each page: another environment answers it, or nothing."""
+    """Return the action before each page: start another environment, or do nothing."""
     return bookmarks._remembered.clear if environment != "one" else lambda: None
 
 
-def test_the_last_page_is_read_from_the_end(yard: Yard, aws_faults: AwsFaults) -> None:
-    _fill(yard, 95)
+def test_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFaults) -> None:
+    _fill(crates, 95)
     last = ListQuery("id", descending=False, page=10, per_page=_PER_PAGE)
 
     with aws_faults.recorded() as seen:
-        page = read_page(yard.store, CRATES, last)
+        page = read_page(crates.store, CRATES, last)
 
-    assert [record.id for record in page.records] == yard.expected(last)[90:]
+    assert [record.id for record in page.records] == crates.expected(last)[90:]
     assert seen.entries_examined == _PER_PAGE

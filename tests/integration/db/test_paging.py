@@ -1,4 +1,4 @@
-"""Pages put together are the list: in order, complete, nothing twice, the total exact."""
+"""The pages of a list are complete, in order and without repeats; the total is exact."""
 
 from dataclasses import replace
 from random import Random
@@ -12,8 +12,8 @@ from shared.kernel.db import bookmarks
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.integration.db.conftest import NewYard
-from tests.integration.db.crates import CRATES, Crate, Yard
+from tests.integration.db.conftest import NewCrateTable
+from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 _LAG = bookmarks.LAG_MS / 1000 + 0.5
 
@@ -52,7 +52,7 @@ _RESTRICTIONS: list[dict[str, Any]] = [
 ]
 _QUERIES = st.builds(
     lambda restrictions, **rest: ListQuery(**restrictions, **rest),
-    # Half of the lists are read in the order of an index, half are gathered.
+    # Half of the lists are read in index order, half are gathered and sorted.
     st.one_of(st.sampled_from(_RESTRICTIONS[:2]), st.sampled_from(_RESTRICTIONS)),
     sort=st.sampled_from(["id", "name", "updated_at"]),
     descending=st.booleans(),
@@ -67,13 +67,13 @@ _STEPS = st.lists(
     max_examples=25,
     deadline=None,
     print_blob=True,
-    # A failure is told at once, with what replays it: to shrink it takes minutes on moto.
+    # Without shrinking, which takes minutes on moto; the failure shows the seed.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=_STEPS, queries=st.tuples(_QUERIES, _QUERIES), luck=st.randoms(use_true_random=False))
-def test_whatever_happened_pages_make_up_the_list(
-    new_yard: NewYard,
+def test_pages_make_up_the_list_after_random_changes(
+    new_crate_table: NewCrateTable,
     clock: Clock,
     steps: list[_Step],
     queries: tuple[ListQuery, ListQuery],
@@ -81,14 +81,14 @@ def test_whatever_happened_pages_make_up_the_list(
 ) -> None:
     if luck.random() < 0.5:
         clock.freeze()
-    yard = new_yard()
-    _do(yard, clock, "add", [_crate(number) for number in range(8)])
-    # The same lists again and again: what one walk leaves behind meets what happens next.
+    crates = new_crate_table()
+    _do(crates, clock, "add", [_crate(number) for number in range(8)])
+    # The same lists are read repeatedly, so that bookmarks of one reading meet later changes.
     for kind, what in [("list", 0), ("wait", _LAG), ("list", 0), *steps, ("list", 0), ("list", 1)]:
         if kind == "list":
-            _assert_pages_make_up_the_list(yard, queries[what], luck)
+            _assert_pages_make_up_the_list(crates, queries[what], luck)
         else:
-            _do(yard, clock, kind, what)
+            _do(crates, clock, kind, what)
 
 
 def _crate(number: int) -> dict[str, str | None]:
@@ -96,58 +96,58 @@ def _crate(number: int) -> dict[str, str | None]:
     return {"name": f"crate {number % 4}", "colour": "red", "status": status, "reference": None}
 
 
-def _do(yard: Yard, clock: Clock, kind: str, what: Any) -> None:
-    ids = sorted(yard.crates)
+def _do(crates: CrateTable, clock: Clock, kind: str, what: Any) -> None:
+    ids = sorted(crates.crates)
     match kind:
         case "add" if len(ids) + len(what) <= 40:
-            yard.add(what)
+            crates.add(what)
         case "change" if ids:
-            yard.change(ids[what[0] % len(ids)], what[1])
+            crates.change(ids[what[0] % len(ids)], what[1])
         case "remove" if ids:
-            yard.remove(ids[what % len(ids)])
+            crates.remove(ids[what % len(ids)])
         case "wait":
             clock.advance(what)
-            yard.store.deadline = Deadline(25_000)  # what comes next is another request
+            crates.store.deadline = Deadline(25_000)  # the next step is another request
         case "elsewhere":
             bookmarks._remembered.clear()
 
 
-def _assert_pages_make_up_the_list(yard: Yard, query: ListQuery, luck: Random) -> None:
-    # Either way leaves bookmarks that would hide what is wrong with the other way's.
+def _assert_pages_make_up_the_list(crates: CrateTable, query: ListQuery, luck: Random) -> None:
+    # Use only one way, since its bookmarks would hide errors of the other.
     ways = [_assert_links_lead_through_it, _assert_numbers_lead_through_it]
     luck.shuffle(ways)
     for way in ways:
-        way(yard, query, luck)
+        way(crates, query, luck)
 
 
-def _assert_links_lead_through_it(yard: Yard, query: ListQuery, _luck: Random) -> None:
-    expected, last = yard.expected(query), _last_page(yard, query)
+def _assert_links_lead_through_it(crates: CrateTable, query: ListQuery, _luck: Random) -> None:
+    expected, last = crates.expected(query), _last_page(crates, query)
     walked: list[int] = []
-    page = read_page(yard.store, CRATES, query)
+    page = read_page(crates.store, CRATES, query)
     for number in range(1, last + 1):
         assert page.total == len(expected)
         walked += _ids(page)
         assert (page.next_cursor is not None) == (number < last)
         page = read_page(
-            yard.store, CRATES, replace(query, page=number + 1, cursor=page.next_cursor)
+            crates.store, CRATES, replace(query, page=number + 1, cursor=page.next_cursor)
         )
     assert walked == expected
     assert _ids(page) == []
 
 
-def _assert_numbers_lead_through_it(yard: Yard, query: ListQuery, luck: Random) -> None:
-    expected = yard.expected(query)
-    numbers = list(range(1, _last_page(yard, query) + 2))
+def _assert_numbers_lead_through_it(crates: CrateTable, query: ListQuery, luck: Random) -> None:
+    expected = crates.expected(query)
+    numbers = list(range(1, _last_page(crates, query) + 2))
     luck.shuffle(numbers)
     pages = {
-        number: read_page(yard.store, CRATES, replace(query, page=number)) for number in numbers
+        number: read_page(crates.store, CRATES, replace(query, page=number)) for number in numbers
     }
     assert {page.total for page in pages.values()} == {len(expected)}
     assert [crate for number in sorted(pages) for crate in _ids(pages[number])] == expected
 
 
-def _last_page(yard: Yard, query: ListQuery) -> int:
-    return max(1, -(-len(yard.expected(query)) // query.per_page))
+def _last_page(crates: CrateTable, query: ListQuery) -> int:
+    return max(1, -(-len(crates.expected(query)) // query.per_page))
 
 
 def _ids(page: Page[Crate]) -> list[int]:

@@ -1,21 +1,21 @@
-"""Totals of collections with very many partitions."""
+"""Totals of collections with many partitions."""
 
 import pytest
 
 from shared.kernel.db.counters import SHARDS, read_totals, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from tests.bench.flat_table import FlatTable
+from tests.bench.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults
 from tests.stack import Stack
 
 
 @pytest.mark.parametrize("warehouses", [0, 10, 2_000])
-def test_totals_are_whole_however_many_partitions_there_are(
+def test_totals_are_complete_for_any_number_of_partitions(
     aws_faults: AwsFaults, stack: Stack, warehouses: int
 ) -> None:
     store = stack.store()
-    table = FlatTable(store.table)
+    table = InMemoryTable(store.table)
     facets = {f"warehouse_id={number:012d}": 1 for number in range(warehouses)}
     codes = {f"whs_code=WAREHOUSE-{number:04d}": 1 for number in range(warehouses)}
     for shard in range(SHARDS):

@@ -1,4 +1,4 @@
-"""One transaction per change: what a failed condition means, and how long to try."""
+"""Transactions: errors of failed conditions, retries and the deadline."""
 
 from collections.abc import Callable
 from itertools import count
@@ -11,8 +11,17 @@ from shared.kernel.db.transaction import MAX_ACTIONS, StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled, conflict, lost, refusal
-from tests.integration.db.crates import Yard
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Forward,
+    cancelled_transaction,
+    conflict,
+    lost,
+    refusal,
+)
+from tests.integration.db.crate_list import CrateTable
 
 
 def _item(name: str, **attributes: object) -> Item:
@@ -20,19 +29,19 @@ def _item(name: str, **attributes: object) -> Item:
 
 
 @pytest.fixture
-def store_with_pallet(yard: Yard) -> Yard:
-    """A table that holds the pallet, in version 1."""
-    tx = Transaction(yard.store)
+def crates_with_pallet(crates: CrateTable) -> CrateTable:
+    """A table that holds a pallet in version 1."""
+    tx = Transaction(crates.store)
     tx.insert(_item("pallet", version=1))
     tx.commit()
-    return yard
+    return crates
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2, 3])
-def test_each_action_says_what_its_failed_condition_means(
-    store_with_pallet: Yard, failing: int
+def test_failed_condition_raises_the_error_of_its_action(
+    crates_with_pallet: CrateTable, failing: int
 ) -> None:
-    store = store_with_pallet.store
+    store = crates_with_pallet.store
     wrong = [number == failing for number in range(4)]
     tx = Transaction(store)
     tx.insert(
@@ -66,8 +75,10 @@ def test_each_action_says_what_its_failed_condition_means(
         assert store.get((name, "HEAD")) is None
 
 
-def test_of_several_failed_conditions_the_first_speaks(store_with_pallet: Yard) -> None:
-    tx = Transaction(store_with_pallet.store)
+def test_first_of_several_failed_conditions_determines_the_error(
+    crates_with_pallet: CrateTable,
+) -> None:
+    tx = Transaction(crates_with_pallet.store)
     tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
     tx.delete(
         ("x", "HEAD"),
@@ -83,34 +94,34 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
     "throttling": lambda _: refusal("ThrottlingException"),
     "the same token in progress": lambda _: refusal("TransactionInProgressException"),
     "a failure of AWS": lambda _: refusal("InternalServerError", status=500),
-    "a conflict": lambda call: cancelled(call, "TransactionConflict"),
-    "throttling of one action": lambda call: cancelled(call, "ThrottlingError"),
+    "a conflict": lambda call: cancelled_transaction(call, "TransactionConflict"),
+    "throttling of one action": lambda call: cancelled_transaction(call, "ThrottlingError"),
     "no answer": lambda _: lost(),
 }
 
 
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
-def test_what_passes_by_itself_is_tried_again(yard: Yard, aws_faults: AwsFaults, name: str) -> None:
+def test_transient_errors_are_retried(crates: CrateTable, aws_faults: AwsFaults, name: str) -> None:
     turns = count()
 
     def four_times(call: Call, forward: Forward) -> Answer:
         return _PASSING[name](call) if next(turns) < 4 else forward()
 
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.insert(_item("crate"))
     with aws_faults.faulty(four_times):
         tx.commit()
 
-    assert yard.store.get(("crate", "HEAD"))
+    assert crates.store.get(("crate", "HEAD"))
 
 
 @pytest.mark.usefixtures("clock")
-def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
-    yard: Yard, aws_faults: AwsFaults
+def test_counter_is_incremented_once_despite_lost_responses(
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     tx.update(("n", "HEAD"), "ADD #n :one", names={"#n": "n"}, values={":one": 1})
 
     def lose_five(_call: Call, forward: Forward) -> Answer:
@@ -120,47 +131,49 @@ def test_a_counter_is_raised_once_though_every_answer_is_lost_for_a_while(
     with aws_faults.faulty(lose_five):
         tx.commit()
 
-    item = yard.store.get(("n", "HEAD"))
+    item = crates.store.get(("n", "HEAD"))
     assert item is not None
     assert item["n"] == 1
 
 
-def test_after_the_deadline_the_service_is_unavailable(
-    yard: Yard, aws_faults: AwsFaults, clock: Clock
+def test_retries_end_at_the_deadline_with_service_unavailable(
+    crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    yard.store.deadline = Deadline(5_000)
+    crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
     with aws_faults.faulty(conflict(times=10_000)), pytest.raises(ServiceUnavailable) as refused:
-        run_transaction(yard.store, lambda tx: tx.insert(_item("crate")))
+        run_transaction(crates.store, lambda tx: tx.insert(_item("crate")))
 
     assert refused.value.headers["Retry-After"] == "1"
     assert 2 <= clock.monotonic() - began <= 5
-    assert yard.store.get(("crate", "HEAD")) is None
+    assert crates.store.get(("crate", "HEAD")) is None
 
 
-def test_what_had_to_wait_bears_the_time_at_which_it_appeared(
-    yard: Yard, aws_faults: AwsFaults, clock: Clock
+def test_retried_transaction_has_the_time_of_its_commit(
+    crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     began, turns = now_ms(), count()
 
     def for_ten_seconds(call: Call, forward: Forward) -> Answer:
         if next(turns) < 40 and now_ms() - began < 10_000:
             clock.advance(1)
-            return cancelled(call, "TransactionConflict")
+            return cancelled_transaction(call, "TransactionConflict")
         return forward()
 
     with aws_faults.faulty(for_ten_seconds):
-        run_transaction(yard.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
+        run_transaction(crates.store, lambda tx: tx.insert(_item("crate", at=tx.now_ms)))
 
-    crate = yard.store.get(("crate", "HEAD"))
+    crate = crates.store.get(("crate", "HEAD"))
     assert crate is not None
     assert now_ms() - int(crate["at"]) < 5_000
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, aws_faults: AwsFaults) -> None:
-    tx = Transaction(yard.store)
+def test_permanent_error_is_raised_without_a_retry(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    tx = Transaction(crates.store)
     tx.insert(_item("crate"))
     with (
         aws_faults.recorded() as seen,
@@ -172,10 +185,10 @@ def test_an_error_that_does_not_pass_is_raised_at_once(yard: Yard, aws_faults: A
     assert len(seen.calls) == 1
 
 
-def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
-    yard: Yard, aws_faults: AwsFaults
+def test_more_than_100_actions_are_refused_without_a_call(
+    crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    tx = Transaction(yard.store)
+    tx = Transaction(crates.store)
     for number in range(MAX_ACTIONS):
         tx.insert(_item(f"crate {number}"))
     tx.count("crate", {"n": MAX_ACTIONS})
@@ -185,57 +198,59 @@ def test_more_than_a_hundred_actions_are_refused_before_anything_is_sent(
     assert seen.calls == []
 
 
-def test_nothing_staged_is_nothing_sent(yard: Yard, aws_faults: AwsFaults) -> None:
+def test_empty_transaction_makes_no_call(crates: CrateTable, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as seen:
-        Transaction(yard.store).commit()
+        Transaction(crates.store).commit()
 
     assert seen.calls == []
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_overtaken_use_case_decides_again_and_keeps_its_id(yard: Yard) -> None:
+def test_use_case_is_retried_after_a_stale_read_with_the_same_id(crates: CrateTable) -> None:
     decided: list[int] = []
 
     def store_crate(tx: Transaction) -> int:
         number = tx.next_id("crate")
         if not decided:
-            other = Transaction(yard.store)
+            other = Transaction(crates.store)
             other.insert(_item("place 1"))
             other.commit()
         decided.append(number)
         tx.insert(_item(f"place {len(decided)}"))
         return number
 
-    assert run_transaction(yard.store, store_crate) == 1
+    assert run_transaction(crates.store, store_crate) == 1
     assert decided == [1, 1]
-    assert yard.store.get(("place 2", "HEAD"))
+    assert crates.store.get(("place 2", "HEAD"))
 
 
-def test_a_use_case_that_is_always_overtaken_ends_at_the_deadline(yard: Yard, clock: Clock) -> None:
-    yard.store.deadline = Deadline(5_000)
+def test_use_case_with_permanent_stale_reads_ends_at_the_deadline(
+    crates: CrateTable, clock: Clock
+) -> None:
+    crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
     def never(_tx: Transaction) -> None:
         raise StaleRead
 
     with pytest.raises(ServiceUnavailable):
-        run_transaction(yard.store, never)
+        run_transaction(crates.store, never)
     assert clock.monotonic() - began <= 5
 
 
 @pytest.mark.usefixtures("clock")
-def test_retired_master_data_overtakes_work_that_has_read_it(yard: Yard) -> None:
+def test_invalidated_fence_retries_work_that_has_read_the_master_data(crates: CrateTable) -> None:
     turns = count(1)
 
     def receive(tx: Transaction) -> int:
         tx.fence("entry")
         turn = next(turns)
-        if turn == 1:  # someone deletes the product between our reading and our commit
-            retiring = Transaction(yard.store)
+        if turn == 1:  # the product is deleted between the read and the commit
+            retiring = Transaction(crates.store)
             retiring.invalidate_fences("entry")
             retiring.commit()
         tx.count("entry", {"n": 1})
         tx.put(_item("entry", turn=turn))
         return turn
 
-    assert run_transaction(yard.store, receive) == 2
+    assert run_transaction(crates.store, receive) == 2

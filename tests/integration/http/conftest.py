@@ -1,10 +1,10 @@
-"""A company with the smallest limit of requests, and time that goes by its minutes."""
+"""Fixtures of the rate limit tests."""
 
 import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -12,8 +12,8 @@ from tests.stack import ADDRESS, Stack
 
 
 @pytest.fixture
-def minute(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """A clock at the first moment of a minute, which the limit goes by."""
+def minute_clock(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock at the start of a minute, used by the rate limit."""
     assert stack
     clock.freeze()
     clock.advance(60 - clock.time() % 60 + 0.001)
@@ -22,8 +22,8 @@ def minute(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock
 
 
 @pytest.fixture
-def mini(stack: Stack, minute: Clock) -> Erp:
-    """ERP of a company with the plan Essentials: 120 requests per minute."""
-    assert minute
+def mini(stack: Stack, minute_clock: Clock) -> Erp:
+    """The ERP of a tenant with the plan Essentials, which allows 120 requests per minute."""
+    assert minute_clock
     provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
     return stack.erp("mini")

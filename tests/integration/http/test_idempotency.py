@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same request again gets the same answer, and is done once."""
+"""Idempotency-Key: a repeated request gets the same response and takes effect once."""
 
 import json
 
@@ -13,7 +13,7 @@ from tests.stack import Stack
 _NUT = {"item_code": "NUT-M8", "name": "Nut M8"}
 
 
-def test_the_same_request_again_gets_the_same_answer(stack: Stack, erp: Erp) -> None:
+def test_repeated_request_gets_the_same_response(stack: Stack, erp: Erp) -> None:
     first = erp.post("/products", BOLT, key="k1")
     again = erp.post("/products", BOLT, key="k1")
 
@@ -25,7 +25,7 @@ def test_the_same_request_again_gets_the_same_answer(stack: Stack, erp: Erp) -> 
     assert len(stack.events()) == 1
 
 
-def test_the_answer_is_the_first_ones_even_when_the_product_has_changed(erp: Erp) -> None:
+def test_repeated_request_gets_the_first_response_after_a_change(erp: Erp) -> None:
     first = erp.post("/products", BOLT, key="k1")
     erp.patch(f"/products/{first.data['id']}", {"name": "Bolt M8 long"})
     erp.delete(f"/products/{first.data['id']}")
@@ -33,7 +33,7 @@ def test_the_answer_is_the_first_ones_even_when_the_product_has_changed(erp: Erp
     assert erp.post("/products", BOLT, key="k1").text == first.text
 
 
-def test_order_and_spacing_of_json_do_not_make_another_request(erp: Erp) -> None:
+def test_order_and_spacing_of_json_do_not_matter(erp: Erp) -> None:
     first = erp.post("/products", BOLT, key="k1")
     backwards = json.dumps(dict(reversed(BOLT.items())), indent=4)
 
@@ -50,7 +50,7 @@ def test_order_and_spacing_of_json_do_not_make_another_request(erp: Erp) -> None
         ("DELETE", "/products/1", None),
     ],
 )
-def test_a_key_belongs_to_one_request(erp: Erp, method: str, path: str, body: object) -> None:
+def test_key_of_another_request_is_refused(erp: Erp, method: str, path: str, body: object) -> None:
     erp.post("/products", BOLT, key="k1")
 
     answer = erp.send(method, path, body, key="k1")
@@ -68,7 +68,7 @@ def test_invalid_data_can_be_corrected_under_the_same_key(erp: Erp) -> None:
     assert erp.post("/products", _NUT, key="k1").status == 201
 
 
-def test_a_refusal_of_the_state_stays_the_answer(erp: Erp) -> None:
+def test_refusal_by_the_state_is_stored(erp: Erp) -> None:
     missing = erp.delete("/products/1", key="k1")
     assert missing.code == "not_found"
     erp.post("/products", BOLT)
@@ -79,7 +79,7 @@ def test_a_refusal_of_the_state_stays_the_answer(erp: Erp) -> None:
     assert erp.get("/products/1").status == 200
 
 
-def test_a_conflict_stays_the_answer_until_another_key_asks(erp: Erp) -> None:
+def test_conflict_is_stored_for_its_key_only(erp: Erp) -> None:
     erp.post("/warehouses", NORTH)
     erp.post("/warehouse-positions", {"whs_code": "NORTH", "bin_code": "A-01-1"})
     erp.post("/products", BOLT)
@@ -92,7 +92,7 @@ def test_a_conflict_stays_the_answer_until_another_key_asks(erp: Erp) -> None:
     assert erp.delete("/products/1", key="k2").status == 200
 
 
-def test_the_key_of_another_credential_is_another_key(stack: Stack, erp: Erp, beta: Erp) -> None:
+def test_keys_are_scoped_to_tenant_and_credential(stack: Stack, erp: Erp, beta: Erp) -> None:
     shop = stack.erp(client="shop")
     erp.post("/products", BOLT, key="k1")
 
@@ -100,13 +100,13 @@ def test_the_key_of_another_credential_is_another_key(stack: Stack, erp: Erp, be
     assert beta.post("/products", _NUT, key="k1").status == 201
 
 
-def test_the_second_token_of_a_client_knows_the_key(stack: Stack, erp: Erp) -> None:
+def test_keys_are_shared_between_tokens_of_a_client(stack: Stack, erp: Erp) -> None:
     first = erp.post("/products", BOLT, key="k1")
 
     assert stack.erp().post("/products", BOLT, key="k1").text == first.text
 
 
-def test_a_dead_request_keeps_its_key_until_it_can_no_longer_be_alive(
+def test_key_of_a_killed_request_is_free_after_its_claim_expires(
     erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     erp.get("/products")
@@ -123,7 +123,7 @@ def test_a_dead_request_keeps_its_key_until_it_can_no_longer_be_alive(
     assert erp.post("/products", BOLT, key="k1").status == 201
 
 
-def test_a_key_is_forgotten_after_a_day(erp: Erp, clock: Clock) -> None:
+def test_key_expires_after_a_day(erp: Erp, clock: Clock) -> None:
     erp.post("/products", BOLT, key="k1")
     clock.advance(24 * 3600 - 60)
     assert erp.post("/products", _NUT, key="k1").code == "idempotency_key_reused"
@@ -132,10 +132,10 @@ def test_a_key_is_forgotten_after_a_day(erp: Erp, clock: Clock) -> None:
     assert erp.post("/products", _NUT, key="k1").status == 201
 
 
-def test_a_failure_of_aws_frees_the_key(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> None:
+def test_failure_of_aws_releases_the_key(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> None:
     assert clock
     erp.get("/products")
-    with aws_faults.faulty(throttle(1, times=3)):  # as often as botocore tries
+    with aws_faults.faulty(throttle(1, times=3)):  # the number of attempts of botocore
         answer = erp.post("/products", BOLT, key="k1")
     assert (answer.status, answer.code) == (503, "service_unavailable")
     assert int(answer.headers["Retry-After"]) >= 1
@@ -146,7 +146,9 @@ def test_a_failure_of_aws_frees_the_key(erp: Erp, aws_faults: AwsFaults, clock: 
 @pytest.mark.parametrize(
     "key", ["", " ", "a b", "é", "a\n", "\x00", "\x7f", "x" * 256, "\ud800", "\u200b"]
 )
-def test_a_key_is_printable_ascii_of_at_most_255(stack: Stack, erp: Erp, key: str) -> None:
+def test_key_must_be_printable_ascii_of_at_most_255_characters(
+    stack: Stack, erp: Erp, key: str
+) -> None:
     answer = erp.post("/products", BOLT, key=key)
 
     assert (answer.status, answer.code) == (400, "bad_request")
@@ -154,7 +156,7 @@ def test_a_key_is_printable_ascii_of_at_most_255(stack: Stack, erp: Erp, key: st
 
 
 @pytest.mark.parametrize("key", ["x" * 255, "#HEAD", "../..", "{}", "idempotency#erp#k"])
-def test_a_strange_key_is_a_key(erp: Erp, key: str) -> None:
+def test_key_may_contain_special_characters(erp: Erp, key: str) -> None:
     first = erp.post("/products", BOLT, key=key)
 
     assert first.status == 201
@@ -162,7 +164,7 @@ def test_a_strange_key_is_a_key(erp: Erp, key: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_documents_need_a_key(stack: Stack, erp: Erp, path: str) -> None:
+def test_documents_require_a_key(stack: Stack, erp: Erp, path: str) -> None:
     answer = erp.post(path, PURCHASE)
 
     assert (answer.status, answer.code) == (400, "idempotency_key_required")

@@ -1,4 +1,4 @@
-"""Requests per minute, as an ERP meets the limit: through the gateway, to the item and back."""
+"""The rate limit as an ERP sees it, through the gateway."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,14 @@ import pytest
 from operations import provisioning
 from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
-from tests.integration.http.minutes import ERP, LIMIT, assert_refused, told
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, read_rate_limit
 from tests.integration.write_routes import BOLT
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
@@ -24,7 +24,7 @@ def use_up(erp: Erp) -> None:
 
 
 def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
-    """The windows that a tenant's table knows of."""
+    """Yield the windows that are stored in the table of a tenant."""
     for item in quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug)):
         if item["PK"]["S"].startswith("rate#"):
             yield item["PK"]["S"], item["SK"]["S"]
@@ -33,33 +33,33 @@ def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
 # The limit, the headers, the next minute
 
 
-def test_exactly_as_many_pass_as_the_plan_allows(mini: Erp, minute: Clock) -> None:
+def test_plan_limit_is_admitted_exactly(mini: Erp, minute_clock: Clock) -> None:
     answers = [mini.get("/products") for _ in range(LIMIT)]
-    minute.advance(17.5)
+    minute_clock.advance(17.5)
 
     assert {answer.status for answer in answers} == {200}
-    assert [told(answer) for answer in answers] == [
+    assert [read_rate_limit(answer) for answer in answers] == [
         (LIMIT, remaining, 60) for remaining in reversed(range(LIMIT))
     ]
     assert_refused(mini.get("/products"), seconds=43)
-    minute.advance(42.4)
+    minute_clock.advance(42.4)
     assert_refused(mini.get("/products"), seconds=1)
-    minute.advance(0.2)
+    minute_clock.advance(0.2)
     answer = mini.get("/products")
-    assert (answer.status, told(answer)) == (200, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (200, (LIMIT, LIMIT - 1, 60))
 
 
-def test_whoever_waits_as_long_as_told_is_served(mini: Erp, minute: Clock) -> None:
-    minute.advance(31.7)
+def test_request_after_retry_after_is_admitted(mini: Erp, minute_clock: Clock) -> None:
+    minute_clock.advance(31.7)
     use_up(mini)
     refused = mini.get("/products")
 
-    minute.advance(int(refused.headers["Retry-After"]))
+    minute_clock.advance(int(refused.headers["Retry-After"]))
 
     assert mini.get("/products").status == 200
 
 
-def test_a_window_that_is_used_up_is_asked_for_once(mini: Erp, aws_faults: AwsFaults) -> None:
+def test_exhausted_window_is_read_once(mini: Erp, aws_faults: AwsFaults) -> None:
     use_up(mini)
 
     with aws_faults.recorded() as seen:
@@ -69,7 +69,7 @@ def test_a_window_that_is_used_up_is_asked_for_once(mini: Erp, aws_faults: AwsFa
     assert seen.calls == []
 
 
-def test_most_requests_wait_for_no_lease(mini: Erp, aws_faults: AwsFaults) -> None:
+def test_most_requests_need_no_lease(mini: Erp, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as seen:
         use_up(mini)
 
@@ -77,7 +77,7 @@ def test_most_requests_wait_for_no_lease(mini: Erp, aws_faults: AwsFaults) -> No
     assert leases == 2 + (LIMIT - 4) // (1 + spare_budget(LIMIT))
 
 
-def test_an_item_goes_soon_after_its_window(mini: Erp, stack: Stack) -> None:
+def test_item_expires_soon_after_its_window(mini: Erp, stack: Stack) -> None:
     mini.get("/products")
 
     began = now_ms() // 60_000 * 60_000
@@ -86,8 +86,8 @@ def test_an_item_goes_soon_after_its_window(mini: Erp, stack: Stack) -> None:
     assert item["expires_at"] == began // 1000 + 120
 
 
-def test_an_environment_that_was_alone_expects_to_be_again(
-    mini: Erp, stack: Stack, minute: Clock
+def test_single_environment_takes_larger_leases_in_the_next_window(
+    mini: Erp, stack: Stack, minute_clock: Clock
 ) -> None:
     leased = []
     for _ in range(2):
@@ -95,41 +95,41 @@ def test_an_environment_that_was_alone_expects_to_be_again(
         item = stack.store("mini").get((f"rate#{ERP}", instant(now_ms() // 60_000 * 60_000)))
         assert item is not None
         leased.append(item["leased"])
-        minute.advance(60)
+        minute_clock.advance(60)
 
     assert leased == [1 + spare_budget(LIMIT) // 2, 1 + spare_budget(LIMIT)]
 
 
-# Whose requests are counted together
+# Requests that share a limit
 
 
-def test_each_credential_has_a_limit_of_its_own(stack: Stack, mini: Erp) -> None:
+def test_each_credential_has_its_own_limit(stack: Stack, mini: Erp) -> None:
     use_up(mini)
 
     assert_refused(stack.erp("mini").get("/products"), seconds=60)
-    assert told(stack.erp("mini", client="shop").get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(stack.erp("mini", client="shop").get("/products"))[1] == LIMIT - 1
     user = Erp(stack.gateway, stack.user_token("mini", sub="7"))
-    assert told(user.get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(user.get("/products"))[1] == LIMIT - 1
     mobile = Erp(stack.gateway, stack.user_token("mini", sub="7", kind="mobile"))
-    assert told(mobile.get("/products"))[1] == LIMIT - 2, "the same person"
+    assert read_rate_limit(mobile.get("/products"))[1] == LIMIT - 2, "the same person"
     named_alike = stack.erp("mini", client="7")
-    assert told(named_alike.get("/products"))[1] == LIMIT - 1
+    assert read_rate_limit(named_alike.get("/products"))[1] == LIMIT - 1
     assert {name for name, _ in counted()} == {
         f"rate#{one}" for one in (ERP, "client#shop", "user#7", "client#7")
     }
 
 
-def test_each_tenant_has_a_limit_of_its_own(stack: Stack, mini: Erp) -> None:
+def test_each_tenant_has_its_own_limit(stack: Stack, mini: Erp) -> None:
     provisioning.create_tenant(TenantSettings("tiny", base_url=ADDRESS))
     use_up(mini)
 
-    assert told(stack.erp("tiny").get("/products")) == (LIMIT, LIMIT - 1, 60)
+    assert read_rate_limit(stack.erp("tiny").get("/products")) == (LIMIT, LIMIT - 1, 60)
 
 
-# The place in the order of checks
+# Order of checks
 
 
-def test_the_limit_comes_before_the_right_and_the_route(stack: Stack, mini: Erp) -> None:
+def test_limit_is_checked_before_permission_and_route(stack: Stack, mini: Erp) -> None:
     use_up(mini)
     reader = stack.erp("mini", scopes=["clients:read"])
 
@@ -149,21 +149,23 @@ def test_the_limit_comes_before_the_right_and_the_route(stack: Stack, mini: Erp)
         ("GET", "/webhooks", 402),
     ],
 )
-def test_a_refused_request_counts(mini: Erp, method: str, path: str, status: int) -> None:
+def test_refused_request_is_counted(mini: Erp, method: str, path: str, status: int) -> None:
     answer = mini.send(method, path, {} if method == "POST" else None)
 
-    assert (answer.status, told(answer)) == (status, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (status, (LIMIT, LIMIT - 1, 60))
 
 
-def test_a_scope_that_is_missing_counts(stack: Stack, mini: Erp) -> None:
+def test_request_without_the_scope_is_counted(stack: Stack, mini: Erp) -> None:
     assert mini
     answer = stack.erp("mini", scopes=["clients:read"]).get("/products")
 
-    assert (answer.status, told(answer)) == (403, (LIMIT, LIMIT - 1, 60))
+    assert (answer.status, read_rate_limit(answer)) == (403, (LIMIT, LIMIT - 1, 60))
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
-def test_a_closed_tenant_is_told_of_its_limit_and_uses_none(mini: Erp, state: str) -> None:
+def test_request_of_an_inactive_tenant_has_the_headers_and_is_not_counted(
+    mini: Erp, state: str
+) -> None:
     mini.get("/products")
     moved_to = "https://wms.mini.test" if state == "moved" else None
     provisioning.set_state("mini", state, moved_to=moved_to)  # type: ignore[arg-type]
@@ -172,10 +174,12 @@ def test_a_closed_tenant_is_told_of_its_limit_and_uses_none(mini: Erp, state: st
     for path in ("/products", "/products/1/2/3"):
         answer = mini.get(path)
         assert answer.status == (410 if state == "moved" else 402)
-        assert told(answer) == (LIMIT, LIMIT - 1, 60)
+        assert read_rate_limit(answer) == (LIMIT, LIMIT - 1, 60)
 
 
-def test_a_revoked_client_is_told_of_its_limit_and_uses_none(stack: Stack, mini: Erp) -> None:
+def test_request_of_a_revoked_client_has_the_headers_and_is_not_counted(
+    stack: Stack, mini: Erp
+) -> None:
     assert mini
     credentials = provisioning.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
@@ -184,62 +188,67 @@ def test_a_revoked_client_is_told_of_its_limit_and_uses_none(stack: Stack, mini:
 
     answer = revoked.get("/products")
 
-    assert (answer.status, told(answer)) == (401, (LIMIT, LIMIT, 60))
+    assert (answer.status, read_rate_limit(answer)) == (401, (LIMIT, LIMIT, 60))
     assert list(counted()) == []
 
 
-def test_whoever_sends_no_token_has_no_limit_to_be_told_of(stack: Stack) -> None:
+def test_request_without_a_token_has_no_limit_headers(stack: Stack) -> None:
     for path in ("/nothing", "/products"):
         assert "RateLimit-Limit" not in Erp(stack.gateway, None).get(path).headers
 
 
-# Other answers than the usual
+# Other responses
 
 
-def test_an_unchanged_answer_tells_the_limit(mini: Erp) -> None:
+def test_304_has_the_limit_headers(mini: Erp) -> None:
     tag = mini.get("/products").headers["ETag"]
 
     answer = mini.get("/products", headers={"If-None-Match": tag})
 
-    assert (answer.status, told(answer)) == (304, (LIMIT, LIMIT - 2, 60))
+    assert (answer.status, read_rate_limit(answer)) == (304, (LIMIT, LIMIT - 2, 60))
 
 
-def test_a_repeated_answer_tells_the_limit_of_now(mini: Erp, minute: Clock) -> None:
+def test_replayed_response_has_the_current_limit_headers(mini: Erp, minute_clock: Clock) -> None:
     first = mini.post("/products", BOLT, key="k1")
-    minute.advance(20)
+    minute_clock.advance(20)
 
     again = mini.post("/products", BOLT, key="k1")
 
     assert again.text == first.text
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert (told(first), told(again)) == ((LIMIT, LIMIT - 1, 60), (LIMIT, LIMIT - 2, 40))
+    assert (read_rate_limit(first), read_rate_limit(again)) == (
+        (LIMIT, LIMIT - 1, 60),
+        (LIMIT, LIMIT - 2, 40),
+    )
 
 
-def test_a_failure_tells_the_limit(mini: Erp, aws_faults: AwsFaults) -> None:
+def test_failure_has_the_limit_headers(mini: Erp, aws_faults: AwsFaults) -> None:
     mini.get("/products")
 
     with aws_faults.faulty(lambda _call, _forward: refusal("ThrottlingException")):
         answer = mini.get("/products/1")
 
-    assert (answer.status, told(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
+    assert (answer.status, read_rate_limit(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
 
 
-def test_a_refusal_leaves_the_key_alone(mini: Erp, minute: Clock, stack: Stack) -> None:
+def test_refused_request_does_not_use_the_idempotency_key(
+    mini: Erp, minute_clock: Clock, stack: Stack
+) -> None:
     use_up(mini)
     assert_refused(mini.post("/products", BOLT, key="k1"), seconds=60)
     assert stack.items("mini") == []
 
-    minute.advance(60)
+    minute_clock.advance(60)
 
     answer = mini.post("/products", BOLT, key="k1")
     assert answer.status == 201
     assert "Idempotent-Replayed" not in answer.headers
 
 
-# What the limit is
+# Changes of the limit
 
 
-def test_another_plan_counts_in_the_same_minute(mini: Erp) -> None:
+def test_new_plan_applies_in_the_same_minute(mini: Erp) -> None:
     use_up(mini)
     provisioning.set_plan("mini", "professional")
     directory.forget()
@@ -247,13 +256,13 @@ def test_another_plan_counts_in_the_same_minute(mini: Erp) -> None:
     answers = [mini.get("/products") for _ in range(181)]
 
     assert [answer.status for answer in answers] == [200] * 180 + [429]
-    assert told(answers[0]) == (300, 179, 60)
+    assert read_rate_limit(answers[0]) == (300, 179, 60)
     provisioning.set_plan("mini", "essentials")
     directory.forget()
     assert_refused(mini.get("/products"), seconds=60)
 
 
-def test_what_was_leased_is_not_spent_beyond_a_lower_limit(mini: Erp) -> None:
+def test_leased_tokens_are_not_used_above_a_lowered_limit(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 5_000)
     directory.forget()
     assert mini.get("/products").status == 200
@@ -263,12 +272,12 @@ def test_what_was_leased_is_not_spent_beyond_a_lower_limit(mini: Erp) -> None:
     answers = [mini.get("/products") for _ in range(12)]
 
     assert [answer.status for answer in answers] == [200] * 9 + [429] * 3
-    assert [told(answer)[:2] for answer in answers] == [
+    assert [read_rate_limit(answer)[:2] for answer in answers] == [
         (10, remaining) for remaining in (*reversed(range(9)), 0, 0, 0)
     ]
 
 
-def test_an_agreed_limit_stands_for_the_plans(mini: Erp) -> None:
+def test_agreed_limit_replaces_that_of_the_plan(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 3)
     directory.forget()
 
@@ -278,4 +287,4 @@ def test_an_agreed_limit_stands_for_the_plans(mini: Erp) -> None:
     assert mini.get("/products").headers["RateLimit-Limit"] == "3"
     provisioning.set_requests_per_minute("mini", None)
     directory.forget()
-    assert told(mini.get("/products")) == (1_200, 1_196, 60)
+    assert read_rate_limit(mini.get("/products")) == (1_200, 1_196, 60)

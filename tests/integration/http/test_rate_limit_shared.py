@@ -1,8 +1,6 @@
-"""The limit of requests where calls fail, processes die, and many environments share it."""
+"""The rate limit with failed calls, killed processes and many environments."""
 
 import random
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,7 +9,7 @@ from shared.http.rate_limit import RateLimiter, limiter
 from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, spare_budget
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
-from tests.environments import ENVIRONMENTS, PATTERNS, Crowd, Item
+from tests.concurrency import run_concurrently
 from tests.faults import (
     Answer,
     AwsFaults,
@@ -25,7 +23,8 @@ from tests.faults import (
     refusal,
 )
 from tests.gateway import Erp
-from tests.integration.http.minutes import ERP, LIMIT, told
+from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limit
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, RateLimitSimulation, WindowItem
 from tests.stack import Stack
 
 # Faults
@@ -48,30 +47,32 @@ def _cut_off(call: Call, forward: Forward) -> Answer:
 
 
 @pytest.mark.parametrize("fault", [_missing, _throttled, _denied, _cut_off])
-def test_a_request_that_cannot_be_counted_passes(
+def test_request_is_admitted_when_the_lease_fails(
     mini: Erp, aws_faults: AwsFaults, fault: Fault, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with aws_faults.faulty(fault):
         answer = mini.get("/products")
 
-    assert (answer.status, told(answer)[:2]) == (200, (LIMIT, LIMIT))
+    assert (answer.status, read_rate_limit(answer)[:2]) == (200, (LIMIT, LIMIT))
     assert "rate_limit_not_counted" in capsys.readouterr().out
-    assert told(mini.get("/products"))[:2] == (LIMIT, LIMIT - 1)
+    assert read_rate_limit(mini.get("/products"))[:2] == (LIMIT, LIMIT - 1)
 
 
-def test_an_ask_that_is_repeated_costs_tokens_and_gives_none(
+def test_lease_applied_twice_loses_tokens_but_exceeds_no_limit(
     stack: Stack, mini: Erp, aws_faults: AwsFaults
 ) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
     with aws_faults.faulty(lose_answer(0)):
-        assert told(mini.get("/products"))[1] == LIMIT - 1 - 4, "botocore asked twice"
+        assert read_rate_limit(mini.get("/products"))[1] == LIMIT - 1 - 4, (
+            "the lease was applied twice"
+        )
 
     passed = 1 + sum(mini.get("/products").status == 200 for _ in range(LIMIT))
 
     assert passed == LIMIT - 4
 
 
-def test_an_environment_that_dies_keeps_what_it_took_along(
+def test_lease_of_a_killed_environment_is_lost(
     stack: Stack, mini: Erp, aws_faults: AwsFaults
 ) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
@@ -95,33 +96,33 @@ def _caller(stack: Stack) -> Caller:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_table_decides_as_the_simulation_does(stack: Stack, mini: Erp, pattern: str) -> None:
-    """What tests/unit/http/test_leases.py shows of many patterns so holds for the table."""
+def test_table_grants_the_same_leases_as_the_simulation(
+    stack: Stack, mini: Erp, pattern: str
+) -> None:
+    """So the results of tests/unit/http/test_leases.py hold for the table as well."""
     assert mini
-    store, item = stack.store("mini"), Item()
+    store, item = stack.store("mini"), WindowItem()
 
-    def both(ask: LeaseRequest) -> LeaseResult:
-        outcome = rate_limit._lease(store, ERP, 1, ask)
-        assert outcome == item.lease(ask)
+    def both(request: LeaseRequest) -> LeaseResult:
+        outcome = rate_limit._lease(store, ERP, 1, request)
+        assert outcome == item.lease(request)
         return outcome
 
-    crowd = Crowd(LIMIT, both)
-    crowd.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
+    simulation = RateLimitSimulation(LIMIT, both)
+    simulation.serve(PATTERNS[pattern](LIMIT, random.Random(1)))  # noqa: S311 - the seed replays it
 
-    assert LIMIT - spare_budget(LIMIT) <= crowd.admitted <= LIMIT
+    assert LIMIT - spare_budget(LIMIT) <= simulation.admitted <= LIMIT
 
 
-def test_twenty_environments_at_once_share_one_limit(
+def test_twenty_concurrent_environments_share_one_limit(
     stack: Stack, mini: Erp, aws_faults: AwsFaults
 ) -> None:
     assert mini
     tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
-    start = threading.Barrier(ENVIRONMENTS)
     aws_faults.latency = 0.001
 
     def environment(_: int) -> int:
         own = RateLimiter()
-        start.wait()
         passed = 0
         for _ in range(LIMIT // 10):
             try:
@@ -131,31 +132,30 @@ def test_twenty_environments_at_once_share_one_limit(
             passed += 1
         return passed
 
-    with ThreadPoolExecutor(ENVIRONMENTS) as pool:
-        passed = sum(pool.map(environment, range(ENVIRONMENTS)))
+    passed = sum(run_concurrently(ENVIRONMENT_COUNT, environment))
 
     assert LIMIT - spare_budget(LIMIT) <= passed <= LIMIT
 
 
-# What an environment remembers
+# Budgets that an environment caches
 
 
-def test_an_environment_remembers_so_many_credentials(
+def test_number_of_cached_budgets_is_limited(
     stack: Stack, mini: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert mini
     monkeypatch.setattr(rate_limit, "_CAPACITY", 2)
     a, b, c = (stack.erp("mini", client=name) for name in "abc")
 
-    assert [told(erp.get("/products"))[1] for erp in (a, b, a, c, a)] == [
+    assert [read_rate_limit(erp.get("/products"))[1] for erp in (a, b, a, c, a)] == [
         LIMIT - used for used in (1, 1, 2, 1, 3)
     ]
-    assert told(b.get("/products"))[1] == LIMIT - 2 - spare_budget(LIMIT) // 2, (
-        "what was left is lost"
+    assert read_rate_limit(b.get("/products"))[1] == LIMIT - 2 - spare_budget(LIMIT) // 2, (
+        "the rest of its lease is lost"
     )
 
 
-def test_what_was_forgotten_is_wasted_and_no_more(mini: Erp) -> None:
+def test_evicted_budget_loses_only_its_lease(mini: Erp) -> None:
     for _ in range(3):
         assert mini.get("/products").status == 200
         limiter.forget()

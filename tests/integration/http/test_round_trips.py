@@ -1,4 +1,4 @@
-"""How often a request waits for AWS, in a warm function."""
+"""Round trips to AWS of a request in a warm function."""
 
 import importlib
 
@@ -7,8 +7,8 @@ import pytest
 from shared.http.rate_limit import limiter
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp
-from tests.integration.doors import operations
-from tests.integration.planted import address_of
+from tests.integration.entity_factories import address_of
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 
@@ -18,12 +18,12 @@ _DETAILS = sorted(
     for name, found in operations().items()
     if not found.writes and not found.is_list and "{id}" in found.path
 )
-_OF_DETAIL = {"/warehouses/{id}": 2, "/waves/{id}": 2, "/imports/{id}/error-report": 3}
-"""A warehouse shows its positions, which are a list; a wave names the pickings that it shows; an
-import names its report, whose size tells how it is sent."""
+_OTHER_ROUND_TRIPS = {"/warehouses/{id}": 2, "/waves/{id}": 2, "/imports/{id}/error-report": 3}
+"""A warehouse includes its list of positions, and a wave its pickings. An error report takes its
+import, its size and the file."""
 
 
-def _warm(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:
+def _recorded_request(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:
     assert erp.get(path).status == 200
     with aws_faults.recorded() as seen:
         assert erp.get(path).status == 200
@@ -31,22 +31,24 @@ def _warm(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:
 
 
 @pytest.mark.parametrize("name", _DETAILS)
-def test_a_detail_waits_once(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
+def test_read_by_id_takes_one_round_trip(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
     path, erp = name.partition(" ")[2], stack.erp()
     resource = address_of(path, erp, stack.store())
 
-    assert _warm(erp, resource, aws_faults).round_trips <= _OF_DETAIL.get(path, 1)
+    assert _recorded_request(erp, resource, aws_faults).round_trips <= _OTHER_ROUND_TRIPS.get(
+        path, 1
+    )
 
 
 @pytest.mark.parametrize("name", _LISTS)
-def test_a_list_waits_twice(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
+def test_list_takes_two_round_trips(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
     path, erp = name.partition(" ")[2], stack.erp()
 
-    assert _warm(erp, address_of(path, erp, stack.store()), aws_faults).round_trips <= 2
+    assert _recorded_request(erp, address_of(path, erp, stack.store()), aws_faults).round_trips <= 2
 
 
 @pytest.mark.parametrize("route", ["POST /entry-documents", "POST /exit-documents"])
-def test_a_new_document_waits_four_times(route: str, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_new_document_takes_four_round_trips(route: str, erp: Erp, aws_faults: AwsFaults) -> None:
     example = EXAMPLES[route]
     example.prepared(erp)
     path = route.partition(" ")[2]
@@ -60,7 +62,7 @@ def test_a_new_document_waits_four_times(route: str, erp: Erp, aws_faults: AwsFa
     assert seen.round_trips <= 4
 
 
-def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_warm_authorizer_makes_no_call(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
     authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
     event = {
         "headers": {"authorization": f"Bearer {stack.token()}", "host": "api.stowage.test"},
@@ -74,9 +76,7 @@ def test_a_warm_authorizer_calls_nobody(stack: Stack, erp: Erp, aws_faults: AwsF
     assert seen.calls == []
 
 
-def test_the_first_request_of_a_minute_leases_and_the_next_ones_do_not(
-    erp: Erp, aws_faults: AwsFaults
-) -> None:
+def test_only_the_first_request_of_a_minute_takes_a_lease(erp: Erp, aws_faults: AwsFaults) -> None:
     assert erp.delete("/products").status == 405
     with aws_faults.recorded() as warm:
         assert erp.delete("/products").status == 405

@@ -1,4 +1,4 @@
-"""What operators switch takes effect within ten seconds: at every door, and where tokens are."""
+"""Changes by operators take effect within ten seconds, for every handler and the token route."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from operations.api_clients import Credentials, create_client
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES, WEBHOOKS
 from shared.kernel.config import config
+from tests.clock import ManualClock
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 
@@ -21,8 +22,8 @@ PATHS = ("/products", "/warehouses", "/entry-documents", "/stock-levels", "/rece
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
-    """What an operator does to a company, and what its callers are told then."""
+class TenantChange:
+    """A change of a tenant by an operator, and the refusal that callers get."""
 
     do: Callable[[], Any]
     undo: Callable[[], Any]
@@ -32,18 +33,18 @@ class Switch:
     says: str = ""
     """Part of the message."""
     error: dict[str, str] = field(default_factory=dict)
-    """What else stands in `error`."""
+    """Further fields of `error`."""
     ends_tokens: bool = True
-    """Whether the token route answers so, too."""
+    """Whether the token route refuses as well."""
 
 
 def state(name: str, moved_to: str | None = None) -> Callable[[], Any]:
     return partial(provisioning.set_state, "acme", name, moved_to=moved_to)  # type: ignore[arg-type]
 
 
-def without(module: str, code: str, path: str) -> Switch:
-    """Switch one module off."""
-    return Switch(
+def without(module: str, code: str, path: str) -> TenantChange:
+    """Return the change that disables one module."""
+    return TenantChange(
         partial(provisioning.set_modules, "acme", MODULES - {module}),
         partial(provisioning.set_modules, "acme", MODULES),
         404,
@@ -54,11 +55,11 @@ def without(module: str, code: str, path: str) -> Switch:
 
 
 RESUMED = state("active")
-SWITCHES = {
-    "suspended": Switch(state("suspended"), RESUMED, 402, "tenant_suspended"),
-    "cancelled": Switch(state("cancelled"), RESUMED, 402, "tenant_cancelled"),
-    "moved": Switch(state("moved", MOVED_TO), RESUMED, 410, "tenant_moved", says=MOVED_TO),
-    "without webhooks": Switch(
+CHANGES = {
+    "suspended": TenantChange(state("suspended"), RESUMED, 402, "tenant_suspended"),
+    "cancelled": TenantChange(state("cancelled"), RESUMED, 402, "tenant_cancelled"),
+    "moved": TenantChange(state("moved", MOVED_TO), RESUMED, 410, "tenant_moved", says=MOVED_TO),
+    "without webhooks": TenantChange(
         partial(provisioning.set_plan, "acme", "essentials"),
         partial(provisioning.set_plan, "acme", "enterprise"),
         402,
@@ -73,22 +74,13 @@ SWITCHES = {
     "without imports": without("bulk_import", "bulk_import_disabled", "/imports"),
     "without waves": without("waves", "not_found", "/waves"),
 }
-EACH = pytest.mark.parametrize("switch", SWITCHES.values(), ids=SWITCHES)
-
-
-class Clock:
-    """The clock of what this environment remembers of tenants."""
-
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
+EACH_CHANGE = pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 
 
 @pytest.fixture
-def remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
-    """Time that passes for the directory of this environment when the test says so."""
-    clock = Clock()
+def directory_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[ManualClock]:
+    """The clock of the tenant directory of this environment."""
+    clock = ManualClock(1_000.0)
     monkeypatch.setattr(directory, "_clock", clock)
     directory.forget()
     yield clock
@@ -97,7 +89,7 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 @pytest.fixture
 def credentials(stack: Stack) -> Credentials:
-    """Acme's client."""
+    """The credentials of a client of acme."""
     assert stack
     return create_client("acme", "ERP")
 
@@ -112,58 +104,60 @@ def ask_for_token(stack: Stack, credentials: Credentials) -> Response:
     )
 
 
-def assert_refused(answer: Response, switch: Switch) -> None:
-    assert (answer.status, answer.code) == (switch.status, switch.code), answer.text
+def assert_refused(answer: Response, change: TenantChange) -> None:
+    assert (answer.status, answer.code) == (change.status, change.code), answer.text
     body = answer.json()
     assert body["errors"] == []
     assert body["message"] == body["error"]["message"]
-    assert switch.says in body["message"]
-    for name, value in switch.error.items():
+    assert change.says in body["message"]
+    for name, value in change.error.items():
         assert body["error"][name] == value
-    if switch.code == "feature_not_in_plan":
+    if change.code == "feature_not_in_plan":
         assert body["error"]["upgrade_url"] == config().upgrade_url
 
 
-@EACH
-def test_it_takes_effect_within_ten_seconds_and_ends_so(
-    stack: Stack, credentials: Credentials, remembered: Clock, switch: Switch
+@EACH_CHANGE
+def test_change_and_its_reversal_take_effect_within_ten_seconds(
+    stack: Stack, credentials: Credentials, directory_clock: ManualClock, change: TenantChange
 ) -> None:
     erp = stack.erp(client=credentials.client_id)
-    before = [erp.get(path).status for path in switch.paths]
+    before = [erp.get(path).status for path in change.paths]
     assert ask_for_token(stack, credentials).status == 200
 
-    switch.do()
-    remembered.now += 9.9
-    assert [erp.get(path).status for path in switch.paths] == before, "what is kept may still hold"
-    remembered.now += 0.1
-    for path in switch.paths:
-        assert_refused(erp.get(path), switch)
+    change.do()
+    directory_clock.now += 9.9
+    assert [erp.get(path).status for path in change.paths] == before, (
+        "the cached state is still valid"
+    )
+    directory_clock.now += 0.1
+    for path in change.paths:
+        assert_refused(erp.get(path), change)
     token = ask_for_token(stack, credentials)
-    if switch.ends_tokens:
-        assert_refused(token, switch)
+    if change.ends_tokens:
+        assert_refused(token, change)
     else:
         assert token.status == 200
-    assert stack.erp("beta").get(switch.paths[0]).status == 200
+    assert stack.erp("beta").get(change.paths[0]).status == 200
 
-    switch.undo()
-    remembered.now += 10
-    assert [erp.get(path).status for path in switch.paths] == before
+    change.undo()
+    directory_clock.now += 10
+    assert [erp.get(path).status for path in change.paths] == before
     assert ask_for_token(stack, credentials).status == 200
 
 
-@EACH
-def test_an_environment_that_begins_knows_it_at_once(
-    stack: Stack, credentials: Credentials, switch: Switch
+@EACH_CHANGE
+def test_change_applies_immediately_in_a_new_environment(
+    stack: Stack, credentials: Credentials, change: TenantChange
 ) -> None:
     erp = stack.erp(client=credentials.client_id)
-    switch.do()
+    change.do()
     directory.forget()
-    for path in switch.paths:
-        assert_refused(erp.get(path), switch)
-    assert_refused(erp.send("POST", switch.paths[0], raw="{", key="k"), switch)
+    for path in change.paths:
+        assert_refused(erp.get(path), change)
+    assert_refused(erp.send("POST", change.paths[0], raw="{", key="k"), change)
 
 
-def test_a_wrong_secret_is_not_told_in_which_state_the_tenant_is(
+def test_wrong_secret_does_not_reveal_the_tenant_state(
     stack: Stack, credentials: Credentials
 ) -> None:
     provisioning.set_state("acme", "suspended")
@@ -172,9 +166,9 @@ def test_a_wrong_secret_is_not_told_in_which_state_the_tenant_is(
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
 
 
-def test_limited_tokens_and_users_are_told_the_same(stack: Stack) -> None:
+def test_limited_tokens_and_users_get_the_same_refusal(stack: Stack) -> None:
     provisioning.set_state("acme", "moved", moved_to=MOVED_TO)
     directory.forget()
     for claims in ({}, {"kind": "mobile"}, {"second_factor": False}):
         user = Erp(stack.gateway, stack.user_token(**claims))
-        assert_refused(user.get("/products"), SWITCHES["moved"])
+        assert_refused(user.get("/products"), CHANGES["moved"])

@@ -14,7 +14,7 @@ from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import CARGOES, ENTRIES, EXITS, PICK_FACES, PRODUCTS, Cargo
 from tests.integration.imports.sheets import as_csv, as_xlsx, saved, table
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[[Sequence[Sequence[object]]], bytes]

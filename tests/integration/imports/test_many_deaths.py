@@ -17,7 +17,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.import_desk import ImportDesk
 from tests.integration.imports.outcome import complained, entities, made
 from tests.integration.imports.sheets import as_csv
-from tests.stock_proof import check, read_books
+from tests.stock_invariants import check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))

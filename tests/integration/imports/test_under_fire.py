@@ -30,7 +30,7 @@ from tests.import_desk import ImportDesk
 from tests.integration.imports.bodies import EXITS
 from tests.integration.imports.outcome import ensure_settled, imports, outcome
 from tests.integration.imports.sheets import as_csv, table
-from tests.stock_proof import check, read_books
+from tests.stock_invariants import check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 _AFTER_A_DEATH = 61

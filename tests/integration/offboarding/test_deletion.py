@@ -9,7 +9,7 @@ from operations import provisioning, tenant_overview
 from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
 from operations.domains import add_domain
 from shared.identity.tenancy.directory import FRESH, directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError

@@ -18,10 +18,10 @@ from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
-from tests.integration.doors import doors
 from tests.integration.offboarding.company import FILE_KEYS as KEYS
 from tests.integration.offboarding.company import Company
-from tests.webhook_desk import URL
+from tests.integration.routes import doors
+from tests.webhook_scenario import URL
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:

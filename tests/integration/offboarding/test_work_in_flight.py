@@ -14,7 +14,7 @@ from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_desk import ImportDesk
 from tests.integration.offboarding.company import Company
-from tests.webhook_desk import RELAY, WebhookDesk, failures, open_desk
+from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +23,10 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 
 @pytest.fixture
-def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
+def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
     """The webhooks of acme."""
-    with open_desk(company.stack, monkeypatch) as desk:
-        yield desk
+    with open_webhook_scenario(company.stack, monkeypatch) as scenario:
+        yield scenario
 
 
 def _delete_keeping_the_cache(company: Company) -> None:
@@ -50,32 +50,32 @@ def test_import_message_is_retried_then_dropped(company: Company) -> None:
     assert company.remains() == {}
 
 
-def test_event_is_retried_then_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_event_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
-    webhooks.happen(7)
-    batch = webhooks.stream()
+    webhooks.create_product(7)
+    batch = webhooks.new_stream_batch()
     assert batch["Records"]
     _delete_keeping_the_cache(company)
     relay = gateway._function(RELAY)
     numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
-    assert failures(relay(batch, LambdaContext())) == numbers
+    assert failed_items(relay(batch, LambdaContext())) == numbers
     directory.forget()
-    assert failures(relay(batch, LambdaContext())) == []
+    assert failed_items(relay(batch, LambdaContext())) == []
     assert webhooks.messages() == []
     assert company.remains() == {}
 
 
-def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookDesk) -> None:
+def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
-    webhooks.happen(7)
-    webhooks.relay()
-    messages = webhooks.take()
+    webhooks.create_product(7)
+    webhooks.run_relay()
+    messages = webhooks.take_messages()
     assert messages
     _delete_keeping_the_cache(company)
-    assert len(webhooks.work(*messages)) == len(messages)
+    assert len(webhooks.run_worker(*messages)) == len(messages)
     directory.forget()
-    assert webhooks.work(*messages) == []
-    assert webhooks.sent == []
+    assert webhooks.run_worker(*messages) == []
+    assert webhooks.requests == []
     assert company.remains() == {}
 
 

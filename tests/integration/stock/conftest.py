@@ -1,4 +1,4 @@
-"""A warehouse with shelves, and the products that lie there."""
+"""Fixtures of stock: two warehouses with positions and products, and stock adjustments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from tests.warehouse_scenario import PRODUCTS
 
 
 @pytest.fixture
-def yard(erp: Erp) -> Erp:
+def warehouse_erp(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
     once(erp, "shelves", lambda: _furnish(erp))
     return erp
@@ -28,13 +28,13 @@ def _furnish(erp: Erp) -> None:
 
 
 @pytest.fixture
-def adjust(yard: Erp) -> Callable[..., Any]:
-    """Correct stock of BRICK at YARD A-01 unless told otherwise."""
+def adjust(warehouse_erp: Erp) -> Callable[..., Any]:
+    """Return a function that adjusts stock, by default of BRICK at A-01 in YARD."""
 
     def adjusted(**changes: object) -> Any:
         body = {
             "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
         }  # fmt: skip
-        return yard.post("/stock-adjustments", body | changes)
+        return warehouse_erp.post("/stock-adjustments", body | changes)
 
     return adjusted

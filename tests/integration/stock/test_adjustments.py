@@ -1,4 +1,4 @@
-"""People correct what the books say about the shelves."""
+"""Stock adjustments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,19 +7,19 @@ import pytest
 
 from tests.gateway import Erp
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 
 type Adjust = Callable[..., Any]
 
 
-def test_a_count_puts_stock_where_there_was_none(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_count_creates_stock(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -> None:
     answer = adjust(counted_qty=12.5)
 
     assert answer.status == 201
     made = answer.data
     assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Counted")
-    [row] = yard.get("/stocks").data
-    product = yard.get("/products", query={"item_code": "BRICK"}).data[0]
+    [row] = warehouse_erp.get("/stocks").data
+    product = warehouse_erp.get("/products", query={"item_code": "BRICK"}).data[0]
     assert row == {
         "id": 1,
         "product_id": product["id"],
@@ -41,7 +41,7 @@ def test_a_count_puts_stock_where_there_was_none(yard: Erp, adjust: Adjust, stac
         "created_at": made["created_at"],
         "updated_at": made["created_at"],
     }
-    [level] = yard.get("/stock-levels").data
+    [level] = warehouse_erp.get("/stock-levels").data
     assert level == {
         "product_id": product["id"],
         "item_code": "BRICK",
@@ -53,9 +53,9 @@ def test_a_count_puts_stock_where_there_was_none(yard: Erp, adjust: Adjust, stac
         "quarantine": 0,
         "updated_at": made["created_at"],
     }
-    [total] = yard.get("/stock-levels", query={"totals": "true"}).data
+    [total] = warehouse_erp.get("/stock-levels", query={"totals": "true"}).data
     assert total == level | {"whs_code": None}
-    movement = yard.get(answer.headers["Location"].partition("/api/v1")[2]).data
+    movement = warehouse_erp.get(answer.headers["Location"].partition("/api/v1")[2]).data
     assert movement == {
         "id": made["movement_id"],
         "type": "adjustment",
@@ -76,7 +76,7 @@ def test_a_count_puts_stock_where_there_was_none(yard: Erp, adjust: Adjust, stac
     prove(stack.store())
 
 
-def test_differences_add_up_in_the_ledger(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_adjustments_add_up_in_the_ledger(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -> None:
     adjust(increase=10)
     adjust(decrease=4)
     adjust(counted_qty=7)
@@ -85,19 +85,21 @@ def test_differences_add_up_in_the_ledger(yard: Erp, adjust: Adjust, stack: Stac
     adjust(increase=2, item_code="CEMENT", batch="L1", expiry_date="2030-01-31")
     adjust(increase=1, warehouse="SHOP")
 
-    rows = yard.get("/stocks").data
+    rows = warehouse_erp.get("/stocks").data
     assert [(row["item_code"], row["qty"], row["status"]) for row in rows] == [
         ("BRICK", 0, "out"), ("CEMENT", 2, "in"), ("BRICK", 1, "in"),
     ]  # fmt: skip
-    moved = yard.walk("/stock-movements", sort="created_at", item_code="BRICK", warehouse="YARD")
+    moved = warehouse_erp.walk(
+        "/stock-movements", sort="created_at", item_code="BRICK", warehouse="YARD"
+    )
     signed = [(one["qty"], one["to"] is not None) for one in moved]
     assert signed == [(10, True), (4, False), (1, True), (7, False)]
-    assert [row["on_hand"] for row in yard.get("/stock-levels").data] == [0, 1, 2]
+    assert [row["on_hand"] for row in warehouse_erp.get("/stock-levels").data] == [0, 1, 2]
     prove(stack.store())
 
 
-def test_another_status_takes_stock_from_what_is_available(
-    yard: Erp, adjust: Adjust, stack: Stack
+def test_change_of_status_reduces_the_available_quantity(
+    warehouse_erp: Erp, adjust: Adjust, stack: Stack
 ) -> None:
     adjust(increase=10)
     adjust(to_status="quarantine", qty=3)
@@ -105,12 +107,14 @@ def test_another_status_takes_stock_from_what_is_available(
 
     assert (answer.data["qty_before"], answer.data["qty_after"]) == (3, 0)
     adjust(to_status="quarantine", qty=2)
-    [level] = yard.get("/stock-levels").data
+    [level] = warehouse_erp.get("/stock-levels").data
     assert (level["on_hand"], level["available"], level["quarantine"]) == (10, 5, 2)
     prove(stack.store())
 
 
-def test_a_serial_is_in_one_place(yard: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_serial_in_stock_is_refused_elsewhere(
+    warehouse_erp: Erp, adjust: Adjust, stack: Stack
+) -> None:
     assert adjust(item_code="DRILL", serial="S-1", increase=1).status == 201
 
     elsewhere = adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01")
@@ -119,7 +123,7 @@ def test_a_serial_is_in_one_place(yard: Erp, adjust: Adjust, stack: Stack) -> No
     assert "S-1 is in stock already" in elsewhere.json()["message"]
     assert adjust(item_code="DRILL", serial="S-1", decrease=1).status == 201
     assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
-    [row] = yard.get("/stocks", query={"serial": "S-1"}).data
+    [row] = warehouse_erp.get("/stocks", query={"serial": "S-1"}).data
     assert (row["qty"], row["position"]["bin_code"]) == (1, "B-01")
     prove(stack.store())
 
@@ -151,7 +155,7 @@ def test_a_serial_is_in_one_place(yard: Erp, adjust: Adjust, stack: Stack) -> No
         ({"increase": 1, "expiry_date": "soon"}, "expiry_date"),
     ],
 )
-def test_a_wrong_field_is_named(
+def test_invalid_field_is_named(
     adjust: Adjust, stack: Stack, changes: dict[str, object], field: str
 ) -> None:
     before = len(stack.items())
@@ -161,14 +165,14 @@ def test_a_wrong_field_is_named(
     assert len(stack.items()) == before
 
 
-def test_every_problem_is_told_at_once(adjust: Adjust) -> None:
+def test_all_problems_are_reported_together(adjust: Adjust) -> None:
     answer = adjust(item_code="CEMENT", bin_code="X", reason=5, increase="1", qty=1)
 
     named = [problem["field"] for problem in answer.json()["errors"]]
     assert sorted(named) == ["batch", "bin_code", "counted_qty", "increase", "qty", "reason"]
 
 
-def test_less_than_nothing_is_refused(adjust: Adjust, stack: Stack) -> None:
+def test_decrease_below_zero_is_refused(adjust: Adjust, stack: Stack) -> None:
     adjust(increase=5)
 
     for changes in (
@@ -180,16 +184,18 @@ def test_less_than_nothing_is_refused(adjust: Adjust, stack: Stack) -> None:
     prove(stack.store())
 
 
-def test_what_is_in_stock_stays(yard: Erp, adjust: Adjust) -> None:
+def test_product_and_position_with_stock_cannot_be_deleted(
+    warehouse_erp: Erp, adjust: Adjust
+) -> None:
     adjust(increase=5)
-    product = yard.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
-    position = yard.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
+    product = warehouse_erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
+    position = warehouse_erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
 
     for path in (f"/products/{product}", f"/warehouse-positions/{position}"):
-        refused = yard.delete(path)
+        refused = warehouse_erp.delete(path)
         assert (refused.status, refused.code) == (409, "conflict")
         assert "stock" in refused.json()["message"]
-    assert yard.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
+    assert warehouse_erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
     adjust(counted_qty=0)
-    assert yard.delete(f"/products/{product}").status == 200
-    assert yard.delete(f"/warehouse-positions/{position}").status == 200
+    assert warehouse_erp.delete(f"/products/{product}").status == 200
+    assert warehouse_erp.delete(f"/warehouse-positions/{position}").status == 200

@@ -1,4 +1,4 @@
-"""What guards the books against those who write at the same time, and against lost counters."""
+"""Conditions that protect stock against concurrent writes and against lost sequences."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.stack import Stack
-from tests.stock_proof import prove
+from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
-_FREE = {"held", "open", "count", "acme", "transfer_order_request"}
-"""Sums, marks, the events of acme in the outbox: what is written without looking."""
+_UNCONDITIONAL_KINDS = {"held", "open", "count", "acme", "transfer_order_request"}
+"""Kinds of items that are written without a condition: sums, marks, and events in the outbox."""
 
 _LINES = [{"item_code": "BRICK", "qty": 1}]
-_MORE: list[tuple[str, dict[str, Any]]] = [
+_MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
     (
         "/entry-documents",
         {
@@ -43,32 +43,32 @@ _MORE: list[tuple[str, dict[str, Any]]] = [
     ),
     ("/transfer-orders/1/picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
 ]  # fmt: skip
-"""What else writes stock or the work on it: path and body."""
+"""Further requests that write stock or warehouse work: path and body."""
 
 
 @pytest.fixture
-def yard(stack: Stack) -> WarehouseScenario:
+def warehouse(stack: Stack) -> WarehouseScenario:
     return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
 
 
 def _kind(action: dict[str, Any]) -> tuple[str, bool]:
-    """Which kind of item an action writes, and whether on a condition."""
+    """Return the kind of item that an action writes, and whether it has a condition."""
     [(_, body)] = action.items()
     key = body.get("Key") or body["Item"]
     return key["PK"]["S"].partition("#")[0], "ConditionExpression" in body
 
 
-def test_every_write_of_stock_and_its_work_depends_on_what_was_read(
-    yard: WarehouseScenario, aws_faults: AwsFaults
+def test_every_write_of_stock_and_work_has_a_condition(
+    warehouse: WarehouseScenario, aws_faults: AwsFaults
 ) -> None:
     with aws_faults.recorded() as seen:
-        yard.stock("BRICK", 5)
-        order = yard.order(("BRICK", 2))
-        number = yard.started(order)
-        yard.pick(number, "BRICK", 2)
-        yard.act(number, "finalize")
-        answers = [yard.erp.post(f"/exit-documents/{order}/dispatch")]
-        answers += [yard.erp.post(path, body, key=path) for path, body in _MORE]
+        warehouse.stock("BRICK", 5)
+        order = warehouse.order(("BRICK", 2))
+        number = warehouse.started(order)
+        warehouse.pick(number, "BRICK", 2)
+        warehouse.act(number, "finalize")
+        answers = [warehouse.erp.post(f"/exit-documents/{order}/dispatch")]
+        answers += [warehouse.erp.post(path, body, key=path) for path, body in _MORE_REQUESTS]
     assert {answer.status for answer in answers} == {200, 201}
 
     written = [
@@ -82,15 +82,15 @@ def test_every_write_of_stock_and_its_work_depends_on_what_was_read(
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
         "picking", "transfer", "transfer_order",
     }  # fmt: skip
-    assert {kind for kind, conditioned in written if not conditioned} <= _FREE
+    assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 
 
 @pytest.mark.parametrize("sequence", [MOVEMENTS.kind, STOCK.kind])
-def test_a_lost_sequence_overwrites_nothing(
-    sequence: str, yard: WarehouseScenario, stack: Stack, clock: Clock
+def test_lost_sequence_overwrites_nothing(
+    sequence: str, warehouse: WarehouseScenario, stack: Stack, clock: Clock
 ) -> None:
     assert clock
-    yard.stock("BRICK", 5)
+    warehouse.stock("BRICK", 5)
     store = stack.store()
     key = {"PK": {"S": "sequence"}, "SK": {"S": sequence}}
     store.client.delete_item(TableName=store.table, Key=key)
@@ -100,7 +100,7 @@ def test_a_lost_sequence_overwrites_nothing(
         "reason": "Found",
     }  # fmt: skip
 
-    answer = yard.erp.post("/stock-adjustments", body)
+    answer = warehouse.erp.post("/stock-adjustments", body)
 
     assert answer.status == 503
     assert _without_sequences(stack) == before

@@ -1,8 +1,8 @@
-"""What happens at the same time ends as if it had happened one after the other.
+"""Concurrent operations have the outcome of some sequential order.
 
-Each scene is prepared once. Then its acts run in each order one after the other, which
-gives the outcomes that are right; and at the same time, in many ways, each of which must
-give one of these. Whatever is committed meanwhile, the books are checked at once.
+Each scenario is prepared once. Its actions run in every sequential order, which gives the allowed
+outcomes, and then concurrently with many seeds. Every concurrent run must give an allowed outcome,
+and the stock invariants must hold after every commit.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.stock.scenes import SCENES, Acts
+from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.stock_proof import Books, check, read_books
+from tests.stock_invariants import StoredState, check, read_books
 from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]
@@ -26,33 +26,33 @@ type Outcome = tuple[object, ...]
 
 @pytest.fixture
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    """Few shards of counters, since moto is slow and deletions write them all."""
+    """A scheduler; counters have few shards, since moto is slow and deletions write them all."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     return Scheduler(aws_faults, monkeypatch)
 
 
-# What came of it
+# Outcomes
 
 
 def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
-    """Tell what the callers were told, and what is stored, without ids and times."""
-    books = read_books(stack.stored())
+    """Return the responses and the stored state without ids and times."""
+    state = read_books(stack.stored())
     return (
-        tuple(_told(answer) for answer in answers),
-        _stock(books),
-        Counter((one.type, one.item_code, one.qty) for one in books.movements),
+        tuple(_response(answer) for answer in answers),
+        _stock(state),
+        Counter((one.type, one.item_code, one.qty) for one in state.movements),
         [
             (one.status, len(one.works), len(one.finished), [_line(line) for line in one.lines])
-            for one in [*books.entries, *books.exits]
+            for one in [*state.entries, *state.exits]
         ],
-        Counter(one.status for one in books.receipts),
-        Counter(one.status for one in books.pickings),
-        Counter(one.status for one in books.hauls),
+        Counter(one.status for one in state.receipts),
+        Counter(one.status for one in state.pickings),
+        Counter(one.status for one in state.transfer_orders),
     )
 
 
-def _told(answer: Response) -> object:
+def _response(answer: Response) -> object:
     if answer.status >= 400:
         return answer.status, answer.code
     shown = answer.data
@@ -67,92 +67,92 @@ def _line(line: Any) -> object:
     return line.item_code, line.open_qty, line.done_qty, line.status
 
 
-def _stock(books: Books) -> Counter[object]:
+def _stock(state: StoredState) -> Counter[object]:
     return Counter(
         (
             row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
             row.inventory_status, row.qty, row.allocated,
         )
-        for row in books.rows
+        for row in state.rows
         if row.qty
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
-    """Acts on a floor that is as it was prepared each time."""
+class _Scenario:
+    """Actions that run from the same prepared state each time."""
 
     stack: Stack
-    acts: Acts
+    actions: Acts
     restore: Callable[[], None]
 
-    def in_turn(self) -> Iterator[Outcome]:
-        """Let the acts happen one after the other, in every order."""
-        for order in permutations(range(len(self.acts))):
+    def run_sequentially(self) -> Iterator[Outcome]:
+        """Run the actions one after the other, in every order."""
+        for order in permutations(range(len(self.actions))):
             self.restore()
-            answers = {number: self.acts[number]() for number in order}
-            yield _outcome(self.stack, [answers[number] for number in range(len(self.acts))])
+            answers = {number: self.actions[number]() for number in order}
+            yield _outcome(self.stack, [answers[number] for number in range(len(self.actions))])
 
-    def at_once(self, scheduler: Scheduler, seed: int) -> Outcome:
-        """Let the acts happen at the same time, in the way of a seed."""
+    def run_concurrently(self, scheduler: Scheduler, seed: int) -> Outcome:
+        """Run the actions concurrently, with a seed."""
         self.restore()
-        return _outcome(self.stack, scheduler.run(self.acts, seed))
+        return _outcome(self.stack, scheduler.run(self.actions, seed))
 
 
-@pytest.mark.parametrize("prepare", SCENES)
-def test_at_once_is_as_one_after_the_other(
+@pytest.mark.parametrize("prepare", SCENARIOS)
+def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:
-    acts = prepare(stack)
-    scene = _Scene(stack, acts, stack.keep())
-    right = list(scene.in_turn())
-    scheduler.watch = lambda: check(read_books(stack.stored()))
+    actions = prepare(stack)
+    scenario = _Scenario(stack, actions, stack.keep())
+    sequential_outcomes = list(scenario.run_sequentially())
+    scheduler.after_commit = lambda: check(read_books(stack.stored()))
 
     for seed in seeds(USUAL):
         with replayable(seed):
-            outcome = scene.at_once(scheduler, seed)
-            assert outcome in right
+            outcome = scenario.run_concurrently(scheduler, seed)
+            assert outcome in sequential_outcomes
 
 
-# Many
+# Many pickers
 
 
 @dataclass(frozen=True, slots=True)
 class _Picker:
-    """Somebody who has an order to pick, and picks what he is sent to."""
+    """A picker with one order."""
 
-    yard: WarehouseScenario
+    warehouse: WarehouseScenario
     order: int
 
-    def work(self) -> float:
-        """Pick all that can be had; how much that was."""
-        made = self.yard.erp.post("/pickings", {"document_id": self.order})
+    def pick_all(self) -> float:
+        """Pick everything that is allocated; return the picked quantity."""
+        made = self.warehouse.erp.post("/pickings", {"document_id": self.order})
         assert made.status == 201, made.text
         number = made.data["id"]
-        assert self.yard.act(number, "start").status == 200
+        assert self.warehouse.act(number, "start").status == 200
         picked = 0.0
         for line in made.data["lines"]:
             if line["bin_code"]:
-                taken = self.yard.pick(number, "BRICK", line["qty"], line["bin_code"])
+                taken = self.warehouse.pick(number, "BRICK", line["qty"], line["bin_code"])
                 assert taken.status == 200, taken.text
                 picked += line["qty"]
         return picked
 
 
 @pytest.mark.parametrize(("pickers", "units", "runs"), [(6, 3, 4), (20, 10, 2)])
-def test_pickers_and_the_last_units(
+def test_concurrent_pickers_get_exactly_the_stock(
     pickers: int, units: int, runs: int, stack: Stack, scheduler: Scheduler
 ) -> None:
-    yard = WarehouseScenario.furnished(stack.erp(), "YARD")
-    yard.stock("BRICK", units // 2, "A-01")
-    yard.stock("BRICK", units - units // 2, "F-01")
-    everyone = [_Picker(yard, yard.order(("BRICK", 1))) for _ in range(pickers)]
+    warehouse = WarehouseScenario.furnished(stack.erp(), "YARD")
+    warehouse.stock("BRICK", units // 2, "A-01")
+    warehouse.stock("BRICK", units - units // 2, "F-01")
+    all_pickers = [_Picker(warehouse, warehouse.order(("BRICK", 1))) for _ in range(pickers)]
     restore = stack.keep()
-    scheduler.watch = lambda: check(read_books(stack.stored()))
+    scheduler.after_commit = lambda: check(read_books(stack.stored()))
 
     for seed in seeds(runs):
         restore()
         with replayable(seed):
-            got = scheduler.run([picker.work for picker in everyone], seed)
+            got = scheduler.run([picker.pick_all for picker in all_pickers], seed)
             assert Counter(got) == {1: units, 0: pickers - units}
-            assert yard.level("BRICK") == (units, units, 0)
+            assert warehouse.level("BRICK") == (units, units, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from operations.provisioning import create_tenant, show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.errors import Conflict

@@ -5,7 +5,7 @@ import pytest
 from operations.provisioning import create_tenant, set_state, share_address
 from shared.identity.tenancy import directory as module
 from shared.identity.tenancy.directory import Directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from tests.integration.control_plane import ADDRESS, Wire
 
 

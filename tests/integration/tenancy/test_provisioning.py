@@ -22,7 +22,7 @@ from operations.provisioning import (
     show_tenant,
 )
 from shared.identity.tenancy.directory import directory, read, tenant_key
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import TenantSettings
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT

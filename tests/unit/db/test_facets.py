@@ -1,4 +1,4 @@
-"""Facets: text whose order is the order of the values."""
+"""Facets: texts that sort like their values."""
 
 from decimal import Decimal
 
@@ -13,17 +13,17 @@ _QUANTITIES = st.integers(0, 999_999_999 * 10**6).map(lambda n: Decimal(n).scale
 
 
 @given(_LINES, _IDS, _LINES, _IDS)
-def test_entries_are_in_the_order_of_value_then_id(a: str, m: int, b: str, n: int) -> None:
+def test_sort_keys_are_ordered_by_value_then_id(a: str, m: int, b: str, n: int) -> None:
     assert (sort_text(a, m) < sort_text(b, n)) == ((a, m) < (b, n))
 
 
 @given(_LINES | st.none(), _IDS)
-def test_the_id_is_found_again_in_its_sort_key(value: str | None, number: int) -> None:
+def test_id_is_read_from_a_sort_key(value: str | None, number: int) -> None:
     assert id_of(sort_text(value, number)) == number
 
 
 @given(st.integers(-(10**17), 10**17), st.integers(-(10**17), 10**17))
-def test_integers_keep_their_order(one: int, other: int) -> None:
+def test_text_of_integers_keeps_their_order(one: int, other: int) -> None:
     texts = integer_text(one), integer_text(other)
     assert texts[0] is not None
     assert texts[1] is not None
@@ -31,21 +31,21 @@ def test_integers_keep_their_order(one: int, other: int) -> None:
 
 
 @given(_QUANTITIES, _QUANTITIES)
-def test_quantities_keep_their_order(one: Decimal, other: Decimal) -> None:
+def test_text_of_quantities_keeps_their_order(one: Decimal, other: Decimal) -> None:
     assert (quantity_text(one) < quantity_text(other)) == (one < other)
 
 
 @given(_IDS, _IDS)
-def test_ids_keep_their_order(one: int, other: int) -> None:
+def test_text_of_ids_keeps_their_order(one: int, other: int) -> None:
     assert (id_text(one) < id_text(other)) == (one < other)
 
 
-def test_searching_minds_neither_case_nor_accents_nor_width() -> None:
+def test_folding_ignores_case_accents_and_width() -> None:
     assert fold("Ferretería") == fold("FERRETERIA") == fold("ferreteri\u0301a")
     assert fold("\uff21\uff22") == "ab"
     assert fold("Straße") == "strasse"
 
 
 @given(st.text())
-def test_folded_text_is_bounded(text: str) -> None:
+def test_folded_text_has_a_maximum_length(text: str) -> None:
     assert len(fold(text)) <= 200

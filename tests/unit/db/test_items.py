@@ -1,4 +1,4 @@
-"""Values in DynamoDB and back; entities as packed text."""
+"""Conversion of values to DynamoDB attributes, and packing of entities."""
 
 from decimal import Decimal
 from typing import Any
@@ -20,21 +20,21 @@ _VALUES = (
 
 
 @given(st.dictionaries(st.text(min_size=1), _VALUES | st.dictionaries(st.text(), _VALUES)))
-def test_what_is_written_is_read_again(item: dict[str, Any]) -> None:
+def test_attributes_round_trip(item: dict[str, Any]) -> None:
     assert from_attributes(to_attributes(item)) == item
 
 
-def test_what_has_no_value_is_left_out() -> None:
+def test_none_values_are_omitted() -> None:
     assert to_attributes({"a": None, "b": 1}) == {"b": {"N": "1"}}
 
 
 @pytest.mark.parametrize("value", [1.5, object(), ["a"], None])
-def test_other_kinds_of_value_are_a_mistake(value: object) -> None:
+def test_unsupported_value_raises(value: object) -> None:
     with pytest.raises(TypeError):
         encode(value)
 
 
-def test_numbers_are_whole_where_they_can_be() -> None:
+def test_whole_numbers_are_read_as_integers() -> None:
     read = from_attributes({"a": {"N": "5.0"}, "b": {"N": "5.5"}})
 
     assert read == {"a": 5, "b": Decimal("5.5")}
@@ -42,11 +42,11 @@ def test_numbers_are_whole_where_they_can_be() -> None:
 
 
 @given(st.text(max_size=3000).map(lambda text: f'{{"comments":"{text}"}}'))
-def test_a_packed_entity_is_unpacked_again(text: str) -> None:
+def test_packed_entity_round_trips(text: str) -> None:
     assert unpack(pack(text)).decode() == text
 
 
-def test_a_large_entity_lies_in_parts_that_an_item_can_hold() -> None:
+def test_large_entity_is_split_into_parts_below_the_item_limit() -> None:
     noise = "".join(chr(0x4E00 + (n * 7919) % 20_000) for n in range(400_000))
 
     parts = pack(noise)

@@ -1,4 +1,4 @@
-"""Which entries a list reads: the narrowest that cover it."""
+"""The plan of a list: the most selective index partition is read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,16 +7,16 @@ import pytest
 
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.plan import ListQuery, choose_access_path
-from tests.integration.db.crates import CRATES
+from tests.integration.db.crate_list import CRATES
 
 
-def _unasked() -> Totals:
-    pytest.fail("totals are needed only to choose between partitions")
+def _no_totals() -> Totals:
+    pytest.fail("totals may be read only to choose between partitions")
 
 
 def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
     access, ordered = choose_access_path(
-        CRATES, ListQuery(sort="name", descending=False, **asked), _unasked
+        CRATES, ListQuery(sort="name", descending=False, **asked), _no_totals
     )
     return access.index, access.partition, ordered, access.total_name
 
@@ -24,13 +24,13 @@ def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
 @pytest.mark.parametrize(
     ("asked", "plan"),
     [
-        # its own order, of all or of one status, is read straight from the index
+        # sort order of all rows or of one status: read in index order
         ({}, (2, "crate", True, None)),
         ({"equal": {"status": "open"}}, (5, "crate#status#open", True, "status=open")),
-        # whatever few entities share comes first
+        # filters with few matching entities come first
         ({"equal": {"reference": "R1"}}, (7, "crate#reference#R1", False, None)),
         ({"equal": {"status": "open", "reference": "R1"}}, (7, "crate#reference#R1", False, None)),
-        # then a value or range of an order, inside the status if there is one
+        # then a value or range of a sort order, within the status if given
         ({"equal": {"name": "a"}}, (2, "crate", False, None)),
         ({"equal": {"name": "a", "status": "open"}}, (5, "crate#status#open", False, None)),
         ({"between": {"updated_at": ("2", None)}}, (3, "crate", False, None)),
@@ -40,7 +40,7 @@ def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
         ),
     ],
 )
-def test_a_list_reads_the_narrowest_entries(
+def test_plan_reads_the_most_selective_partition(
     asked: Mapping[str, Any], plan: tuple[int, str, bool, str | None]
 ) -> None:
     assert _planned(**asked) == plan
@@ -54,7 +54,7 @@ def test_a_list_reads_the_narrowest_entries(
         ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
     ],
 )
-def test_any_other_filter_gathers_from_the_narrowest_order(
+def test_other_filters_gather_from_the_most_selective_index(
     asked: Mapping[str, Any], index: int
 ) -> None:
     planned = _planned(**asked)

@@ -6,7 +6,7 @@ from shared.http.envelope import error_response
 from shared.kernel.errors import Problem, ValidationFailed
 
 
-def test_more_problems_than_an_answer_holds_are_still_a_validation_error() -> None:
+def test_too_many_problems_for_a_response_are_still_a_validation_error() -> None:
     code = "\U0001f4e6" * 50
     problems = [
         Problem(f"lines.{n // 400}.serials.{n}", f"{code} is not known") for n in range(400_000)

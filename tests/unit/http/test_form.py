@@ -1,4 +1,4 @@
-"""Forms as different clients write them."""
+"""Parsing of multipart/form-data from different clients."""
 
 from base64 import b64encode
 from typing import Any
@@ -23,7 +23,7 @@ def event(*heads: str, value: bytes = b"x", media: str = "multipart/form-data") 
     }
 
 
-def test_fields_and_options() -> None:
+def test_fields_and_files_are_read() -> None:
     form = read_form(event('name="kind"', 'name="options[on_duplicate]"', 'name="options[x]"'))
     assert form == {"kind": "x", "options": {"on_duplicate": "x", "x": "x"}}
 
@@ -37,11 +37,11 @@ def test_fields_and_options() -> None:
         'name="file"; filename="=?utf-8?B?YXI=?="; filename*=utf-8\'\'art%C3%ADculos.xlsx',
     ],
 )
-def test_the_name_of_a_file_in_another_alphabet(head: str) -> None:
+def test_non_ascii_file_name_is_decoded(head: str) -> None:
     assert read_form(event(head)) == {"file": UploadedFile("artículos.xlsx", b"x")}
 
 
-def test_what_is_sent_twice_is_a_list() -> None:
+def test_repeated_field_is_a_list() -> None:
     form = read_form(event('name="kind"', 'name="kind"', 'name="options"', 'name="options[a]"'))
     assert form == {"kind": ["x", "x"], "options": "x", "options[a]": "x"}
 
@@ -59,6 +59,6 @@ def test_what_is_sent_twice_is_a_list() -> None:
         {"headers": {"content-type": "multipart/form-data"}, "body": ""},
     ],
 )
-def test_what_is_no_form_is_a_bad_request(broken: dict[str, Any]) -> None:
+def test_invalid_form_is_a_bad_request(broken: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):
         read_form(broken)

@@ -1,4 +1,4 @@
-"""Leases of the rate limit: never too many, hardly any too early, however requests come in."""
+"""Leases of the rate limit: the limit is never exceeded, and at most 5 % is refused too early."""
 
 import random
 
@@ -13,145 +13,150 @@ from shared.http.rate_limit_leases import (
     WindowState,
     spare_budget,
 )
-from tests.environments import PATTERNS, Crowd, Item, all_at_once
+from tests.rate_limit_simulation import (
+    PATTERNS,
+    RateLimitSimulation,
+    WindowItem,
+    serve_concurrently,
+)
 
 LIMITS = (120, 300, 1_200)
 SEEDS = range(5)
 
 
-def at_random(seed: int) -> random.Random:
+def rng_of(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - the seed replays it
 
 
-def alone() -> tuple[Item, LocalBudget]:
-    return Item(), LocalBudget(0)
+def new_window() -> tuple[WindowItem, LocalBudget]:
+    return WindowItem(), LocalBudget(0)
 
 
 @pytest.mark.parametrize(("limit", "tokens"), [(120, 6), (300, 15), (1_200, 60), (19, 0), (1, 0)])
-def test_a_twentieth_may_be_taken_along(limit: int, tokens: int) -> None:
+def test_spare_budget_is_five_percent_of_the_limit(limit: int, tokens: int) -> None:
     assert spare_budget(limit) == tokens
 
 
-def test_whoever_comes_first_leaves_half_to_others() -> None:
-    item, account = alone()
+def test_first_lease_takes_half_of_the_spare_budget() -> None:
+    item, budget = new_window()
 
-    assert account.take(120, item.lease)
+    assert budget.take(120, item.lease)
 
-    assert (item.tally.leased, item.tally.spare) == (1 + 3, 3)
-    assert account.remaining(120) == 119
+    assert (item.state.leased, item.state.spare) == (1 + 3, 3)
+    assert budget.remaining(120) == 119
 
 
-def test_whoever_is_alone_takes_all_that_may_be_taken() -> None:
-    item, account = alone()
+def test_single_environment_takes_the_whole_spare_budget() -> None:
+    item, budget = new_window()
 
-    taken = [account.take(120, item.lease) for _ in range(5)]
+    taken = [budget.take(120, item.lease) for _ in range(5)]
 
     assert taken == [True] * 5
-    assert item.asks == 2
-    assert (item.tally.leased, item.tally.spare) == (4 + 1 + 6, 6)
-    assert account.remaining(120) == 115
+    assert item.lease_requests == 2
+    assert (item.state.leased, item.state.spare) == (4 + 1 + 6, 6)
+    assert budget.remaining(120) == 115
 
 
-def test_each_of_several_takes_an_equal_share() -> None:
-    item, accounts = Item(), [LocalBudget(0, expected=3) for _ in range(3)]
+def test_known_environments_take_equal_shares() -> None:
+    item, budgets = WindowItem(), [LocalBudget(0, expected=3) for _ in range(3)]
 
-    assert all(account.take(300, item.lease) for account in accounts)
-    assert item.tally == WindowState(3 * (1 + 5), 3 * 5, 3)
+    assert all(budget.take(300, item.lease) for budget in budgets)
+    assert item.state == WindowState(3 * (1 + 5), 3 * 5, 3)
 
     other = LocalBudget(0)
-    assert other.take(300, item.lease), "nothing is free for a fourth, but its own token"
-    assert item.tally == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
-    assert all(accounts[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
-    assert item.tally.spare == 2 * 5 + 4, "a quarter, now that it knows of the fourth"
+    assert other.take(300, item.lease), "a fourth environment gets one token only"
+    assert item.state == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
+    assert all(budgets[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
+    assert item.state.spare == 2 * 5 + 4, "a quarter, since four environments are known"
 
 
-def test_who_asked_for_too_much_gives_back_all_the_same() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
-    assert account.take(120, item.lease)
+def test_environment_returns_a_share_that_is_too_large() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    assert budget.take(120, item.lease)
     assert other.take(120, item.lease)
-    assert item.tally.spare == 3 + 3
+    assert item.state.spare == 3 + 3
 
-    assert all(account.take(120, item.lease) for _ in range(4))
+    assert all(budget.take(120, item.lease) for _ in range(4))
 
-    assert item.asks == 2 + 2, "it did not know of the other"
-    assert item.tally.spare == 3, "the other's"
-
-
-def test_in_the_next_window_as_many_are_expected() -> None:
-    item, account = alone()
-    account.take(120, item.lease)
-
-    following = Item()
-    assert account.next_window(1).take(120, following.lease)
-    assert following.tally == WindowState(1 + 6, 6, 1)
+    assert item.lease_requests == 2 + 2, "the first lease expected one environment"
+    assert item.state.spare == 3, "spare tokens of the other environment"
 
 
-def test_who_finds_nothing_to_take_along_gets_a_token_for_its_request() -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(20)]
+def test_number_of_environments_is_expected_in_the_next_window() -> None:
+    item, budget = new_window()
+    budget.take(120, item.lease)
 
-    assert all(account.take(120, item.lease) for account in accounts)
-
-    assert item.tally.spare == spare_budget(120)
-    assert item.tally.leased == 20 + spare_budget(120)
-
-
-def test_an_environment_remembers_that_nothing_is_left() -> None:
-    item, account = alone()
-    assert all(account.take(19, item.lease) for _ in range(19))
-    asked = item.asks
-
-    assert not any(account.take(19, item.lease) for _ in range(100))
-
-    assert (item.asks, account.remaining(19)) == (asked, 0)
+    following = WindowItem()
+    assert budget.next_window(1).take(120, following.lease)
+    assert following.state == WindowState(1 + 6, 6, 1)
 
 
-def test_a_higher_limit_counts_at_once() -> None:
-    item, account = alone()
+def test_lease_without_spare_budget_grants_one_token() -> None:
+    item, budgets = WindowItem(), [LocalBudget(0) for _ in range(20)]
+
+    assert all(budget.take(120, item.lease) for budget in budgets)
+
+    assert item.state.spare == spare_budget(120)
+    assert item.state.leased == 20 + spare_budget(120)
+
+
+def test_exhausted_limit_is_cached() -> None:
+    item, budget = new_window()
+    assert all(budget.take(19, item.lease) for _ in range(19))
+    asked = item.lease_requests
+
+    assert not any(budget.take(19, item.lease) for _ in range(100))
+
+    assert (item.lease_requests, budget.remaining(19)) == (asked, 0)
+
+
+def test_raised_limit_applies_immediately() -> None:
+    item, budget = new_window()
     for _ in range(20):
-        account.take(19, item.lease)
+        budget.take(19, item.lease)
 
-    assert account.take(120, item.lease)
-    assert account.remaining(120) == 100
+    assert budget.take(120, item.lease)
+    assert budget.remaining(120) == 100
 
 
-def test_a_lower_limit_counts_at_once() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
+def test_lowered_limit_applies_immediately() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
     for _ in range(40):
-        account.take(120, item.lease)
+        budget.take(120, item.lease)
 
     assert not other.take(20, item.lease)
     assert other.remaining(20) == 0
 
 
-def test_what_was_taken_along_is_not_spent_beyond_a_lower_limit() -> None:
-    item, account = Item(), LocalBudget(0, expected=1)
-    assert account.take(5_000, item.lease)
-    assert item.tally.spare == 250
+def test_leased_tokens_are_not_used_above_a_lowered_limit() -> None:
+    item, budget = WindowItem(), LocalBudget(0, expected=1)
+    assert budget.take(5_000, item.lease)
+    assert item.state.spare == 250
 
-    taken = [account.take(10, item.lease) for _ in range(30)]
+    taken = [budget.take(10, item.lease) for _ in range(30)]
 
     assert taken == [True] * 9 + [False] * 21
-    assert account.remaining(10) == 0
-    assert account.take(5_000, item.lease), "agreed on again, it is spent"
+    assert budget.remaining(10) == 0
+    assert budget.take(5_000, item.lease), "the lease is usable with the higher limit"
 
 
-def test_under_a_lower_limit_what_others_have_spent_counts() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
-    account.take(1_200, item.lease)
+def test_lowered_limit_counts_requests_of_other_environments() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    budget.take(1_200, item.lease)
     for _ in range(500):
         other.take(1_200, item.lease)
 
-    assert not account.take(120, item.lease)
+    assert not budget.take(120, item.lease)
 
 
-def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
-    item, account = Item(), LocalBudget(0, expected=1)
-    account.take(1_200, item.lease)
+def test_unused_tokens_stay_spare_under_a_lowered_limit() -> None:
+    item, budget = WindowItem(), LocalBudget(0, expected=1)
+    budget.take(1_200, item.lease)
 
-    assert account.take(600, item.lease)
+    assert budget.take(600, item.lease)
 
-    assert item.tally == WindowState(1 + 60 + 1, 60, 1)
-    assert account.remaining(600) == 600 - 2
+    assert item.state == WindowState(1 + 60 + 1, 60, 1)
+    assert budget.remaining(600) == 600 - 2
 
 
 @given(
@@ -161,38 +166,38 @@ def test_what_is_left_under_a_lower_limit_is_still_spare() -> None:
     early=st.lists(st.integers(0, 24), max_size=200),
     late=st.lists(st.integers(0, 24), min_size=1, max_size=600),
 )
-def test_never_is_more_given_than_a_limit_that_was_lowered(
+def test_lowered_limit_is_never_exceeded(
     before: int, limit: int, size: int, early: list[int], late: list[int]
 ) -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
-    spent = sum(accounts[one % size].take(before, item.lease) for one in early)
+    item, budgets = WindowItem(), [LocalBudget(0) for _ in range(size)]
+    spent = sum(budgets[one % size].take(before, item.lease) for one in early)
 
-    after = sum(accounts[one % size].take(limit, item.lease) for one in late)
+    after = sum(budgets[one % size].take(limit, item.lease) for one in late)
 
     assert after <= max(0, limit - spent)
 
 
-def test_what_is_spare_under_a_lower_limit_stops_nobody() -> None:
-    item, account, other = Item(), LocalBudget(0), LocalBudget(0)
-    account.take(1_200, item.lease)
+def test_spare_tokens_do_not_block_others_under_a_lowered_limit() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    budget.take(1_200, item.lease)
 
     assert other.take(300, item.lease)
 
 
-def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
-    item, account = alone()
+def test_lease_with_a_lost_response_is_not_used() -> None:
+    item, budget = new_window()
 
-    def lost(ask: LeaseRequest) -> LeaseResult:
-        item.lease(ask)
+    def lost(request: LeaseRequest) -> LeaseResult:
+        item.lease(request)
         raise ConnectionError
 
     for _ in range(2):
         with pytest.raises(ConnectionError):
-            account.take(120, lost)
+            budget.take(120, lost)
 
-    assert account.take(120, item.lease)
-    assert item.tally.leased == 4 + 4 + 1
-    assert item.tally.spare == 3 + 3, "what may never be spent counts as spare"
+    assert budget.take(120, item.lease)
+    assert item.state.leased == 4 + 4 + 1
+    assert item.state.spare == 3 + 3, "lost leases count as spare"
 
 
 # Twenty environments
@@ -201,44 +206,44 @@ def test_an_ask_whose_answer_is_lost_is_not_believed_in() -> None:
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_twenty_environments_give_the_limit_and_waste_a_twentieth(
+def test_twenty_environments_admit_at_least_95_percent_of_the_limit(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease)
+    item, rng = WindowItem(), rng_of(seed)
+    simulation = RateLimitSimulation(limit, item.lease)
     for _ in range(3):
-        crowd.serve(PATTERNS[pattern](limit, chance))
+        simulation.serve(PATTERNS[pattern](limit, rng))
 
-        assert limit - spare_budget(limit) <= crowd.admitted <= limit
-        assert crowd.refused_early <= spare_budget(limit)
-        item.tally = WindowState()
-        crowd.begin()
+        assert limit - spare_budget(limit) <= simulation.admitted <= limit
+        assert simulation.refused_too_early <= spare_budget(limit)
+        item.state = WindowState()
+        simulation.next_window()
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_environments_that_ask_at_the_same_time_do_so_too(
+def test_concurrent_environments_admit_at_least_95_percent_of_the_limit(
     limit: int, pattern: str, seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease)
+    item, rng = WindowItem(), rng_of(seed)
+    simulation = RateLimitSimulation(limit, item.lease)
 
-    all_at_once(crowd, item, PATTERNS[pattern](limit, chance), chance)
+    serve_concurrently(simulation, item, PATTERNS[pattern](limit, rng), rng)
 
-    assert crowd.admitted + crowd.refused >= limit * 3 // 2
-    assert limit - spare_budget(limit) <= crowd.admitted <= limit
+    assert simulation.admitted + simulation.refused >= limit * 3 // 2
+    assert limit - spare_budget(limit) <= simulation.admitted <= limit
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> None:
-    item = Item()
-    crowd = Crowd(limit, item.lease)
+def test_single_environment_admits_the_limit_with_few_leases(limit: int) -> None:
+    item = WindowItem()
+    simulation = RateLimitSimulation(limit, item.lease)
 
-    crowd.serve([0] * (limit * 2))
+    simulation.serve([0] * (limit * 2))
 
-    assert (crowd.admitted, crowd.refused_early) == (limit, 0)
-    assert item.asks <= 2 + limit / (1 + spare_budget(limit))
+    assert (simulation.admitted, simulation.refused_too_early) == (limit, 0)
+    assert item.lease_requests <= 2 + limit / (1 + spare_budget(limit))
 
 
 @given(
@@ -248,28 +253,28 @@ def test_one_environment_alone_wastes_nothing_and_seldom_asks(limit: int) -> Non
     failing=st.sets(st.integers(0, 200), max_size=20),
     applied=st.booleans(),
 )
-def test_never_is_more_given_than_the_limit(
+def test_limit_is_never_exceeded_despite_failures(
     limit: int, size: int, order: list[int], failing: set[int], *, applied: bool
 ) -> None:
-    item, accounts = Item(), [LocalBudget(0) for _ in range(size)]
-    given_out = 0
+    item, budgets = WindowItem(), [LocalBudget(0) for _ in range(size)]
+    admitted_count = 0
 
-    def lease(ask: LeaseRequest) -> LeaseResult:
-        if item.asks in failing:
-            failing.discard(item.asks)
+    def lease(request: LeaseRequest) -> LeaseResult:
+        if item.lease_requests in failing:
+            failing.discard(item.lease_requests)
             if applied:
-                item.lease(ask)
+                item.lease(request)
             raise ConnectionError
-        return item.lease(ask)
+        return item.lease(request)
 
     for one in order:
         try:
-            given_out += accounts[one % size].take(limit, lease)
+            admitted_count += budgets[one % size].take(limit, lease)
         except ConnectionError:
             continue
 
-    assert given_out <= item.tally.leased <= limit
-    assert item.tally.spare <= spare_budget(limit)
+    assert admitted_count <= item.state.leased <= limit
+    assert item.state.spare <= spare_budget(limit)
 
 
 @given(
@@ -278,13 +283,13 @@ def test_never_is_more_given_than_the_limit(
     order=st.lists(st.integers(0, 24), min_size=1),
     seed=st.integers(0, 1_000),
 )
-def test_whatever_comes_at_most_a_twentieth_is_refused_early(
+def test_at_most_five_percent_is_refused_too_early(
     limit: int, size: int, order: list[int], seed: int
 ) -> None:
-    item, chance = Item(), at_random(seed)
-    crowd = Crowd(limit, item.lease, size=size)
+    item, rng = WindowItem(), rng_of(seed)
+    simulation = RateLimitSimulation(limit, item.lease, environments=size)
     many = [one % size for one in order] * (1 + 2 * limit // len(order))
 
-    all_at_once(crowd, item, many, chance)
+    serve_concurrently(simulation, item, many, rng)
 
-    assert limit - spare_budget(limit) <= crowd.admitted <= limit
+    assert limit - spare_budget(limit) <= simulation.admitted <= limit

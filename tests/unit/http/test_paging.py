@@ -1,4 +1,4 @@
-"""`links` and `meta` of a list, as callers page through them."""
+"""`links` and `meta` of a page."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -31,7 +31,7 @@ def _page(url: str) -> int:
 
 
 @given(st.integers(1, 60), st.integers(1, 100), st.integers(0, 3000))
-def test_the_frame_of_a_page_tells_where_it_stands(page: int, per_page: int, total: int) -> None:
+def test_meta_and_links_describe_the_page(page: int, per_page: int, total: int) -> None:
     frame = _frame(page, per_page, total)
     links, meta = frame["links"], frame["meta"]
     last = max(1, -(-total // per_page))
@@ -48,7 +48,7 @@ def test_the_frame_of_a_page_tells_where_it_stands(page: int, per_page: int, tot
 
 
 @given(st.integers(1, 60), st.integers(1, 3000))
-def test_the_window_of_pages_rises_without_repeats(page: int, total: int) -> None:
+def test_page_links_ascend_without_repeats(page: int, total: int) -> None:
     links = _frame(page, 25, total)["meta"]["links"]
     numbers = [int(link["label"]) for link in links[1:-1] if link["url"]]
 
@@ -59,7 +59,7 @@ def test_the_window_of_pages_rises_without_repeats(page: int, total: int) -> Non
     assert [link["active"] for link in links].count(True) <= 1
 
 
-def test_links_keep_what_the_caller_asked_and_only_next_has_the_cursor() -> None:
+def test_links_keep_the_query_and_only_next_has_the_cursor() -> None:
     query = {"search": "a b&c=\u00e9", "page": "2", "cursor": "old", "per_page": "10"}
     links = _frame(2, 10, 45, query)["links"]
 
@@ -71,5 +71,5 @@ def test_links_keep_what_the_caller_asked_and_only_next_has_the_cursor() -> None
 
 
 @pytest.mark.parametrize(("page", "previous"), [(9, 1), (2, 1)])
-def test_behind_the_last_page_a_link_leads_back(page: int, previous: int) -> None:
+def test_prev_after_the_last_page_leads_to_an_existing_page(page: int, previous: int) -> None:
     assert _page(_frame(page, 25, 10)["links"]["prev"]) == previous

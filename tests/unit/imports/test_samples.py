@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from shared.integration.imports.columns import ImportKind
 from shared.integration.imports.reading import FileRows, read_file
 from shared.integration.imports.units import Units
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, problems_of
 from shared.warehouse.catalog.models import KnownProduct, ProductCreate
-from shared.warehouse.documents.models import DocumentDraft, EntryDraft, ExitDraft
+from shared.warehouse.documents.models import EntryDraft, ExitDraft
 from shared.warehouse.documents.rules import MasterData, examine
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from tools.sample_imports.__main__ import FOLDER, files
@@ -88,10 +88,10 @@ def known_positions() -> Mapping[tuple[str, str], KnownPosition]:
     }
 
 
-def master_data(draft: DocumentDraft) -> MasterData:
+def master_data(whs_code: str) -> MasterData:
     warehouses = {row["whs_code"]: row["name"] for row in acme("warehouses.csv")}
-    name = warehouses.get(draft.warehouse_code)
-    warehouse = KnownWarehouse(1, draft.warehouse_code, name) if name else None
+    name = warehouses.get(whs_code)
+    warehouse = KnownWarehouse(1, whs_code, name) if name else None
     return MasterData(known_products(), warehouse, known_positions())
 
 
@@ -102,11 +102,11 @@ def problems(name: str) -> list[tuple[int, str]]:
     units = Units(read(name), kind, "UTC")
     found: list[tuple[int, str]] = []
     for unit in units.all():
-        draft, wrong = check(MODELS[kind], unit.body)
-        draft = draft or what_is_valid(MODELS[kind], unit.body)
-        if isinstance(draft, DocumentDraft):
-            findings = examine(draft, master_data(draft))
-            wrong = [*wrong, *findings.invalid, *findings.blocked]
+        draft: Any = check(MODELS[kind], unit.body)
+        wrong = list(problems_of(draft))
+        if kind != "products":
+            findings = examine(draft, master_data(draft.warehouse_code))
+            wrong += [*findings.invalid, *findings.blocked]
         units.reject(unit, wrong)
         found += [
             (row, problem.field) for row, several in unit.problems.items() for problem in several

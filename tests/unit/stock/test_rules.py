@@ -1,4 +1,4 @@
-"""The book of one change: what moves, what is promised, and what is refused."""
+"""Stock rules: moves, allocations and refusals."""
 
 from decimal import Decimal
 
@@ -15,7 +15,7 @@ NOW = "2026-03-02T09:00:00.000Z"
 
 
 def row(bin_code: str = "A-01", **more: object) -> StockRow:
-    """Five of a product, two of them promised."""
+    """Return a row with five pieces, two of them allocated."""
     place = place_of(
         product_id=1, warehouse_id=1, position_id=ord(bin_code[0]), bin_code=bin_code,
         status="available",
@@ -28,7 +28,7 @@ def row(bin_code: str = "A-01", **more: object) -> StockRow:
 
 
 def blank(bin_code: str = "B-01", **more: object) -> StockRow:
-    """A place where there is nothing yet."""
+    """Return an empty row."""
     return row(
         bin_code, id=0, qty=Decimal(0), allocated=Decimal(0), status="out", received_at=NOW,
         created_at=NOW, **more,
@@ -45,13 +45,15 @@ def book(*rows: StockRow) -> Book:
     return made
 
 
-def test_what_moves_leaves_one_row_and_comes_to_the_other() -> None:
+def test_move_reduces_one_row_and_increases_the_other() -> None:
     change = book(row(expiry_date="2030-01-01"))
 
     came = change.move("transfer", Decimal(3), source=row(), target=blank())
 
     assert facts(came, "qty allocated status id") == [3, 0, "in", 0]
-    assert facts(came, "received_at expiry_date") == [BEFORE, "2030-01-01"], "they go along"
+    assert facts(came, "received_at expiry_date") == [BEFORE, "2030-01-01"], (
+        "the dates move with the stock"
+    )
     assert facts(came, "created_at updated_at") == [NOW, NOW]
     left = change.rows[row_key(row())]
     assert facts(left, "qty allocated status updated_at") == [2, 2, "in", NOW]
@@ -62,7 +64,7 @@ def test_what_moves_leaves_one_row_and_comes_to_the_other() -> None:
     assert {one.id for _, one in change.changed()} == {0, 7}
 
 
-def test_what_is_emptied_is_out() -> None:
+def test_empty_row_has_status_out() -> None:
     change = book(row(allocated=Decimal(0)))
 
     change.move("dispatch", Decimal(5), source=row())
@@ -71,7 +73,7 @@ def test_what_is_emptied_is_out() -> None:
     assert facts(left, "qty status") == [0, "out"]
 
 
-def test_what_comes_to_other_stock_keeps_the_earlier_days() -> None:
+def test_merged_stock_keeps_the_earlier_dates() -> None:
     later = "2027-01-01"
     there = row("B-01", id=8, expiry_date=later, received_at=NOW)
     change = book(row(expiry_date="2026-12-01"), there)
@@ -82,7 +84,7 @@ def test_what_comes_to_other_stock_keeps_the_earlier_days() -> None:
     assert facts(came, "expiry_date received_at created_at") == ["2026-12-01", BEFORE, BEFORE]
 
 
-def test_staged_goods_stay_promised() -> None:
+def test_staged_stock_stays_allocated() -> None:
     change = book(row())
 
     staged = change.move(
@@ -95,7 +97,7 @@ def test_staged_goods_stay_promised() -> None:
     assert facts(left, "qty allocated") == [3, 0]
 
 
-def test_promises_come_and_go() -> None:
+def test_allocation_and_release_change_the_row() -> None:
     change = book(row())
 
     change.allocate(row(), Decimal(3))
@@ -107,7 +109,7 @@ def test_promises_come_and_go() -> None:
     assert change.moved == []
 
 
-def test_more_than_is_free_is_refused() -> None:
+def test_more_than_the_available_quantity_is_refused() -> None:
     with pytest.raises(StockRefused, match="free"):
         book(row()).move("adjustment", Decimal("3.5"), source=row())
     with pytest.raises(StockRefused, match="free"):
@@ -117,25 +119,25 @@ def test_more_than_is_free_is_refused() -> None:
         book(damaged).allocate(damaged, Decimal(1))
 
 
-def test_a_promise_that_is_gone_was_read_too_early() -> None:
+def test_released_allocation_is_a_stale_read() -> None:
     with pytest.raises(StaleRead, match="row 7"):
         book(row()).release(row(), Decimal(3))
     with pytest.raises(StaleRead, match="row 7"):
         book(row()).move("dispatch", Decimal(3), source=row(), promised=True)
 
 
-def test_a_serial_that_is_there_does_not_come_again() -> None:
+def test_serial_in_stock_is_refused() -> None:
     there = row(serial_number="S-1", qty=Decimal(1), allocated=Decimal(0))
     with pytest.raises(StockRefused, match="S-1 is in stock already"):
         book(there).move("receipt", Decimal(1), target=blank(serial_number="S-1"))
 
 
-def test_a_movement_is_from_somewhere_or_to_somewhere() -> None:
+def test_movement_without_origin_and_target_is_refused() -> None:
     with pytest.raises(ValueError, match="origin or a target"):
         book().move("adjustment", Decimal(1))
 
 
-def test_a_level_follows_its_rows_and_never_falls_below_zero() -> None:
+def test_level_follows_its_rows_and_never_is_negative() -> None:
     level = Level(
         product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
         on_hand=Decimal(5), allocated=Decimal(2),
@@ -153,7 +155,7 @@ def test_a_level_follows_its_rows_and_never_falls_below_zero() -> None:
             raised(level, Difference(row(), by), NOW)
 
 
-def test_what_holds_stock_is_counted_by_rows() -> None:
+def test_holds_count_the_rows_with_stock() -> None:
     change = book(row(allocated=Decimal(0)))
     change.move("transfer", Decimal(5), source=row(), target=blank())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.settings import (
+from shared.identity.tenancy.rules import (
     RESERVED_SLUGS,
     TenantSettings,
     check_configuration,

@@ -1,0 +1,55 @@
+"""Measures the import of a function and its first request in a fresh process.
+
+Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`, `environment`,
+`answers` (recorded responses), `replay` (path of that module) and `status` (expected status of the
+first response; a response without a status counts as 200). Writes `{"import", "first"}` in
+milliseconds to standard output.
+"""
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+
+
+class _Context:
+    function_name = "bench"
+    memory_limit_in_mb = 1769
+    invoked_function_arn = "arn:aws:lambda:eu-west-1:123456789012:function:bench"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 29_000
+
+
+def main() -> None:
+    """Import the handler, call it once and print both times."""
+    task = json.load(sys.stdin)
+    os.environ.clear()
+    os.environ.update(task["environment"])
+    sys.path[:0] = task["path"]
+    module_name, _, name = task["handler"].rpartition(".")
+    began = time.perf_counter()
+    handler = getattr(importlib.import_module(module_name), name)
+    imported = time.perf_counter()
+    spec = importlib.util.spec_from_file_location("replay", task["replay"])
+    assert spec is not None
+    assert spec.loader is not None
+    replay = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(replay)
+    called = time.perf_counter()
+    if task["answers"]:
+        replay.Connection(task["answers"]).install()
+    answer = handler(task["event"], _Context())
+    ended = time.perf_counter()
+    if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):
+        sys.exit(f"{task['handler']} answered {answer}")
+    times = {"import": (imported - began) * 1000, "first": (ended - called) * 1000}
+    json.dump(times, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

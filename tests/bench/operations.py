@@ -1,0 +1,101 @@
+"""Cost of warehouse operations: single operations, bulk work, and concurrent picking."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import faults
+from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
+from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
+from tests.bench.operation_bounds import BOUNDS, Bound
+from tests.bench.operations_stock import Measurement
+from tests.bench.report import Row, Table
+from tests.bench.request_cost import Gauge, Reading
+from tests.stack import deployed
+
+SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
+"""Numbers of lines of a document, and of pickings of a wave."""
+
+
+def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+    """Measure single operations, bulk operations and concurrent picking."""
+    with pytest.MonkeyPatch.context() as patch:
+        aws_faults = faults.install(patch)
+        with deployed(patch) as stack:
+            meter = Gauge(stack, aws_faults)
+            return [
+                _operations(meter, quick=quick),
+                bulk_operations.table(meter, quick=quick),
+                concurrent_picking.table(meter, aws_faults),
+            ]
+
+
+def _operations(meter: Gauge, *, quick: bool) -> Table:
+    table = Table(
+        "Warehouse operations",
+        [
+            "operation",
+            "size",
+            "transactions",
+            "actions",
+            "most actions",
+            "read units",
+            "write units",
+            "round trips",
+            "calls",
+            "USD per million",
+        ],
+        "One request each, with an Idempotency-Key, in a warm execution environment. Each line of a"
+        " document has a different product, and the products are stored at ten positions. Most"
+        " actions is the number of actions of the largest transaction; DynamoDB allows 100. Read"
+        " and write units are computed by DynamoDB's rules, including index entries, at"
+        f" {USD_PER_MILLION_READS} USD per million reads and {USD_PER_MILLION_WRITES} USD per"
+        " million writes (on-demand capacity). Work that is cancelled or reverted has received or"
+        " picked goods on every line; a picking that is finalized short also releases an"
+        " allocation on every line.",
+    )
+    found = {(name, size): cost for name, size, cost in _measurements(meter, quick=quick)}
+    unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
+    assert not unbounded, f"no bound for {unbounded}; add it to operation_bounds.py"
+    for name, sizes in BOUNDS.items():
+        for size, most in sizes.items():
+            cost = found.get((name, size))
+            assert cost or quick, f"not measured: {name}, {size}"
+            table.rows += [_row(name, size, cost, most)] if cost else []
+    return table
+
+
+def _measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
+    sizes = QUICK_SIZES if quick else SIZES
+    yield from operations_stock.adjustments(meter)
+    yield from operations_stock.lots_received(meter)
+    yield from operations_stock.serials_picked(meter)
+    yield from operations_transfers.transfers(meter)
+    yield from operations_transfers.serials_away(meter)
+    for size in sizes:
+        yield from operations_stock.receipts(meter, size)
+        yield from operations_stock.pickings(meter, size)
+        yield from operations_transfers.transfer_orders(meter, size)
+        yield from operations_transfers.waves(meter, size)
+
+
+def _row(name: str, size: str, cost: Reading, most: Bound) -> Row:
+    transactions, trips, writes = most
+    units = cost.units
+    cells = [
+        name,
+        size,
+        f"{cost.transactions}",
+        f"{cost.actions}",
+        f"{cost.largest_transaction}",
+        f"{units.reads:g}",
+        f"{units.writes:g}",
+        f"{cost.round_trips}",
+        f"{cost.calls}",
+        f"{units.usd_per_million:.2f}",
+    ]
+    bound = f"≤ {transactions} tx, {trips} round trips, {writes} write units"
+    holds = (
+        cost.transactions <= transactions and cost.round_trips <= trips and units.writes <= writes
+    )
+    return Row(cells, bound, holds)

@@ -1,0 +1,100 @@
+"""Measurement of the AWS calls and capacity units of requests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.identity.tenancy.directory import directory
+from tests.bench.capacity import Units
+from tests.bench.meter import metered
+from tests.faults import AwsFaults, Call, Recording
+from tests.stack import Stack
+
+_REQUEST_TIMEOUT_MS = 600_000
+"""Time limit of a request; metered calls to moto are slower than DynamoDB."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """The cost of one or more requests.
+
+    `round_trips` are sequential calls, `largest_transaction` is the largest number of actions in
+    one transaction, `most_round_trips` the largest number of round trips of one request.
+    """
+
+    requests: int = 0
+    transactions: int = 0
+    actions: int = 0
+    largest_transaction: int = 0
+    calls: int = 0
+    round_trips: int = 0
+    most_round_trips: int = 0
+    units: Units = field(default_factory=Units)
+
+    def add(self, seen: Recording, units: Units) -> None:
+        """Add the cost of one request."""
+        sizes = [len(call.request["TransactItems"]) for call in seen.calls if _commits(call)]
+        self.requests += 1
+        self.transactions += len(sizes)
+        self.actions += sum(sizes)
+        self.largest_transaction = max(self.largest_transaction, *sizes, 0)
+        self.calls += len(seen.calls)
+        self.round_trips += seen.round_trips
+        self.most_round_trips = max(self.most_round_trips, seen.round_trips)
+        self.units.reads += units.reads
+        self.units.writes += units.writes
+
+
+def _commits(call: Call) -> bool:
+    return call.operation == "TransactWriteItems"
+
+
+class Gauge:
+    """Sends requests of one ERP in a warm execution environment and measures their cost."""
+
+    def __init__(self, stack: Stack, aws_faults: AwsFaults) -> None:
+        self.stack = stack
+        self.erp = stack.erp()
+        self.erp.gateway.remaining_ms = _REQUEST_TIMEOUT_MS
+        self._aws_faults = aws_faults
+        self._keys = 0
+
+    def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:
+        """POST with an Idempotency-Key; return the cost. The request must succeed.
+
+        `into` is the cost of earlier requests, to which this one is added.
+        """
+        cost = into or Reading()
+        self._keys += 1
+        directory.forget()
+        assert self.erp.get("/products/999999").status == 404
+        with self._aws_faults.recorded() as seen, metered(self._aws_faults) as units:
+            answer = self.erp.post(path, body, key=f"measured-{self._keys}")
+        assert answer.status in {200, 201}, answer.text
+        cost.add(seen, units)
+        return cost
+
+    def post(self, path: str, body: object = None) -> Any:
+        """POST without measuring; return `data` of the response. The request must succeed."""
+        self._keys += 1
+        answer = self.erp.post(path, body, key=f"done-{self._keys}")
+        assert answer.status in {200, 201}, answer.text
+        return answer.data
+
+    def create(self, path: str, body: object) -> int:
+        """POST a new resource; return its id."""
+        number: int = self.post(path, body)["id"]
+        return number
+
+    def only_resource(self, path: str) -> str:
+        """Return the path of the only resource of a list."""
+        [row] = self.erp.get(path).data
+        return f"{path}/{row['id']}"
+
+    @contextmanager
+    def rolled_back(self) -> Iterator[None]:
+        """Restore the tables at the end of the block."""
+        bring_back = self.stack.keep()
+        yield
+        bring_back()

@@ -1,0 +1,102 @@
+"""Crates: a test collection with every feature of lists, and the expected lists of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets, fold, id_text
+from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.fields import Stored
+
+
+class Crate(Stored):
+    """An entity with a name, a colour, a status and an optional external reference."""
+
+    id: int
+    name: str
+    colour: str
+    status: str
+    reference: str | None = None
+    updated_at: str = ""
+
+
+def facets(crate: Crate) -> Facets:
+    """Return the facets that crates are filtered and sorted by."""
+    return {
+        "id": id_text(crate.id),
+        "name": fold(crate.name),
+        "colour": crate.colour,
+        "status": crate.status,
+        "reference": crate.reference,
+        "updated_at": crate.updated_at,
+    }
+
+
+CRATES = Collection(
+    kind="crate",
+    noun="Crate",
+    model=Crate,
+    facets=facets,
+    sorts={"id": 1, "name": 2, "updated_at": 3},
+    partitions={"status": {"id": 4, "name": 5, "updated_at": 6}},
+    lookup_indexes={"reference": 7},
+)
+
+type Draft = Mapping[str, str | None]
+
+
+@dataclass(slots=True)
+class CrateTable:
+    """Crates in a table, and the same crates in a dict to compute expected lists."""
+
+    store: Store
+    crates: dict[int, Crate] = field(default_factory=dict)
+
+    def add(self, drafts: Iterable[Draft]) -> None:
+        """Create crates in one transaction."""
+        wanted = list(drafts)
+        first = allocate_ids(self.store, "crate", len(wanted))
+        tx = Transaction(self.store)
+        for number, draft in enumerate(wanted, first):
+            crate = Crate.model_validate({"id": number, "updated_at": tx.now, **draft})
+            CRATES.insert(tx, number, crate)
+            self.crates[number] = crate
+        tx.commit()
+
+    def change(self, number: int, draft: Draft) -> None:
+        """Change a crate."""
+        tx = Transaction(self.store)
+        record = CRATES.get(self.store, number)
+        crate = record.entity.model_copy(update={**draft, "updated_at": tx.now})
+        CRATES.replace(tx, record, crate)
+        tx.commit()
+        self.crates[number] = crate
+
+    def remove(self, number: int) -> None:
+        """Delete a crate."""
+        tx = Transaction(self.store)
+        CRATES.remove(tx, CRATES.get(self.store, number))
+        tx.commit()
+        del self.crates[number]
+
+    def expected(self, query: ListQuery) -> list[int]:
+        """Return the ids that a list must show, in order."""
+
+        def wanted(crate: Crate) -> bool:
+            mine = facets(crate)
+            return (
+                all(mine[name] == text for name, text in query.equal.items())
+                and all(text in (mine[name] or "") for name, text in query.contains.items())
+                and all(
+                    (low is None or (mine[name] or "") >= low)
+                    and (high is None or (mine[name] or "") <= high)
+                    for name, (low, high) in query.between.items()
+                )
+            )
+
+        found = [crate for crate in self.crates.values() if wanted(crate)]
+        found.sort(key=lambda crate: (facets(crate)[query.sort] or "", crate.id))
+        ids = [crate.id for crate in found]
+        return ids[::-1] if query.descending else ids

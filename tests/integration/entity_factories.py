@@ -1,0 +1,200 @@
+"""Creates one entity of each collection, by a route or directly in the table.
+
+A list whose rows no route creates needs an entry in `ENTITY_FACTORIES`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.identity.audit import service as audit
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
+from shared.warehouse.transfers.repository import TRANSFERS
+from shared.warehouse.waves.repository import WAVES
+from tests.gateway import Erp
+from tests.integration.write_routes import EXAMPLES
+
+type EntityFactory = Callable[..., int]
+"""`(store, **changes)` → id: writes one entity, with the fields in `changes` replaced."""
+
+ORDER = {
+    "id": 12,
+    "type": "purchase_order",
+    "doc_num": "EN-12",
+    "card_code": "P-100",
+    "external_ref": "PO-4711",
+}
+SALE = {
+    "id": 3,
+    "type": "sale_order",
+    "doc_num": "EX-3",
+    "card_code": "C-7",
+    "external_ref": "SO-9",
+}
+RECEIPT: Mapping[str, Any] = {
+    "uuid": "0b9d5c52-7d1e-4a7b-9b0f-6a4a5f3f0c11",
+    "status": "pending",
+    "document": ORDER,
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 250}],
+}
+PICKING: Mapping[str, Any] = {
+    "uuid": "5c1f9d0e-3c5b-4f0a-8f43-0f6f2d1b7a90",
+    "status": "pending",
+    "documents": [SALE],
+    "whs_code": "CEN",
+    "warehouse_id": 1,
+    "lines": [
+        {
+            "document_id": 3,
+            "document_line": 1,
+            "product_id": 1,
+            "item_code": "BOLT-M8",
+            "qty": 12,
+            "picked_qty": 0,
+            "status": "open",
+        }
+    ],
+}
+TRANSFER: Mapping[str, Any] = {
+    "status": "pending",
+    "from_whs_code": "CEN",
+    "to_whs_code": "DUB",
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 40}],
+}
+WAVE: Mapping[str, Any] = {
+    "warehouse_code": "CEN",
+    "strategy": "batch",
+    "status": "draft",
+    "picking_ids": [9],
+}
+STOCK_ROW: Mapping[str, Any] = {
+    "product_id": 1,
+    "product_name": "Bolt M8",
+    "item_code": "BOLT-M8",
+    "qty": 480,
+    "status": "in",
+    "warehouse_id": 1,
+    "whs_code": "CEN",
+    "position_id": 1,
+    "bin_code": "A-01-1",
+    "inventory_status": "available",
+    "received_at": "2026-03-02T08:14:09.120Z",
+}
+LEVEL: Mapping[str, Any] = {
+    "product_id": 1,
+    "item_code": "BOLT-M8",
+    "whs_code": "CEN",
+    "on_hand": 480,
+}
+MOVEMENT: Mapping[str, Any] = {
+    "type": "adjustment",
+    "product_id": 1,
+    "item_code": "BOLT-M8",
+    "qty": 480,
+    "from": None,
+    "to": {"whs_code": "CEN", "bin_code": "A-01-1", "inventory_status": "available"},
+    "batch_num": None,
+    "serial_number": None,
+    "document": None,
+    "user_id": None,
+    "client_id": "erp",
+    "reason": "Counted",
+}
+
+
+def insert_entity[E: BaseModel](
+    store: Store, collection: Collection[E], fields: Mapping[str, Any]
+) -> int:
+    """Write an entity and return its id; the times default to the current time."""
+
+    def use_case(tx: Transaction) -> int:
+        number = tx.next_id(collection.kind)
+        times = {"created_at": tx.now, "updated_at": tx.now}
+        entity = collection.model.model_validate({"id": number, **times, **fields})
+        return collection.insert(tx, number, entity).id
+
+    return run_transaction(store, use_case)
+
+
+def receipt(store: Store, **changes: Any) -> int:
+    """Insert a receipt; `changes` replaces fields."""
+    return insert_entity(store, RECEIPTS, {**RECEIPT, **changes})
+
+
+def picking(store: Store, **changes: Any) -> int:
+    """Insert a picking; `changes` replaces fields."""
+    return insert_entity(store, PICKINGS, {**PICKING, **changes})
+
+
+def transfer(store: Store, **changes: Any) -> int:
+    """Insert a transfer; `changes` replaces fields."""
+    return insert_entity(store, TRANSFERS, {**TRANSFER, **changes})
+
+
+def wave(store: Store, **changes: Any) -> int:
+    """Insert a wave; `changes` replaces fields."""
+    return insert_entity(store, WAVES, {**WAVE, **changes})
+
+
+def _stock_row(store: Store) -> int:
+    return insert_entity(store, STOCK, STOCK_ROW)
+
+
+def _level(store: Store) -> int:
+    return insert_entity(store, LEVELS, LEVEL)
+
+
+def _movement(store: Store) -> int:
+    return insert_entity(store, MOVEMENTS, MOVEMENT)
+
+
+def _audit_entry(store: Store) -> int:
+    run_transaction(store, lambda tx: audit.record(tx, "client.rotated", "client", "stw_acme_1"))
+    return 1
+
+
+PLANTED: Mapping[str, EntityFactory] = {
+    "/receipts": receipt,
+    "/pickings": picking,
+    "/transfers": transfer,
+    "/waves": wave,
+    "/stocks": _stock_row,
+    "/stock-levels": _level,
+    "/stock-movements": _movement,
+    "/audit-log": _audit_entry,
+}
+"""Path of a list → the factory of its rows."""
+
+
+def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
+    """Create one entity of the list at the path `collection`; return its id."""
+    if collection in PLANTED:
+        return PLANTED[collection](store)
+    example = EXAMPLES[f"POST {collection}"]
+    example.prepared(erp)
+    created: int | str = erp.post(collection, example.body, key="created").data["id"]
+    return created
+
+
+def address_of(path: str, erp: Erp, store: Store) -> str:
+    """Create the resource that a read route returns; return the path with its ids."""
+    if path.startswith("/webhooks/{id}/deliveries"):
+        example = EXAMPLES["POST /webhooks/{id}/deliveries/{delivery}/redeliver"]
+        return path.format(**example.prepared(erp))
+    if "{kind}" in path:
+        return path.format(kind="products")
+    if path == "/settings":
+        return path
+    number = create_entity(path.partition("/{")[0], erp, store)
+    published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")
+    if published and not path.endswith("{id}"):  # a part of the resource
+        part = path.removesuffix(".svg").format(id=number)
+        assert erp.put(part, published.body).status == published.status
+    return path.format(id=number)

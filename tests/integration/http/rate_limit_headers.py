@@ -1,0 +1,22 @@
+"""The rate limit headers of responses."""
+
+from tests.gateway import Response
+
+LIMIT = 120
+"""Requests per minute of the plan Essentials."""
+ERP = "client#erp"
+"""Key under which requests of the test ERP are counted."""
+
+
+def read_rate_limit(answer: Response) -> tuple[int, int, int]:
+    """Return limit, remaining requests, and seconds to the end of the window."""
+    limit, remaining, reset = (
+        int(answer.headers[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
+    )
+    return limit, remaining, reset
+
+
+def assert_refused(answer: Response, *, seconds: int) -> None:
+    assert (answer.status, answer.code) == (429, "rate_limited"), answer.text
+    assert answer.headers["Retry-After"] == str(seconds)
+    assert read_rate_limit(answer) == (LIMIT, 0, seconds)

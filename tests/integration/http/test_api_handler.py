@@ -1,0 +1,346 @@
+"""The API handler: order of its checks, responses to invalid input, and the error envelope."""
+
+import base64
+import importlib
+import json
+from typing import Any
+
+import pytest
+
+from operations import provisioning
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.directory import directory
+from shared.kernel.config import config
+from shared.kernel.errors import CODES
+from tests.gateway import Erp, Headers, LambdaContext, Response
+from tests.integration.routes import operations
+from tests.integration.write_routes import BOLT, EXAMPLES
+from tests.stack import Stack
+
+_READS_AND_WRITES = sorted(operations())
+_PATH_VALUES = {"id": 1, "kind": "products", "delivery": "evt_0"}
+
+
+def _assert_envelope(answer: Response, status: int, code: str) -> None:
+    """Assert the exact error envelope and the headers of every response."""
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert status == CODES[code].status
+    body = answer.json()
+    assert set(body) == {"error", "errors", "message"}
+    assert body["message"] == body["error"]["message"]
+    assert body["error"]["doc_url"] == f"{config().docs_base}/errors#{code}"
+    assert body["error"]["request_id"] == answer.headers["X-Request-Id"]
+    assert all(set(problem) == {"field", "message"} for problem in body["errors"])
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Type"] == "application/json"
+
+
+# Order of the checks: each request also fails all later checks
+
+
+def _worst_request(erp: Erp) -> Response:
+    return erp.send("POST", "/products", raw="{", key=" ")
+
+
+def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
+    erp = stack.erp(scopes=["products:read"])
+    for state, status, code in (
+        ("suspended", 402, "tenant_suspended"),
+        ("cancelled", 402, "tenant_cancelled"),
+    ):
+        provisioning.set_state("acme", state)  # type: ignore[arg-type]
+        directory.forget()
+        _assert_envelope(_worst_request(erp), status, code)
+    provisioning.set_state("acme", "moved", moved_to="https://wms.acme.test")
+    directory.forget()
+    _assert_envelope(_worst_request(erp), 410, "tenant_moved")
+
+
+def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
+    credentials = provisioning.create_client("acme", "ERP", ["products:read"])
+    erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
+    provisioning.revoke_client(credentials.client_id)
+    directory.forget()
+
+    _assert_envelope(_worst_request(erp), 401, "unauthenticated")
+
+
+def test_scope_is_checked_before_key_and_body(stack: Stack) -> None:
+    answer = _worst_request(stack.erp(scopes=["products:read"]))
+
+    _assert_envelope(answer, 403, "missing_scope")
+    assert answer.json()["error"]["scope"] == "products:write"
+
+
+def test_permission_is_checked_before_key_and_body(stack: Stack) -> None:
+    user = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
+
+    _assert_envelope(_worst_request(user), 403, "forbidden")
+    assert user.get("/products").status == 200
+
+
+@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}])
+def test_token_without_second_factor_may_only_list_products(
+    stack: Stack, claims: dict[str, Any]
+) -> None:
+    user = Erp(stack.gateway, stack.user_token(**claims, permissions="inventory.manage"))
+
+    assert user.get("/products").status == 200
+    _assert_envelope(user.get("/products/1"), 403, "client_not_allowed")
+    _assert_envelope(_worst_request(user), 403, "client_not_allowed")
+
+
+def test_key_is_checked_before_the_body(erp: Erp) -> None:
+    answer = erp.send("POST", "/entry-documents", raw="{")
+
+    _assert_envelope(answer, 400, "idempotency_key_required")
+
+
+def test_body_is_checked_before_the_resource(erp: Erp) -> None:
+    assert erp.patch("/products/999", {"name": 5}).code in {"validation_failed", "not_found"}
+    _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
+
+
+# Every route
+
+
+@pytest.mark.parametrize("name", _READS_AND_WRITES)
+def test_every_route_requires_its_scope(stack: Stack, name: str) -> None:
+    method, _, path = name.partition(" ")
+    scope = operations()[name].scope
+    erp = stack.erp(scopes=SCOPES.keys() - {scope})
+
+    body = EXAMPLES[name].body if method != "GET" else None
+    answer = erp.send(method, path.format(**_PATH_VALUES), body)
+
+    _assert_envelope(answer, 403, "missing_scope")
+    assert answer.json()["error"]["scope"] == scope
+
+
+@pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
+def test_unsupported_method_is_405_with_the_allowed_methods(erp: Erp, path: str) -> None:
+    admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:
+        answer = erp.send(method, path.format(**_PATH_VALUES))
+        _assert_envelope(answer, 405, "method_not_allowed")
+        assert set(answer.headers["Allow"].split(", ")) == admitted
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/products/1/nothing", "/products//", "/product-categories/1/2/3", "/nothing", "/",
+        "/products/%2e%2e/1/2", "/warehouses/1/nothing",
+    ],
+)  # fmt: skip
+def test_unknown_path_is_404(erp: Erp, path: str) -> None:
+    _assert_envelope(erp.get(path), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["0", "-1", "1.0", "1e3", "abc", "%20", "0x1", "\u0661", "9" * 12, "9" * 13, "9" * 5000, "1;2"],
+)
+def test_invalid_id_is_404(erp: Erp, number: str) -> None:
+    for path in (f"/products/{number}", f"/warehouses/{number}", f"/entry-documents/{number}"):
+        _assert_envelope(erp.get(path), 404, "not_found")
+
+
+# Bodies
+
+
+_NOT_JSON = {
+    "empty": "",
+    "half": "{",
+    "array": "[]",
+    "array of objects": '[{"item_code":"A","name":"B"}]',
+    "null": "null",
+    "text": '"x"',
+    "number": "1",
+    "NaN": '{"qty":NaN}',
+    "Infinity": '{"qty":-Infinity}',
+    "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "deep array": "[" * 400_000,
+    "digits": '{"id":' + "9" * 5000 + "}",
+    "control character": '{"name":"a\nb"}',
+    "trailing": '{"name":"a"} x',
+    "single quotes": "{'name':'a'}",
+    "two BOMs": '\ufeff\ufeff{"name":"a"}',
+}
+
+
+@pytest.mark.parametrize("name", _NOT_JSON)
+def test_body_that_is_not_a_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
+    answer = erp.send("POST", "/products", raw=_NOT_JSON[name])
+
+    _assert_envelope(answer, 400, "bad_request")
+    assert stack.items() == []
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain", "text/json", "application/xml", "multipart/form-data; boundary=x", "json",
+     "application/x-www-form-urlencoded", "application/json; charset=utf-16", "*/*"],
+)  # fmt: skip
+def test_unsupported_content_type_is_refused(erp: Erp, content_type: str) -> None:
+    answer = erp.post("/products", BOLT, headers={"Content-Type": content_type})
+
+    _assert_envelope(answer, 400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "application/json; charset=UTF-8", "APPLICATION/JSON ;charset=utf-8",
+     "application/merge-patch+json"],
+)  # fmt: skip
+def test_variants_of_the_json_content_type_are_accepted(erp: Erp, content_type: str) -> None:
+    assert erp.post("/products", BOLT, headers={"Content-Type": content_type}).status == 201
+
+
+def test_byte_order_mark_is_accepted(erp: Erp) -> None:
+    raw = ("\ufeff" + json.dumps(BOLT)).encode()
+
+    assert erp.send("POST", "/products", raw=raw).status == 201
+
+
+def test_last_value_of_a_repeated_name_is_used(erp: Erp) -> None:
+    raw = '{"item_code":"A","name":"first","name":"last"}'
+
+    assert erp.send("POST", "/products", raw=raw).data["name"] == "last"
+
+
+def test_body_of_one_megabyte_is_accepted_and_a_larger_one_refused(erp: Erp) -> None:
+    body = json.dumps(BOLT)
+    fits = body[:-1] + " " * (2**20 - len(body)) + "}"
+
+    _assert_envelope(erp.send("POST", "/products", raw=fits + " "), 413, "payload_too_large")
+    assert erp.send("POST", "/products", raw=fits).status == 201
+
+
+@pytest.mark.parametrize("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
+def test_body_that_is_not_utf_8_is_refused(stack: Stack, body: bytes) -> None:
+    answer = _call_catalog(stack, body=base64.b64encode(body).decode(), isBase64Encoded=True)
+
+    _assert_envelope(answer, 400, "bad_request")
+
+
+@pytest.mark.parametrize("body", ["%", "A", "eyJ9\u00e9"])
+def test_body_that_is_not_base64_is_refused(stack: Stack, body: str) -> None:
+    _assert_envelope(_call_catalog(stack, body=body, isBase64Encoded=True), 400, "bad_request")
+
+
+@pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\u001b", "\\u2028", "\\udfff\\ud800"])
+def test_field_with_forbidden_characters_is_named(erp: Erp, escape: str) -> None:
+    answer = erp.send("POST", "/products", raw=f'{{"item_code":"A{escape}A","name":"B{escape}B"}}')
+
+    _assert_envelope(answer, 422, "validation_failed")
+    assert {problem["field"] for problem in answer.json()["errors"]} == {"item_code", "name"}
+
+
+def test_all_problems_of_a_body_are_reported_together(stack: Stack, erp: Erp) -> None:
+    wrong = {
+        "item_code": 5,
+        "barcode": "x" * 65,
+        "type": ["a"],
+        "man_btch_num": "yes",
+        "image_url": "ftp://x",
+    }
+    answer = erp.post("/products", wrong)
+
+    _assert_envelope(answer, 422, "validation_failed")
+    fields = [problem["field"] for problem in answer.json()["errors"]]
+    assert sorted(fields) == sorted([*wrong, "name"])
+    assert answer.json()["error"]["field"] in fields
+    assert stack.items() == []
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"page": "0"}, "page"), ({"page": "-1"}, "page"), ({"page": "x"}, "page"),
+        ({"page": "1.0"}, "page"), ({"page": "9" * 5000}, "page"), ({"page": "\u0661"}, "page"),
+        ({"per_page": "0"}, "per_page"), ({"per_page": ""}, "per_page"),
+        ({"sort": "qty"}, "sort"), ({"sort": "--id"}, "sort"), ({"sort": ""}, "sort"),
+        ({"updated_since": "2026-03-01T09:30:00"}, "updated_since"),
+        ({"updated_since": "2026-13-01T09:30:00Z"}, "updated_since"),
+        ({"updated_since": "0000-00-00T00:00:00Z"}, "updated_since"),
+        ({"updated_since": "0001-01-01T00:00:00+14:00"}, "updated_since"),
+        ({"item_code": "x" * 256}, "item_code"), ({"search": "\x00"}, "search"),
+    ],
+)  # fmt: skip
+def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+    answer = erp.get("/products", query=query)
+
+    _assert_envelope(answer, 422, "validation_failed")
+    assert answer.json()["error"]["field"] == field
+    assert [problem["field"] for problem in answer.json()["errors"]] == [field]
+
+
+def test_page_size_is_capped_at_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
+    answer = erp.get("/products", query={"per_page": 1000, "colour": "red", "page": 10**9})
+
+    assert answer.status == 200
+    assert answer.json()["meta"]["per_page"] == 100
+    assert answer.json()["data"] == []
+    assert answer.json()["meta"]["from"] is None
+
+
+# Internal errors
+
+
+def test_unexpected_failure_reveals_no_details(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret of table acme")
+
+    monkeypatch.setattr("shared.warehouse.catalog.service.repository.list_products", fail)
+
+    answer = erp.get("/products")
+
+    _assert_envelope(answer, 500, "internal_error")
+    assert "secret" not in answer.text
+
+
+def test_response_above_the_lambda_limit_is_413(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
+    product = erp.post("/products", BOLT).data
+    monkeypatch.setattr("shared.http.api_handler.dumps", lambda _: '"' * 3_100_000)
+
+    _assert_envelope(erp.get(f"/products/{product['id']}"), 413, "payload_too_large")
+
+
+def test_base_path_of_a_custom_domain_is_ignored(stack: Stack, erp: Erp) -> None:
+    product = erp.post("/products", BOLT).data
+
+    answer = _call_catalog(
+        stack, httpMethod="GET", path=f"/api/v1/products/{product['id']}", body=None
+    )
+
+    assert answer.data == product
+
+
+def _call_catalog(stack: Stack, **event: Any) -> Response:
+    """Call the catalog handler with a gateway event; `event` replaces entries."""
+    door = importlib.import_module("functions.catalog.app").lambda_handler
+    authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
+    headers = {
+        "Authorization": f"Bearer {stack.token()}",
+        "Host": "api.stowage.test",
+        "Content-Type": "application/json",
+    }
+    arn = "arn:aws:execute-api:eu-west-1:123456789012:api/api/GET/v1"
+    context = authorizer({"headers": headers, "methodArn": arn}, None)["context"]
+    answer = door(
+        {
+            "httpMethod": "POST",
+            "path": "/v1/products",
+            "headers": headers,
+            "queryStringParameters": None,
+            "requestContext": {"requestId": "r1", "authorizer": context},
+            "isBase64Encoded": False,
+            **event,
+        },
+        LambdaContext(),
+    )
+    return Response(answer["statusCode"], Headers(answer["headers"]), answer["body"])

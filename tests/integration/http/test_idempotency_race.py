@@ -1,0 +1,25 @@
+"""A repeated request while the first one commits."""
+
+from typing import Any
+
+from tests.faults import AwsFaults, Call, refusal
+from tests.gateway import Erp
+from tests.integration.write_routes import BOLT
+
+
+def test_repeated_request_during_the_commit_gets_duplicate_in_flight(
+    erp: Erp, aws_faults: AwsFaults
+) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+
+    def meets_transaction(call: Call, forward: Any) -> Any:
+        if call.operation == "PutItem":
+            return refusal("TransactionConflictException")
+        return forward()
+
+    with aws_faults.faulty(meets_transaction):
+        meanwhile = erp.post("/products", BOLT, key="k1")
+
+    assert (meanwhile.status, meanwhile.code) == (409, "duplicate_in_flight")
+    assert meanwhile.headers["Retry-After"] == "1"
+    assert erp.post("/products", BOLT, key="k1").text == first.text

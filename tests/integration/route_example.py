@@ -1,0 +1,55 @@
+"""The definition of an example of a write route."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.gateway import Erp, Form
+from tests.stack import Stack, once
+
+type Values = Mapping[str, object]
+type Prepare = Callable[[Erp], Values]
+
+
+def _nothing(_erp: Erp) -> Values:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One use of a write route, and its effects.
+
+    Attributes:
+        prepare: Creates what the request needs; returns the values of the path.
+        count_changes: Kind of entity → change of the number of live entities.
+        events: The events that are raised, in any order; `redelivery` for a redelivered event.
+        status_afterwards: Status of GET on the resource after the request.
+        as_owner: Whether the user whose id is in the path must send the request.
+        dynamic_fields: Returns fields of the body that depend on `prepare` or on the time.
+    """
+
+    status: int
+    body: Mapping[str, Any] | Form | None = None
+    prepare: Prepare = _nothing
+    grows: Mapping[str, int] = field(default_factory=dict)
+    events: Sequence[str] = ()
+    status_afterwards: int = 200
+    own: bool = False
+    dynamic_fields: Callable[[Values], Mapping[str, Any]] | None = None
+
+    def prepared(self, erp: Erp) -> Values:
+        """Prepare an unused stack; return the values of the path."""
+        return once(erp, self.prepare, lambda: self.prepare(erp))
+
+    def sender(self, erp: Erp, values: Values) -> Erp:
+        """Return the caller: the ERP, or the user with the id in the path."""
+        if not self.own:
+            return erp
+        token = Stack(erp.gateway.template).user_token(sub=str(values["id"]))
+        return replace(erp, token=token)
+
+    def filled(self, values: Values) -> Mapping[str, Any] | Form | None:
+        """Return the body with the fields that depend on `values` and on the current time."""
+        if self.dynamic_fields is None or not isinstance(self.body, Mapping):
+            return self.body
+        return {**self.body, **self.dynamic_fields(values)}

@@ -1,0 +1,416 @@
+"""Scenarios of two or three concurrent warehouse operations.
+
+Each scenario prepares a warehouse and returns the actions, which may run concurrently.
+"""
+
+from collections.abc import Callable
+
+from tests.gateway import Response
+from tests.interleaving import Act
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack
+from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
+
+type Acts = list[Act[Response]]
+
+
+def _receiving(stack: Stack) -> ReceivingScenario:
+    return ReceivingScenario(stack.erp())
+
+
+def _warehouse(stack: Stack) -> WarehouseScenario:
+    return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
+
+
+def two_receipts_of_one_line(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10})
+    first, second = receiving.started(order), receiving.started(order)
+    return [
+        lambda: receiving.receive(first, 6),
+        lambda: receiving.receive(second, 6),
+    ]
+
+
+def one_serial_on_two_receipts(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    goods = {"item_code": "DRILL", "qty": 1}
+    first, second = (
+        receiving.started(receiving.order(goods)),
+        receiving.started(receiving.order(goods)),
+    )
+    return [
+        lambda: receiving.receive(first, 1, item_code="DRILL", serials=["S"]),
+        lambda: receiving.receive(second, 1, item_code="DRILL", serials=["S"], bin_code="B-01"),
+    ]
+
+
+def receiving_on_a_receipt_during_its_cancellation(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 10}))
+    receiving.receive(receipt, 2)
+    return [
+        lambda: receiving.receive(receipt, 3),
+        lambda: receiving.act(receipt, "cancel"),
+        lambda: receiving.act(receipt, "finalize"),
+    ]
+
+
+def allocation_during_the_revert_of_the_receipt(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 5}))
+    receiving.receive(receipt, 5)
+    receiving.act(receipt, "finalize")
+    order = receiving.yard.order(("BRICK", 3))
+    return [
+        lambda: receiving.act(receipt, "revert"),
+        lambda: receiving.erp.post("/pickings", {"document_id": order}),
+    ]
+
+
+def receiving_during_the_close_of_the_document(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10})
+    receipt = receiving.started(order)
+    return [
+        lambda: receiving.receive(receipt, 4),
+        lambda: receiving.erp.post(f"/entry-documents/{order}/close"),
+    ]
+
+
+def two_counts_of_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 10)
+    return [lambda: _adjust(warehouse, counted_qty=7), lambda: _adjust(warehouse, counted_qty=4)]
+
+
+def two_decreases_of_the_last_stock(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 10)
+    return [lambda: _adjust(warehouse, decrease=6), lambda: _adjust(warehouse, decrease=7)]
+
+
+def first_stock_at_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    return [lambda: _adjust(warehouse, increase=2), lambda: _adjust(warehouse, increase=3)]
+
+
+def first_stock_in_two_warehouses(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    return [
+        lambda: _adjust(warehouse, increase=2),
+        lambda: _adjust(warehouse, increase=3, warehouse="SHOP"),
+    ]
+
+
+def adjustments_in_two_warehouses(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    warehouse.stock("BRICK", 5, warehouse="SHOP")
+    return [
+        lambda: _adjust(warehouse, increase=2),
+        lambda: _adjust(warehouse, decrease=3, warehouse="SHOP"),
+    ]
+
+
+def adjustment_during_allocation(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
+    return [
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(warehouse, decrease=4),
+        lambda: _adjust(warehouse, to_status="damaged", qty=1),
+    ]
+
+
+def two_pickings_of_one_order(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
+    body = {"document_id": order}
+    return [
+        lambda: warehouse.erp.post("/pickings", body),
+        lambda: warehouse.erp.post("/pickings", body),
+    ]
+
+
+def two_pickings_from_one_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    first, second = (warehouse.started(warehouse.order(("BRICK", qty))) for qty in (2, 3))
+    return [lambda: warehouse.pick(first, "BRICK", 2), lambda: warehouse.pick(second, "BRICK", 3)]
+
+
+def allocation_during_the_cancellation_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 2)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.stock("BRICK", 9, "B-01")
+    return [lambda: warehouse.act(number, "allocate"), lambda: warehouse.act(number, "cancel")]
+
+
+def allocation_during_the_release_of_stock(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    holder, order = warehouse.started(warehouse.order(("BRICK", 5))), warehouse.order(("BRICK", 4))
+    return [
+        lambda: warehouse.act(holder, "cancel"),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+    ]
+
+
+def picks_during_the_end_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.pick(number, "BRICK", 1)
+    return [
+        lambda: warehouse.pick(number, "BRICK", 4),
+        lambda: warehouse.act(number, "finalize", shortage_reason="damaged"),
+        lambda: warehouse.act(number, "cancel"),
+    ]
+
+
+def two_pickings_of_one_serial(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    for serial in ("S-1", "S-2", "S-3"):
+        warehouse.stock("DRILL", 1, serial=serial)
+    first, second = (warehouse.started(warehouse.order(("DRILL", 1))) for _ in range(2))
+    return [
+        lambda: warehouse.pick(first, "DRILL", 1, serials=["S-3"]),
+        lambda: warehouse.pick(second, "DRILL", 1, serials=["S-3"]),
+    ]
+
+
+def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 4))
+    number = warehouse.started(order)
+    warehouse.pick(number, "BRICK", 4)
+    warehouse.act(number, "finalize")
+    return [
+        lambda: warehouse.erp.post(f"/exit-documents/{order}/dispatch"),
+        lambda: warehouse.act(number, "revert"),
+    ]
+
+
+def two_dispatches_of_one_document(stack: Stack) -> Acts:
+    [leave, _] = dispatch_during_the_revert_of_the_picking(stack)
+    return [leave, leave]
+
+
+def dispatches_of_two_documents_of_one_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    orders = [warehouse.order(("BRICK", 2)), warehouse.order(("BRICK", 3))]
+    number = warehouse.started(*orders)
+    warehouse.pick(number, "BRICK", 5)
+    warehouse.act(number, "finalize")
+    return [
+        lambda: warehouse.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
+        lambda: warehouse.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
+        lambda: warehouse.act(number, "revert"),
+    ]
+
+
+def adjustment_during_the_deletion_of_the_product(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    [product] = warehouse.erp.get("/products", query={"item_code": "BRICK"}).data
+    return [
+        lambda: _adjust(warehouse, increase=2),
+        lambda: warehouse.erp.delete(f"/products/{product['id']}"),
+    ]
+
+
+def receiving_during_the_deletion_of_the_position(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 10}))
+    query = {"warehouse": "YARD", "bin_code": "B-01"}
+    [position] = receiving.erp.get("/warehouse-positions", query=query).data
+    return [
+        lambda: receiving.receive(receipt, 2, bin_code="B-01"),
+        lambda: receiving.erp.delete(f"/warehouse-positions/{position['id']}"),
+    ]
+
+
+def two_transfers_to_an_empty_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5, "A-01")
+    warehouse.stock("BRICK", 5, "F-01")
+    return [lambda: _transfer(warehouse, 2, "A-01"), lambda: _transfer(warehouse, 3, "F-01")]
+
+
+def transfer_during_allocation(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    order = warehouse.order(("BRICK", 3))
+    return [
+        lambda: _transfer(warehouse, 4, "A-01"),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+        lambda: _adjust(warehouse, decrease=2),
+    ]
+
+
+def two_executions_of_one_transfer(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    number = _transfer(warehouse, 2, "A-01", execute=False).data["id"]
+    execute = lambda: warehouse.erp.post(f"/transfers/{number}/execute")  # noqa: E731
+    return [execute, execute]
+
+
+def transfer_during_the_deletion_of_the_position(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    query = {"warehouse": "YARD", "bin_code": "B-01"}
+    [position] = warehouse.erp.get("/warehouse-positions", query=query).data
+    return [
+        lambda: _transfer(warehouse, 2, "A-01"),
+        lambda: warehouse.erp.delete(f"/warehouse-positions/{position['id']}"),
+    ]
+
+
+def pick_and_cancellation_of_a_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 5)
+    number = transfers.order(("BRICK", 3))
+    picked = {"item_code": "BRICK", "qty": 3, "bin_code": "A-01"}
+    return [
+        lambda: transfers.act(number, "picks", **picked),
+        lambda: transfers.act(number, "cancel"),
+        lambda: transfers.act(number, "dispatch"),
+    ]
+
+
+def two_releases_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 5)
+    number = transfers.draft(("BRICK", 3)).data["id"]
+    return [
+        lambda: transfers.act(number, "release", picker_id=7),
+        lambda: transfers.act(number, "release", picker_id=7),
+        lambda: transfers.act(number, "cancel"),
+    ]
+
+
+def receipts_of_two_transfer_orders(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 9)
+    first, second = (
+        transfers.underway(("BRICK", 4)),
+        transfers.underway(("BRICK", 5)),
+    )
+    return [
+        lambda: transfers.receive(first, {"item_code": "BRICK", "qty": 4}),
+        lambda: transfers.receive(second, {"item_code": "BRICK", "qty": 5}),
+    ]
+
+
+def two_receipts_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 9)
+    number, _ = transfers.underway(("BRICK", 4)), transfers.underway(("BRICK", 5))
+    return [
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 3}),
+        lambda: transfers.receive(number, {"item_code": "BRICK", "qty": 1}, final=True),
+    ]
+
+
+def two_closes_of_one_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 4)
+    number = transfers.underway(("BRICK", 4))
+    transfers.receive(number, {"item_code": "BRICK", "qty": 1}, final=True)
+    return [
+        lambda: transfers.act(number, "close", reason="Lost"),
+        lambda: transfers.act(number, "close", reason="Stolen"),
+    ]
+
+
+def two_waves_with_one_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    first, both, third = waves.pickings(3)
+    return [
+        lambda: waves.create([first, both]),
+        lambda: waves.create([both, third]),
+    ]
+
+
+def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    waves.yard.stock("BRICK", 1)
+    first, second = waves.pickings(2)
+    number = waves.wave([first, second], "plan")
+    return [
+        lambda: waves.act(number, "release"),
+        lambda: waves.yard.act(first, "cancel"),
+    ]
+
+
+def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    waves.yard.stock("BRICK", 1)
+    [picking] = waves.pickings(1)
+    number = waves.wave([picking], "plan", "release")
+    waves.yard.act(picking, "start")
+    waves.yard.pick(picking, "BRICK", 1)
+    return [
+        lambda: waves.yard.act(picking, "finalize"),
+        lambda: waves.act(number, "cancel"),
+        lambda: waves.act(number, "complete"),
+    ]
+
+
+def _transfer(warehouse: WarehouseScenario, qty: int, from_bin: str, **more: object) -> Response:
+    """Transfer BRICK to B-01."""
+    line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01"}
+    body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line], **more}
+    return warehouse.erp.post("/transfers", body)
+
+
+def _adjust(scenario: WarehouseScenario, **changes: object) -> Response:
+    body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted"}
+    return scenario.erp.post("/stock-adjustments", body | changes)
+
+
+SCENARIOS: list[Callable[[Stack], Acts]] = [
+    two_receipts_of_one_line,
+    one_serial_on_two_receipts,
+    receiving_on_a_receipt_during_its_cancellation,
+    allocation_during_the_revert_of_the_receipt,
+    receiving_during_the_close_of_the_document,
+    two_counts_of_one_position,
+    two_decreases_of_the_last_stock,
+    first_stock_at_one_position,
+    first_stock_in_two_warehouses,
+    adjustments_in_two_warehouses,
+    adjustment_during_allocation,
+    two_pickings_of_one_order,
+    two_pickings_from_one_position,
+    allocation_during_the_cancellation_of_the_picking,
+    allocation_during_the_release_of_stock,
+    picks_during_the_end_of_the_picking,
+    two_pickings_of_one_serial,
+    dispatch_during_the_revert_of_the_picking,
+    two_dispatches_of_one_document,
+    dispatches_of_two_documents_of_one_picking,
+    adjustment_during_the_deletion_of_the_product,
+    receiving_during_the_deletion_of_the_position,
+    two_transfers_to_an_empty_position,
+    transfer_during_allocation,
+    two_executions_of_one_transfer,
+    transfer_during_the_deletion_of_the_position,
+    pick_and_cancellation_of_a_transfer_order,
+    two_releases_of_one_transfer_order,
+    receipts_of_two_transfer_orders,
+    two_receipts_of_one_transfer_order,
+    two_closes_of_one_transfer_order,
+    two_waves_with_one_picking,
+    release_of_a_wave_during_the_cancellation_of_a_picking,
+    cancellation_of_a_wave_during_the_end_of_its_last_picking,
+]

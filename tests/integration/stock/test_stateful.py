@@ -1,0 +1,47 @@
+"""Random sequences of warehouse operations keep the stored state equal to the model."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.clock import Clock
+from tests.stack import Stack
+from tests.stateful import WAREHOUSES, WarehouseMachine
+from tests.warehouse_scenario import WarehouseScenario
+
+_RUN = 50
+"""Steps of one run; every run starts from the same state."""
+_PARTS = 2
+"""Number of tests that the steps are split into, so that they run in parallel."""
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_stored_state_matches_the_model_after_every_operation(
+    part: int, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run SOAK_STEPS steps (300 by default) from the seed SOAK_SEED."""
+    assert clock
+    for module in ("counters", "transaction"):
+        monkeypatch.setattr(f"shared.kernel.db.{module}.SHARDS", 2)
+    steps = int(os.environ.get("SOAK_STEPS", "300")) // _PARTS
+    first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
+    erp = stack.erp()
+    WarehouseScenario.furnished(erp, *WAREHOUSES)
+    WarehouseMachine.prepare(stack, erp)
+
+    run_state_machine_as_test(
+        seed(first)(WarehouseMachine),
+        settings=settings(
+            max_examples=-(-steps // _RUN),
+            stateful_step_count=_RUN,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+        ),
+    )
+
+    assert WarehouseMachine.steps > steps / 3, "most steps had no effect"

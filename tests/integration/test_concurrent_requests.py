@@ -1,0 +1,95 @@
+"""Twenty concurrent requests, of which only one or a limited number may succeed."""
+
+from collections import Counter
+
+import pytest
+
+from tests.concurrency import run_concurrently
+from tests.faults import AwsFaults
+from tests.gateway import Erp
+from tests.integration.stored_entities import assert_totals_are_true, take_census
+from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
+from tests.stack import Stack
+
+_REQUESTS = 20
+
+
+@pytest.fixture(autouse=True)
+def overlapping_calls(aws_faults: AwsFaults) -> None:
+    """Delay each AWS call, so that the requests overlap."""
+    aws_faults.latency = 0.01
+
+
+def test_concurrent_retries_with_one_key_create_one_product(stack: Stack, erp: Erp) -> None:
+    answers = run_concurrently(_REQUESTS, lambda _: erp.post("/products", BOLT, key="bolt"))
+
+    first = [answer for answer in answers if answer.status == 201]
+    in_flight = [answer for answer in answers if answer.status == 409]
+    assert len(first) + len(in_flight) == _REQUESTS
+    assert len({answer.text for answer in first}) == 1
+    assert sum("Idempotent-Replayed" not in answer.headers for answer in first) == 1
+    assert {answer.code for answer in in_flight} <= {"duplicate_in_flight"}
+    assert all(int(answer.headers["Retry-After"]) >= 1 for answer in in_flight)
+
+    late = erp.post("/products", BOLT, key="bolt")
+    assert (late.status, late.text) == (201, first[0].text)
+    assert len(erp.walk("/products")) == len(stack.events()) == 1
+    assert_totals_are_true(stack, take_census(stack))
+
+
+def test_concurrent_requests_with_one_item_code_create_one_product(stack: Stack, erp: Erp) -> None:
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/products", BOLT, key=f"bolt-{number}")
+    )
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 422: _REQUESTS - 1}
+    refused = next(answer for answer in answers if answer.status == 422)
+    assert refused.json()["error"]["field"] == "item_code"
+    assert len(erp.walk("/products")) == len(stack.events()) == 1
+    assert_totals_are_true(stack, take_census(stack))
+
+
+def test_concurrent_requests_with_one_reference_create_one_document(stack: Stack, erp: Erp) -> None:
+    EXAMPLES["POST /entry-documents"].prepared(erp)
+
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/entry-documents", PURCHASE, key=f"po-{number}")
+    )
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 200: _REQUESTS - 1}
+    assert len({answer.text for answer in answers}) == 1
+    assert len(erp.walk("/entry-documents")) == 1
+    assert_totals_are_true(stack, take_census(stack))
+
+
+def test_only_one_concurrent_request_gets_the_last_subscription(stack: Stack, erp: Erp) -> None:
+    limit = stack.tenant().limits["webhook_subscriptions"]
+    hook = EXAMPLES["POST /webhooks"].body
+    for _ in range(limit - 1):
+        assert erp.post("/webhooks", hook).status == 201
+
+    answers = run_concurrently(
+        _REQUESTS, lambda number: erp.post("/webhooks", hook, key=f"hook-{number}")
+    )
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 402: _REQUESTS - 1}
+    assert {answer.code for answer in answers if answer.status == 402} == {"limit_reached"}
+    assert len(erp.walk("/webhooks")) == limit
+    assert_totals_are_true(stack, take_census(stack))
+
+
+def test_concurrent_changes_of_one_product_are_all_applied(stack: Stack, erp: Erp) -> None:
+    product = erp.post("/products", BOLT).data
+
+    answers = run_concurrently(
+        _REQUESTS,
+        lambda number: erp.patch(f"/products/{product['id']}", {"name": f"Bolt {number}"}),
+    )
+
+    assert {answer.status for answer in answers} == {200}
+    names = {answer.data["name"] for answer in answers}
+    assert len(names) == _REQUESTS
+    assert erp.get(f"/products/{product['id']}").data["name"] in names
+    versions = [int(event["version"]["N"]) for event in stack.events()]
+    assert sorted(versions) == list(range(1, _REQUESTS + 2))
+    assert_totals_are_true(stack, take_census(stack))

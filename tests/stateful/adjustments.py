@@ -1,0 +1,78 @@
+"""Rules of stock adjustments and of reading stock levels."""
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from tests.stateful.machine import (  # fmt: skip
+    ANY_BIN,
+    ITEMS,
+    LOTS,
+    QTY,
+    WHS,
+    BaseMachine,
+    place_at,
+)
+from tests.warehouse_model import ZERO
+
+
+class AdjustmentRules(BaseMachine):
+    """Stock adjustments."""
+
+    @rule(
+        item=ITEMS, whs=WHS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
+        change=st.sampled_from(("increase", "increase", "decrease", "counted_qty", "to_status")),
+        status=st.sampled_from(("available", "available", "damaged")),
+    )  # fmt: skip
+    def adjust_stock(
+        self,
+        *,
+        item: str,
+        whs: str,
+        bin_code: str,
+        lot: int,
+        qty: Decimal,
+        change: str,
+        status: str,
+    ) -> None:
+        """Adjust a quantity or an inventory status."""
+        place = place_at(item, whs, bin_code, lot, status)
+        qty = Decimal(1) if item == "DRILL" else qty
+        body = {
+            "item_code": item, "warehouse": whs, "bin_code": bin_code, "batch": place.batch,
+            "serial": place.serial, "inventory_status": status, "reason": "Looked",
+        }  # fmt: skip
+        on_hand, free = self.model.stock.get(place, ZERO), self.model.available(place)
+        elsewhere = self.model.has_serial(item, place.serial)
+        if change == "to_status":
+            other = "damaged" if status == "available" else "available"
+            possible = on_hand > 0 and qty <= free
+            self.post(
+                "/stock-adjustments", {**body, "to_status": other, "qty": qty},
+                201 if possible else 409,
+            )  # fmt: skip
+            if possible:
+                self.model.move(place, place._replace(status=other), qty)
+            return
+        difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - on_hand}[change]
+        possible = not elsewhere if difference > 0 else -difference <= free
+        expected = 409 if not possible else 201 if difference else 200
+        self.post("/stock-adjustments", {**body, change: qty}, expected)
+        if possible:
+            self.model.move(None, place, difference)
+
+    @rule()
+    def read_levels(self) -> None:
+        """Read the stock levels and compare them with the model."""
+        type(self).steps += 1
+        shown = {
+            (one["item_code"], one["whs_code"]): Decimal(str(one["on_hand"]))
+            for one in self.erp.walk("/stock-levels", per_page=2)
+            if one["on_hand"]
+        }
+        expected: dict[tuple[str, str], Decimal] = {}
+        for place, qty in self.model.stock.items():
+            if place.status != "in_transit":
+                expected[place.item, place.whs] = expected.get((place.item, place.whs), ZERO) + qty
+        assert shown == expected

@@ -1,0 +1,191 @@
+"""The base of the state machine: requests, checks and strategies that all rules use.
+
+Each rule sends one request through the API, possible or not. The model predicts the status of
+the response. After each rule, the stored state must satisfy the stock invariants and match the
+model. A refused request must not change anything.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from shared.kernel.json_text import dumps
+from tests.gateway import Erp, Response
+from tests.stack import Stack
+from tests.stock_invariants import check, read_books
+from tests.warehouse_model import OPEN_BINS, Place, WarehouseModel
+from tests.warehouse_scenario import POSITIONS
+
+WAREHOUSES = ("YARD", "SHOP", "PORT")
+
+ITEMS = st.sampled_from(("BRICK", "CEMENT", "DRILL"))
+WHS = st.sampled_from(WAREHOUSES)
+BINS = st.sampled_from(OPEN_BINS)
+ANY_BIN = st.sampled_from(tuple(POSITIONS))
+QTY = st.sampled_from([Decimal(text) for text in ("1", "2", "3", "5", "0.5", "2.25")])
+LOTS = st.integers(1, 4)
+INDEX = st.integers(0, 9)
+WANTED = st.dictionaries(ITEMS, st.integers(1, 5).map(Decimal), min_size=1)
+
+_VOLATILE = ("idempotency#", "sequence", "count#")
+"""Key prefixes of items that a refused request may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request and its response, kept so that the request can be repeated."""
+
+    path: str
+    body: Mapping[str, object] | None
+    key: str
+    status: int
+    text: str
+
+
+class BaseMachine(RuleBasedStateMachine):
+    """The service and its model; subclasses define the rules.
+
+    `steps` counts the requests of all runs. Idempotency keys start with `label`.
+    """
+
+    steps = 0
+    stack: Stack
+    erp: Erp
+    restore: Callable[[], None]
+    start = WarehouseModel()
+    """The state at the start of a run."""
+    label = "key"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.restore()
+        self.model = copy.deepcopy(self.start)
+        self.sent_requests: list[SentRequest] = []
+        self._number = len(self.model.entries) + len(self.model.exits)
+
+    # Requests and checks
+
+    def post(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
+        """Send a request and assert the status of its response."""
+        type(self).steps += 1
+        before = self._stored() if expected >= 400 else None
+        key = f"{self.label}-{len(self.sent_requests)}"
+        answer = self.erp.post(path, _plain(body), key=key)
+        assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
+        if before is not None:
+            assert self._stored() == before, "a refused request changed the stored state"
+        if expected != 422 and "approval_required" not in answer.text:
+            self.sent_requests.append(SentRequest(path, body, key, answer.status, answer.text))
+        else:
+            self.sent_requests.append(SentRequest(path, body, "", answer.status, answer.text))
+        return answer
+
+    @invariant()
+    def check_state(self) -> None:
+        """Check the invariants of the stored state, and compare it with the model."""
+        books = read_books(self.stack.stored())
+        check(books)
+        self.model.assert_matches(books)
+
+    def _stored(self) -> dict[tuple[str, str], object]:
+        stored: dict[tuple[str, str], object] = {
+            (item["PK"]["S"], item["SK"]["S"]): item
+            for item in self.stack.stored()
+            if not item["PK"]["S"].startswith(_VOLATILE)
+        }
+        stored["events", ""] = self.stack.told()
+        return stored
+
+    @rule(index=st.integers(0, 30))
+    def repeat_request(self, index: int) -> None:
+        """Repeat a request with its idempotency key: same response, no second effect."""
+        kept = [one for one in self.sent_requests if one.key]
+        if not kept:
+            return
+        type(self).steps += 1
+        one, before = kept[-1 - index % len(kept)], self._stored()
+        again = self.erp.post(one.path, _plain(one.body), key=one.key)
+        assert (again.status, again.text) == (one.status, one.text)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        if one.body is not None:
+            other = self.erp.post(one.path, _plain({**one.body, "other": True}), key=one.key)
+            assert other.status == 422, f"{one.path}: {other.text}"
+        assert self._stored() == before
+
+    @rule(
+        path=st.sampled_from(
+            ("/stock-adjustments", "/receipts", "/pickings", "/transfers", "/transfer-orders")
+        ),
+        body=st.sampled_from(
+            (
+                {}, {"qty": 0}, {"document_id": 0}, {"document_id": "1"},
+                {"item_code": "NONE", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
+                 "reason": "No such item"},
+                {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": -1,
+                 "reason": "Less than nothing"},
+                {"item_code": "CEMENT", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
+                 "reason": "Of no batch"},
+                {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01",
+                 "increase": 0.0000001, "reason": "Next to nothing"},
+                {"lines": []},
+            )
+        ),
+    )  # fmt: skip
+    def send_invalid_request(self, path: str, body: dict[str, object]) -> None:
+        """Send an invalid request."""
+        self.post(path, body, 422)
+
+    def create_document(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
+        """Create a document; return its id."""
+        self._number += 1
+        body = {
+            "external_ref": f"O-{self._number}",
+            "type": kind,
+            "doc_date": "2026-03-01",
+            "partner_code": "P-1",
+            "warehouse_code": whs,
+            "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],
+        }
+        number: int = self.post(path, body, 201).data["id"]
+        return number
+
+
+BEFORE: Mapping[str, tuple[str, ...]] = {
+    "start": ("pending",),
+    "allocate": ("pending", "started"),
+    "finalize": ("started",),
+    "cancel": ("pending", "started"),
+    "revert": ("finalized", "synchronized"),
+    "synchronize": ("finalized",),
+}
+AFTER = {
+    "start": "started",
+    "finalize": "finalized",
+    "cancel": "cancelled",
+    "revert": "reverted",
+    "synchronize": "synchronized",
+}
+
+
+def recent_one[E](several: list[E], index: int) -> E:
+    """Return the entry at `index`, counted from the end; a small index means a recent entry."""
+    return several[-1 - index % len(several)]
+
+
+def place_at(item: str, whs: str, bin_code: str, lot: int, status: str = "available") -> Place:
+    batch = f"L{lot}" if item == "CEMENT" else None
+    return Place(item, whs, bin_code, batch, f"S{lot}" if item == "DRILL" else None, status)
+
+
+def _plain(body: Mapping[str, object] | None) -> Any:
+    """Return the body as parsed JSON, without null fields."""
+    if body is None:
+        return None
+    given = {name: value for name, value in body.items() if value is not None}
+    return json.loads(dumps(given))

@@ -1,0 +1,206 @@
+"""Rules of exit documents and pickings."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from tests.stateful.machine import (  # fmt: skip
+    AFTER,
+    BEFORE,
+    BINS,
+    INDEX,
+    QTY,
+    WANTED,
+    WHS,
+    BaseMachine,
+    place_at,
+    recent_one,
+)
+from tests.warehouse_model import ZERO, Order, Picking, Place
+
+
+class PickingRules(BaseMachine):
+    """Exit documents and their pickings."""
+
+    @rule(whs=WHS, wanted=WANTED)
+    def create_exit_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
+        """Create an exit document."""
+        number = self.create_document("/exit-documents", "sale_order", whs, wanted)
+        self.model.exits.append(Order(number, whs, wanted))
+
+    @precondition(lambda self: self.model.exits)
+    @rule(index=INDEX, allocate=st.booleans())
+    def create_picking(self, *, index: int, allocate: bool) -> None:
+        """Create a picking of an exit document."""
+        order = recent_one(self.model.exits, index)
+        expected = 201 if order.has_open_lines and not order.open_work else 409
+        body = {"document_id": order.id, "allocate": allocate}
+        answer = self.post("/pickings", body, expected)
+        if expected == 201:
+            wanted = {item: order.open_qty(item) for item in order.wanted if order.open_qty(item)}
+            picking = Picking(answer.data["id"], order, wanted)
+            self.model.pickings.append(picking)
+            order.open_work.add(picking.id)
+            self.record_allocation(picking, answer.data, allocated=allocate)
+
+    def record_allocation(
+        self, picking: Picking, shown: Mapping[str, Any], *, allocated: bool
+    ) -> None:
+        """Record the allocations of a picking, and check the allocated quantity of each item."""
+        due = {
+            item: min(picking.unallocated(item), self.model.pickable(item, picking.order.whs))
+            if allocated
+            else ZERO
+            for item in picking.wanted
+        }
+        for item, more in due.items():
+            due[item] = more + sum(
+                (qty for place, qty in picking.allocated.items() if place.item == item), ZERO
+            )
+        picking.allocated = dict(read_allocations(picking, shown))
+        got = dict.fromkeys(picking.wanted, ZERO)
+        for place, qty in picking.allocated.items():
+            got[place.item] += qty
+        assert got == due
+
+    @precondition(lambda self: self.model.pickings)
+    @rule(
+        index=INDEX,
+        place_index=INDEX,
+        bin_code=BINS,
+        qty=QTY,
+        wrong=st.sampled_from((False, False, True)),
+    )
+    def pick(
+        self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool
+    ) -> None:
+        """Pick from an allocated place, or from a wrong one."""
+        picking = recent_one(self.model.pickings, index)
+        places = sorted(picking.allocated, key=str)
+        place = (
+            recent_one(places, place_index)
+            if places
+            else place_at("BRICK", picking.order.whs, bin_code, 1)
+        )
+        if wrong:
+            place = place._replace(bin=bin_code)
+        qty = Decimal(1) if place.serial else qty
+        body = {
+            "item_code": place.item, "qty": qty, "bin_code": place.bin, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None,
+        }  # fmt: skip
+        transfer_order = next(
+            (one for one in self.model.transfer_orders if one.picking is picking), None
+        )
+        path = (
+            f"/transfer-orders/{transfer_order.id}" if transfer_order else f"/pickings/{picking.id}"
+        )
+        expected = 200
+        if picking.status != "started" and not (transfer_order and picking.status == "pending"):
+            expected = 409
+        elif qty > picking.allocated.get(place, ZERO):
+            expected = 422
+        self.post(f"{path}/picks", body, expected)
+        if expected == 200:
+            self.model.pick(picking, place, qty)
+            self.after_pick(picking)
+
+    def after_pick(self, picking: Picking) -> None:
+        """Update the model after a pick; subclasses override it."""
+
+    @precondition(lambda self: self.model.pickings)
+    @rule(
+        index=INDEX,
+        action=st.sampled_from(
+            ("start", "start", "start", "allocate", "cancel", "revert", "synchronize")
+        ),
+    )
+    def act_on_picking(self, index: int, action: str) -> None:
+        """Start, allocate, cancel, revert or synchronize a picking."""
+        picking = recent_one(self.model.pickings, index)
+        possible = picking.status in BEFORE[action]
+        if action == "revert":
+            possible &= not picking.dispatched
+        if action not in {"allocate", "synchronize"}:
+            possible &= not any(one.picking is picking for one in self.model.transfer_orders)
+        answer = self.post(f"/pickings/{picking.id}/{action}", None, 200 if possible else 409)
+        if not possible:
+            return
+        if action == "allocate":
+            self.record_allocation(picking, answer.data, allocated=True)
+        elif action in {"cancel", "revert"}:
+            self.model.unpick(picking, AFTER[action])
+        else:
+            picking.status = AFTER[action]
+            picking.was_started = True
+
+    @precondition(lambda self: self.model.pickings)
+    @rule(index=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
+    def finalize_picking(self, index: int, reason: str | None) -> None:
+        """Finalize a picking, complete or short."""
+        picking = recent_one(self.model.pickings, index)
+        expected = 200
+        if picking.status != "started" or any(
+            one.picking is picking for one in self.model.transfer_orders
+        ):
+            expected = 409
+        elif picking.is_short and reason is None:
+            expected = 422
+        body = {"shortage_reason": reason} if reason else None
+        self.post(f"/pickings/{picking.id}/finalize", body, expected)
+        if expected == 200:
+            picking.status = "finalized"
+            picking.allocated.clear()
+            picking.order.open_work.discard(picking.id)
+            if picking.picked:
+                picking.order.finished.add(picking.id)
+
+    @precondition(lambda self: self.model.exits)
+    @rule(index=INDEX)
+    def dispatch(self, index: int) -> None:
+        """Dispatch an exit document."""
+        order = recent_one(self.model.exits, index)
+        possible = bool(not order.closed and not order.open_work and order.finished)
+        self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
+        if possible:
+            order.closed = True
+            for picking in self.model.pickings:
+                if picking.order is order and picking.id in order.finished:
+                    picking.dispatched = True
+                    for place, qty in picking.picked.items():
+                        self.model.move(place._replace(status="staged"), None, qty)
+
+    @rule(index=INDEX, direction=st.sampled_from(("entry", "exit")))
+    def close_document(self, index: int, direction: str) -> None:
+        """Close a document with open quantities."""
+        orders = self.model.entries if direction == "entry" else self.model.exits
+        if orders:
+            order = recent_one(orders, index)
+            possible = not order.closed and not order.open_work
+            self.post(f"/{direction}-documents/{order.id}/close", None, 200 if possible else 409)
+            order.closed |= possible
+
+
+def read_allocations(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Place, Decimal]]:
+    """Return the allocations that a response shows: lines with a position, minus the picks."""
+    for line in shown["lines"]:
+        if line["bin_code"] is None:
+            continue
+        serials = [
+            serial
+            for serial in line["serials"]
+            if not any(place.serial == serial for place in picking.picked)
+        ]
+        place = Place(
+            line["item_code"], picking.order.whs, line["bin_code"], line["batch_num"], None
+        )
+        if line["item_code"] == "DRILL":
+            yield from ((place._replace(serial=serial), Decimal(1)) for serial in serials)
+        else:
+            left = Decimal(str(line["qty"])) - picking.picked.get(place, ZERO)
+            assert Decimal(str(line["picked_qty"])) == picking.picked.get(place, ZERO)
+            if left:
+                yield place, left

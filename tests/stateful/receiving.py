@@ -1,0 +1,105 @@
+"""Rules of entry documents and receipts."""
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from tests.stateful.machine import (  # fmt: skip
+    AFTER,
+    ANY_BIN,
+    BEFORE,
+    INDEX,
+    ITEMS,
+    LOTS,
+    QTY,
+    WANTED,
+    WHS,
+    BaseMachine,
+    place_at,
+    recent_one,
+)
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Receipt
+
+
+class ReceivingRules(BaseMachine):
+    """Entry documents and their receipts."""
+
+    @rule(whs=WHS, wanted=WANTED)
+    def create_entry_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
+        """Create an entry document."""
+        number = self.create_document("/entry-documents", "purchase_order", whs, wanted)
+        self.model.entries.append(Order(number, whs, wanted))
+
+    @precondition(lambda self: self.model.entries)
+    @rule(index=INDEX)
+    def create_receipt(self, index: int) -> None:
+        """Create a receipt of an entry document."""
+        order = recent_one(self.model.entries, index)
+        expected = 201 if order.has_open_lines else 409
+        answer = self.post("/receipts", {"document_id": order.id}, expected)
+        if expected == 201:
+            self.model.receipts.append(Receipt(answer.data["id"], order))
+            order.open_work.add(answer.data["id"])
+
+    @precondition(lambda self: self.model.receipts)
+    @rule(
+        index=INDEX, item=ITEMS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
+        status=st.sampled_from(("available", "available", "quarantine")),
+    )  # fmt: skip
+    def receive_goods(
+        self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str
+    ) -> None:
+        """Receive goods at a position."""
+        receipt = recent_one(self.model.receipts, index)
+        order = receipt.order
+        place = place_at(item, order.whs, bin_code, lot, status)
+        qty = Decimal(1) if item == "DRILL" else qty
+        body = {
+            "item_code": item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None, "inventory_status": status,
+        }  # fmt: skip
+        expected = 200
+        if receipt.status != "started" or order.closed:
+            expected = 409
+        elif (
+            item not in order.wanted
+            or bin_code not in OPEN_BINS
+            or self.model.has_serial(item, place.serial)
+        ):
+            expected = 422
+        elif order.done.get(item, ZERO) + qty > order.wanted[item]:
+            expected = 409
+        self.post(f"/receipts/{receipt.id}/lines", body, expected)
+        if expected == 200:
+            receipt.received[place] = receipt.received.get(place, ZERO) + qty
+            self.model.move(None, place, qty)
+            order.record_progress(item, qty)
+
+    @precondition(lambda self: self.model.receipts)
+    @rule(
+        index=INDEX,
+        action=st.sampled_from(
+            ("start", "start", "start", "finalize", "cancel", "revert", "synchronize")
+        ),
+    )
+    def act_on_receipt(self, index: int, action: str) -> None:
+        """Start, finalize, cancel, revert or synchronize a receipt."""
+        receipt = recent_one(self.model.receipts, index)
+        possible = receipt.status in BEFORE[action]
+        if action in {"cancel", "revert"}:
+            possible &= all(
+                qty <= self.model.available(place) for place, qty in receipt.received.items()
+            )
+        self.post(f"/receipts/{receipt.id}/{action}", None, 200 if possible else 409)
+        if not possible:
+            return
+        receipt.status = AFTER[action]
+        order = receipt.order
+        if action not in {"start", "synchronize"}:
+            order.open_work.discard(receipt.id)
+        if action in {"cancel", "revert"}:
+            for place, qty in receipt.received.items():
+                self.model.move(place, None, qty)
+                order.record_progress(place.item, -qty)
+            receipt.received.clear()

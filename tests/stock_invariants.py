@@ -1,0 +1,237 @@
+"""Invariants of stock, checked on all items that are stored for a tenant."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.items import from_attributes, unpack
+from shared.kernel.db.store import Store
+from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.repository import COLLECTIONS
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.models import StoredReceipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from shared.warehouse.stock.rules import share
+from shared.warehouse.transfer_orders.models import StoredTransferOrder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
+from tests import quick_moto
+from tests.stack import ACCOUNT, REGION
+
+type Sums = dict[str, Decimal]
+type Attributes = dict[str, Any]
+"""An item in DynamoDB's JSON."""
+
+_NONE = Decimal(0)
+_READ: dict[str, Collection[Any]] = {
+    one.kind: one
+    for one in (
+        STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
+        COLLECTIONS["exit"], TRANSFER_ORDERS,
+    )
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class StoredState:
+    """The stored stock, movements, documents and warehouse work of a tenant."""
+
+    rows: list[StockRow] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
+    totals: list[Level] = field(default_factory=list)
+    movements: list[Movement] = field(default_factory=list)
+    pickings: list[StoredPicking] = field(default_factory=list)
+    receipts: list[StoredReceipt] = field(default_factory=list)
+    entries: list[Document] = field(default_factory=list)
+    exits: list[Document] = field(default_factory=list)
+    transfer_orders: list[StoredTransferOrder] = field(default_factory=list)
+    holds: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+def prove(store: Store) -> None:
+    """Assert the invariants of `check_invariants` on the table of a tenant."""
+    check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
+
+
+def read_books(items: Iterable[Attributes]) -> StoredState:
+    """Return the stored state that the items of a table hold."""
+    state = StoredState()
+    places: dict[str, list[Any]] = {
+        STOCK.kind: state.rows,
+        LEVELS.kind: state.levels,
+        TOTALS.kind: state.totals,
+        MOVEMENTS.kind: state.movements,
+        PICKINGS.kind: state.pickings,
+        RECEIPTS.kind: state.receipts,
+        "entry": state.entries,
+        "exit": state.exits,
+        TRANSFER_ORDERS.kind: state.transfer_orders,
+    }
+    for item in items:
+        kind, _, rest = item["PK"]["S"].partition("#")
+        if kind == "held":
+            facet, _, number = rest.partition("#")
+            state.holds[facet, int(number)] = int(item["holds"]["N"])
+        elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
+            plain = from_attributes({name: item[name] for name in ("parts", "data")})
+            assert plain["parts"] == 1, "entities of several parts are not supported here"
+            places[kind].append(_entity(kind, plain["data"]))
+    return state
+
+
+@lru_cache(maxsize=20_000)
+def _entity(kind: str, data: bytes) -> Any:
+    """Return a decoded entity; cached, since most entities do not change between two checks."""
+    return _READ[kind].model.model_validate_json(unpack([data]))
+
+
+def check(state: StoredState) -> None:
+    """Assert that stock is consistent.
+
+    Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at
+    most one place. The allocated quantity of each row is that of open work. The done quantities of
+    documents are those of their work. The transit quantities of transfer orders are in stock.
+    """
+    _check_rows(state.rows)
+    _check_movements(state.movements, state.rows)
+    _check_levels(state.rows, state.levels, state.totals)
+    _check_holds(state.holds, state.rows)
+    _check_allocations(state.pickings, state.rows)
+    _check_documents(state)
+    _check_transit(state.transfer_orders, state.rows)
+
+
+def _check_rows(rows: list[StockRow]) -> None:
+    for row in rows:
+        assert 0 <= row.allocated <= row.qty, row
+        assert (row.status == "in") == (row.qty > 0), row
+        assert row.inventory_status in {"available", "staged"} or not row.allocated, row
+        assert row.inventory_status != "staged" or row.allocated == row.qty, row
+        assert (row.position_id is None) == (row.inventory_status == "in_transit"), row
+        assert row.serial_number is None or row.qty in {0, 1}, row
+    serials = Counter((row.product_id, row.serial_number) for row in rows if row.serial_number)
+    assert not serials or max(serials.values()) == 1
+    places = Counter(
+        (row.product_id, row.warehouse_id, row.bin_code, row.batch_num, row.inventory_status)
+        for row in rows
+        if row.serial_number is None
+    )
+    assert not places or max(places.values()) == 1
+
+
+def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:
+    made: dict[object, Decimal] = {}
+    for movement in movements:
+        assert movement.qty > 0, movement
+        lot = (movement.product_id, movement.batch_num, movement.serial_number)
+        for place, sign in ((movement.origin, -1), (movement.target, 1)):
+            if place:
+                name = (*lot, place.whs_code, place.bin_code, place.inventory_status)
+                made[name] = made.get(name, _NONE) + sign * movement.qty
+    there: dict[object, Decimal] = {}
+    for row in rows:
+        lot = (row.product_id, row.batch_num, row.serial_number)
+        name = (*lot, row.whs_code, row.bin_code, row.inventory_status)
+        there[name] = there.get(name, _NONE) + row.qty
+    assert {name: qty for name, qty in made.items() if qty} == {
+        name: qty for name, qty in there.items() if qty
+    }
+
+
+def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]) -> None:
+    by_place: dict[int, Sums] = {}
+    by_product: dict[int, Sums] = {}
+    for row in rows:
+        for sums in (
+            by_place.setdefault(level_id(row.product_id, row.warehouse_id), {}),
+            by_product.setdefault(row.product_id, {}),
+        ):
+            for name, qty in share(row).items():
+                sums[name] = sums.get(name, _NONE) + qty
+    warehouses = {row.whs_code: row.warehouse_id for row in rows}
+    shown = {
+        level_id(level.product_id, warehouses[level.whs_code or ""]): _sums(level)
+        for level in levels
+        if level.whs_code in warehouses
+    }
+    for level in levels:
+        assert level.whs_code in warehouses or not any(_sums(level).values()), level
+    assert _without_zeros(by_place) == _without_zeros(shown)
+    assert _without_zeros(by_product) == _without_zeros(
+        {total.product_id: _sums(total) for total in totals}
+    )
+    assert all(level.available >= 0 for level in [*levels, *totals])
+
+
+def _check_holds(holds: dict[tuple[str, int], int], rows: list[StockRow]) -> None:
+    counted = Counter(("product", row.product_id) for row in rows if row.qty)
+    counted += Counter(
+        ("position", row.position_id or 0) for row in rows if row.qty and row.bin_code
+    )
+    assert {name: count for name, count in holds.items() if count} == dict(counted)
+
+
+def _check_allocations(pickings: list[StoredPicking], rows: list[StockRow]) -> None:
+    allocated: dict[int, Decimal] = {}
+    for picking in pickings:
+        for line in picking.lines:
+            gone = sum((pick.qty for pick in line.picks), _NONE)
+            assert line.picked_qty == gone <= line.qty, picking
+            for one in line.allocations:
+                allocated[one.stock_id] = allocated.get(one.stock_id, _NONE) + one.qty
+            for pick in line.picks:
+                if not pick.dispatched:
+                    allocated[pick.staged_id] = allocated.get(pick.staged_id, _NONE) + pick.qty
+    assert allocated == {row.id: row.allocated for row in rows if row.allocated}
+
+
+def _check_documents(state: StoredState) -> None:
+    done: dict[tuple[str, int, int], Decimal] = {}
+    for receipt in state.receipts:
+        for line in receipt.lines:
+            for line_num, qty in line.document_lines.items() if not line.undone else ():
+                name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
+                done[*name, line_num] = done.get((*name, line_num), _NONE) + qty
+    for picking in state.pickings:
+        kinds = {document.id: document.type for document in picking.documents}
+        for wanted in picking.lines:
+            where = (kinds[wanted.document_id], wanted.document_id, wanted.document_line)
+            done[where] = done.get(where, _NONE) + wanted.picked_qty
+    documented = {
+        (document.type, document.id, line.line_num): line.done_qty
+        for document in [*state.entries, *state.exits]
+        for line in document.lines
+    }
+    of_documents = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
+    assert {name: qty for name, qty in of_documents.items() if qty} == {
+        name: qty for name, qty in documented.items() if qty
+    }
+
+
+def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> None:
+    had: dict[object, Decimal] = {}
+    for order in orders:
+        for line in order.lines:
+            for parcel in line.transit:
+                name = (line.product_id, order.destination.id, parcel.batch_num, parcel.serial)
+                had[name] = had.get(name, _NONE) + parcel.qty
+    assert had == {
+        (row.product_id, row.warehouse_id, row.batch_num, row.serial_number): row.qty
+        for row in rows
+        if row.inventory_status == "in_transit" and row.qty
+    }
+
+
+def _sums(level: Level) -> Sums:
+    return {name: getattr(level, name) for name in Quantities.model_fields}
+
+
+def _without_zeros(sums: dict[int, Sums]) -> dict[int, Sums]:
+    real = {key: {name: qty for name, qty in one.items() if qty} for key, one in sums.items()}
+    return {key: one for key, one in real.items() if one}

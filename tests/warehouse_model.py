@@ -1,0 +1,265 @@
+"""A model of the expected stock, orders and work of a warehouse.
+
+It keeps plain sums and does not share any rule with the service.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
+
+from shared.warehouse.documents.models import Document
+from tests.stock_invariants import StoredState
+
+ZERO = Decimal(0)
+OPEN_BINS = ("A-01", "B-01", "F-01")
+"""Positions of every warehouse where putaway and picking are allowed."""
+
+
+class Place(NamedTuple):
+    """Item, lot and position of some stock; stock in transit has no position."""
+
+    item: str
+    whs: str
+    bin: str | None
+    batch: str | None
+    serial: str | None
+    status: str = "available"
+
+
+type Sums = dict[Place, Decimal]
+
+
+def add(sums: Sums, place: Place, qty: Decimal) -> None:
+    """Add a quantity to the sum of a place, and remove a sum of zero."""
+    total = sums.pop(place, ZERO) + qty
+    if total:
+        sums[place] = total
+
+
+@dataclass(slots=True)
+class Order:
+    """An entry or exit document: ordered and done quantity by item, and the ids of its work."""
+
+    id: int
+    whs: str
+    wanted: dict[str, Decimal]
+    done: dict[str, Decimal] = field(default_factory=dict)
+    closed: bool = False
+    open_work: set[int] = field(default_factory=set)
+    finished: set[int] = field(default_factory=set)
+
+    @property
+    def has_open_lines(self) -> bool:
+        """Whether the order is open and has an open quantity."""
+        return not self.closed and any(self.open_qty(item) > 0 for item in self.wanted)
+
+    def open_qty(self, item: str) -> Decimal:
+        """Return the open quantity of an item."""
+        return max(ZERO, self.wanted[item] - self.done.get(item, ZERO))
+
+    def record_progress(self, item: str, qty: Decimal) -> None:
+        """Add to the done quantity of an item; a negative quantity undoes progress."""
+        self.done[item] = self.done.get(item, ZERO) + qty
+
+
+@dataclass(slots=True)
+class Receipt:
+    """A receipt of an order, and the received quantity by place."""
+
+    id: int
+    order: Order
+    status: str = "pending"
+    received: Sums = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Picking:
+    """A picking for an exit document or for a transfer order, whose `order` has the id 0."""
+
+    id: int
+    order: Order
+    wanted: dict[str, Decimal]
+    status: str = "pending"
+    allocated: Sums = field(default_factory=dict)
+    picked: Sums = field(default_factory=dict)
+    dispatched: bool = False
+    was_started: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the picking is in a final status."""
+        return self.status not in {"pending", "started"}
+
+    def unallocated(self, item: str) -> Decimal:
+        """Return the quantity of an item that is neither picked nor allocated."""
+        known = [*self.allocated.items(), *self.picked.items()]
+        return self.wanted[item] - sum((qty for place, qty in known if place.item == item), ZERO)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether less was picked than requested."""
+        return sum(self.picked.values(), ZERO) < sum(self.wanted.values(), ZERO)
+
+
+@dataclass(slots=True)
+class Wave:
+    """A wave of pickings; `status` is the status that the last action on it set."""
+
+    id: int
+    pickings: list[Picking]
+    status: str = "draft"
+
+    @property
+    def state(self) -> str:
+        """The state of the wave, which follows its pickings once it is released."""
+        if self.status != "released":
+            return self.status
+        if all(one.ended for one in self.pickings):
+            return "picked"
+        return "in_progress" if any(one.was_started for one in self.pickings) else "released"
+
+
+@dataclass(slots=True)
+class TransferOrder:
+    """A transfer order and its quantities in transit."""
+
+    id: int
+    destination: str
+    picking: Picking
+    status: str = "released"
+    in_transit: Sums = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Transfer:
+    """A transfer of a quantity from one place to another."""
+
+    id: int
+    source: Place
+    target: Place
+    qty: Decimal
+    done: bool
+
+
+@dataclass(slots=True)
+class WarehouseModel:
+    """The expected state of all warehouses."""
+
+    stock: Sums = field(default_factory=dict)
+    entries: list[Order] = field(default_factory=list)
+    exits: list[Order] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)
+    pickings: list[Picking] = field(default_factory=list)
+    transfer_orders: list[TransferOrder] = field(default_factory=list)
+    waves: list[Wave] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+
+    def allocated(self, place: Place) -> Decimal:
+        """Return the quantity at a place that is allocated to pickings."""
+        return sum((one.allocated.get(place, ZERO) for one in self.pickings), ZERO)
+
+    def available(self, place: Place) -> Decimal:
+        """Return the quantity at a place that is not allocated."""
+        return self.stock.get(place, ZERO) - self.allocated(place)
+
+    def pickable(self, item: str, whs: str) -> Decimal:
+        """Return the quantity of an item that can be allocated in a warehouse."""
+        return sum(
+            (
+                self.available(place)
+                for place in self.stock
+                if (place.item, place.whs, place.status) == (item, whs, "available")
+                and place.bin in OPEN_BINS
+            ),
+            ZERO,
+        )
+
+    def has_serial(self, item: str, serial: str | None) -> bool:
+        """Return whether a serial is in stock anywhere."""
+        return any(place.serial == serial for place in self.stock if serial and place.item == item)
+
+    def move(self, source: Place | None, target: Place | None, qty: Decimal) -> None:
+        """Move a quantity; without a source it enters the stock, without a target it leaves."""
+        if source:
+            add(self.stock, source, -qty)
+        if target:
+            add(self.stock, target, qty)
+
+    def pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
+        """Move an allocated quantity to staged stock."""
+        add(picking.allocated, place, -qty)
+        add(picking.picked, place, qty)
+        self.move(place, place._replace(status="staged"), qty)
+        picking.order.record_progress(place.item, qty)
+
+    def unpick(self, picking: Picking, status: str) -> None:
+        """Undo a picking and set its status."""
+        for place, qty in picking.picked.items():
+            self.move(place._replace(status="staged"), place, qty)
+            picking.order.record_progress(place.item, -qty)
+        picking.allocated.clear()
+        picking.picked.clear()
+        picking.status = status
+        picking.order.open_work.discard(picking.id)
+        picking.order.finished.discard(picking.id)
+
+    def assert_matches(self, state: StoredState) -> None:
+        """Compare the model with the state that the service has stored."""
+        rows = {
+            Place(
+                row.item_code, row.whs_code, row.bin_code, row.batch_num, row.serial_number,
+                row.inventory_status,
+            ): row
+            for row in state.rows
+            if row.qty
+        }  # fmt: skip
+        assert {place: row.qty for place, row in rows.items()} == self.stock
+        allocated: Sums = {}
+        for place, qty in self._allocations():
+            add(allocated, place, qty)
+        assert {
+            place: row.allocated
+            for place, row in rows.items()
+            if row.allocated and place.status == "available"
+        } == allocated
+        self._assert_levels_match(state)
+        _assert_orders_match(self.entries, state.entries)
+        _assert_orders_match(self.exits, state.exits)
+        assert {one.id: one.status for one in self.receipts} == {
+            one.id: one.status for one in state.receipts
+        }
+        assert {one.id: one.status for one in self.pickings} == {
+            one.id: one.status for one in state.pickings
+        }
+
+    def _allocations(self) -> Iterator[tuple[Place, Decimal]]:
+        for picking in self.pickings:
+            yield from picking.allocated.items()
+
+    def _assert_levels_match(self, state: StoredState) -> None:
+        expected: dict[tuple[str, str | None], Decimal] = {}
+        for place, qty in self.stock.items():
+            if place.status != "in_transit":
+                for whs in (place.whs, None):
+                    expected[place.item, whs] = expected.get((place.item, whs), ZERO) + qty
+        shown = {
+            (level.item_code, level.whs_code): level.on_hand
+            for level in [*state.levels, *state.totals]
+            if level.on_hand
+        }
+        assert shown == expected
+
+
+def _assert_orders_match(orders: list[Order], documents: list[Document]) -> None:
+    stored = {
+        document.id: (
+            document.status == "closed",
+            {line.item_code: line.done_qty for line in document.lines if line.done_qty},
+        )
+        for document in documents
+    }
+    assert stored == {
+        order.id: (order.closed, {item: qty for item, qty in order.done.items() if qty})
+        for order in orders
+    }
