@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from openpyxl import load_workbook
 
-from local.story import Story, StoryEnded
+from local.demo_session import Story, StoryEnded
 from shared.kernel.aws import client
 
 _TIMEOUT_SECONDS = 60

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
-from local.story import Story, StoryEnded
+from local.demo_session import Story, StoryEnded
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
 _TIMEOUT_SECONDS = 60

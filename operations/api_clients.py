@@ -1,4 +1,4 @@
-"""API clients as operators manage them: each call is a transaction of its own."""
+"""API client management for operators; each call runs in its own transaction."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,7 +14,7 @@ from shared.identity.auth.clients import (
     slug_of_client_id,
 )
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -23,20 +23,28 @@ from shared.kernel.validation import check, ensure_valid
 
 
 class Credentials(NamedTuple):
-    """What an ERP needs for its tokens; the secret is shown once and stored nowhere."""
+    """Credentials for the token route; only a hash of the secret is stored."""
 
     client_id: str
     client_secret: str
 
 
 def create_client(tenant: str, name: str, scopes: Iterable[str] = SCOPES) -> Credentials:
-    """Create an integration client; raises as `client_service.create_client` does."""
+    """Create an integration client.
+
+    Raises:
+        ServiceError: As `client_service.create_client`.
+    """
     made, secret = _create(tenant, name, "integration", scopes)
     return Credentials(made.client_id, secret or "")
 
 
 def create_mobile_client(tenant: str, name: str) -> OAuthClient:
-    """Create a mobile application; raises as `client_service.create_client` does."""
+    """Create the client of a mobile application.
+
+    Raises:
+        ServiceError: As `client_service.create_client`.
+    """
     made, _ = _create(tenant, name, "mobile", ())
     return made
 
@@ -48,23 +56,34 @@ def _create(
     if kind == "integration":
         raw["scopes"] = list(scopes)
     draft = check(ApiClientDraft, raw)
-    return run_transaction(store_for(tenant), lambda tx: client_service.create_client(tx, draft))
+    return run_transaction(
+        operator_store(tenant), lambda tx: client_service.create_client(tx, draft)
+    )
 
 
 def list_clients(tenant: str) -> list[OAuthClient]:
-    """All clients of a tenant, the revoked ones too, by id."""
+    """Return all clients of a tenant, including revoked ones, sorted by id."""
     return [client_from_item(item) for item in read_items_of_tenant(tenant, client_key(""))]
 
 
 def show_client(client_id: str) -> OAuthClient:
-    """Read a client; NotFound, Gone."""
-    return client_service.get_client(store_for(_slug(client_id)), client_id)
+    """Return a client.
+
+    Raises:
+        NotFound: There is no client with this id.
+        Gone: The client was revoked.
+    """
+    return client_service.get_client(operator_store(_slug(client_id)), client_id)
 
 
 def change_client(
     client_id: str, *, name: str | None = None, scopes: Iterable[str] | None = None
 ) -> OAuthClient:
-    """Change what is given; raises as `client_service.change_client` does."""
+    """Change the name and the scopes of a client; an argument of None leaves the value unchanged.
+
+    Raises:
+        ServiceError: As `client_service.change_client`.
+    """
     raw: dict[str, object] = {} if name is None else {"name": name}
     if scopes is not None:
         raw["scopes"] = list(scopes)
@@ -73,7 +92,11 @@ def change_client(
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
-    """Give a client a new secret; raises as `client_service.rotate_secret` does."""
+    """Give a client a new secret; by default the previous one works until the next rotation.
+
+    Raises:
+        ServiceError: As `client_service.rotate_secret`.
+    """
 
     def rotate(tx: Transaction) -> Credentials:
         _, secret = client_service.rotate_secret(tx, client_id, keep_previous=keep_previous)
@@ -83,13 +106,17 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
 
 
 def revoke_client(client_id: str) -> None:
-    """Revoke a client for good; one that is revoked already stays so. Raises NotFound."""
+    """Revoke a client permanently. Safe to repeat.
+
+    Raises:
+        NotFound: There is no client with this id.
+    """
     with suppress(Gone):
         _perform(client_id, lambda tx: client_service.revoke_client(tx, client_id))
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
-    return run_transaction(store_for(_slug(client_id)), use_case)
+    return run_transaction(operator_store(_slug(client_id)), use_case)
 
 
 def _slug(client_id: str) -> str:

@@ -1,4 +1,4 @@
-"""A deployment on moto as the control plane sees it: control table, keys, role."""
+"""A deployment on moto without tenants: control table, keys and role."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ type Hook = Callable[[str, str], None]
 
 
 class Wire:
-    """Every AWS call that the code under test makes, at the level of botocore."""
+    """Recorder of the AWS calls of the code under test, with hooks before and after each call."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -62,7 +62,7 @@ class Wire:
 
     @contextmanager
     def recorded(self) -> Iterator[list[str]]:
-        """The names of the calls made inside the block."""
+        """Collect the names of the calls made inside the block."""
         start, seen = len(self.calls), list[str]()
         yield seen
         seen.extend(self.calls[start:])
@@ -78,11 +78,11 @@ class Wire:
 
 
 class Killed(BaseException):
-    """The process dies here; nothing may catch it."""
+    """Simulated crash of the process; the code under test must not catch it."""
 
 
 def killer(at: int) -> Hook:
-    """A hook that dies at the `at`-th moment, before or after a call."""
+    """Return a hook that raises `Killed` before or after a call, at moment number `at`."""
     moments = Counter[str]()
 
     def hook(moment: str, operation: str) -> None:
@@ -94,7 +94,7 @@ def killer(at: int) -> Hook:
 
 
 _current = Wire()
-"""The wire of the running test; botocore's hooks are set once, since sessions are dear."""
+"""The recorder of the running test; botocore's hooks are set once, because sessions are slow."""
 
 
 def _before(**event: Any) -> None:
@@ -107,14 +107,14 @@ def _after(**event: Any) -> None:
 
 @cache
 def _listen(session: Session) -> None:
-    """Have every client of the session report to the current wire."""
-    aws.client.cache_clear()  # clients made before do not
+    """Register the hooks, which report every call of the session to the current recorder."""
+    aws.client.cache_clear()  # Clients created before do not have the hooks.
     session.events.register("before-call", _before)
     session.events.register("after-call", _after)
 
 
 def forget_everything() -> None:
-    """What a new execution environment knows: nothing."""
+    """Clear all caches, as in a new execution environment."""
     config.cache_clear()
     key_ring.clear()
     signing.public_key.cache_clear()
@@ -124,7 +124,7 @@ def forget_everything() -> None:
 
 @contextmanager
 def deployed() -> Iterator[Wire]:
-    """A deployed stack without tenants."""
+    """Deploy a stack without tenants; yield the recorder of its AWS calls."""
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         quick_moto.install(monkeypatch)
         for name, value in {

@@ -7,7 +7,7 @@ import pytest
 from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
 from tests.stack import Stack
 

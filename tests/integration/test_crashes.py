@@ -25,9 +25,9 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.integration.census import Census, assert_totals_are_true, take_census
 from tests.integration.route_example import Example
 from tests.integration.routes import operations
+from tests.integration.stored_entities import Census, assert_totals_are_true, take_census
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
 from tests.stock_invariants import prove

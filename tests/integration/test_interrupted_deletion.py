@@ -5,7 +5,7 @@ import pytest
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.write_routes import EXAMPLES, PURCHASE
 from tests.stack import Stack
 

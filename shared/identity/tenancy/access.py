@@ -133,13 +133,13 @@ def dynamodb_for(tenant_slug: str) -> Any:
 
 
 def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table, reached through `dynamodb_for`."""
+    """Return the tenant's table for a function, which accesses it through `dynamodb_for`."""
     return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
 
 
-def operators_store(tenant_slug: str) -> Store:
-    """Return the tenant's table as operators reach it: with rights of their own."""
-    return _store(client("dynamodb"), tenant_slug, None)
+def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table for an operator, who accesses it with the default credentials."""
+    return _store(client("dynamodb"), tenant_slug, deadline)
 
 
 def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.partners.answers import ids, problems
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.write_routes import SALE
 from tests.stack import Stack
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.census import assert_totals_are_true, take_census
 from tests.integration.partners.answers import ids, problems
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import prove

@@ -6,7 +6,7 @@ from tests.integration.control_plane import Wire, deployed
 
 
 @pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    """A deployed stack without tenants."""
-    with deployed() as aws_faults:
-        yield aws_faults
+def aws_hooks() -> Iterator[Wire]:
+    """Recorder of the AWS calls in a deployed stack without tenants."""
+    with deployed() as aws_hooks:
+        yield aws_hooks

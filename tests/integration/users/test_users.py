@@ -10,7 +10,7 @@ from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.user_grants.oauth_requests import (
     caller_of,
     create_example_user,

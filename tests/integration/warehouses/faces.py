@@ -7,7 +7,7 @@ from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses.repository import POSITIONS
 from tests.gateway import Erp, Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.stack import Stack
 
 PRODUCTS_OF = ("BOLT", "NUT")

@@ -12,7 +12,7 @@ from local.sample import ACME, read
 from shared.kernel.json_text import loads
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.integration.warehouses.answers import problems
 from tests.integration.write_routes import MAP
 from tests.openapi import complaints

@@ -10,7 +10,7 @@ from shared.warehouse.references import retire
 from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.census import take_census
+from tests.integration.stored_entities import take_census
 from tests.integration.write_routes import MAP
 from tests.stack import Stack
 

@@ -11,7 +11,7 @@ import pytest
 from shared.kernel.db import steps
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_totals_are_true, take_census
 from tests.stack import Stack
 from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario

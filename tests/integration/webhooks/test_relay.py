@@ -13,7 +13,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.outbox import Event, StoredEvent, parse_entry, raise_event
 from shared.kernel.queue import Queue
-from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.cli.command_line import deploy_stack
 from tests.stack import Stack
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 

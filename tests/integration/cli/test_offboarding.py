@@ -1,40 +1,26 @@
-"""`tenant export`, `tenant delete` and `domain`, as an operator types them."""
+"""The command line for export and deletion of tenants, and for domains."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from cli import leaving
+from cli import offboarding
 from cli.main import main
 from operations import provisioning
-from tests.integration.leaving.company import CERTIFICATE, HOST, Company
-
-type Run = Callable[..., Result]
-
-
-def run(*arguments: str, typed: str = "") -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
-
-
-def as_json(result: Result) -> Any:
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody sits there who can be asked."""
-
+    """Standard input is a terminal, so that the command can ask for confirmation."""
     stdin = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr(leaving, "sys", SimpleNamespace(stdin=stdin))
+    monkeypatch.setattr(offboarding, "sys", SimpleNamespace(stdin=stdin))
 
 
-def test_an_export_says_what_it_wrote(company: Company, tmp_path: Path) -> None:
+def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> None:
     assert company
     to = tmp_path / "new" / "acme"
     for _ in range(2):
@@ -46,16 +32,20 @@ def test_an_export_says_what_it_wrote(company: Company, tmp_path: Path) -> None:
     assert "items" in people.stderr
 
 
-def test_an_export_is_not_mixed_with_something_else(company: Company, tmp_path: Path) -> None:
+def test_export_into_a_directory_with_other_files_is_refused(
+    company: Company, tmp_path: Path
+) -> None:
     assert company
     (tmp_path / "letter.txt").write_text("Dear …")
     refused = run("tenant", "export", "acme", "--to", str(tmp_path))
     assert refused.exit_code == 1
-    assert "holds no export of acme" in refused.stderr
+    assert "contains no export of acme" in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_an_export_that_cannot_be_written_is_refused(company: Company, tmp_path: Path) -> None:
+def test_export_into_a_directory_that_cannot_be_written_is_refused(
+    company: Company, tmp_path: Path
+) -> None:
     assert company
     (tmp_path / "file").write_text("")
     refused = run("tenant", "export", "acme", "--to", str(tmp_path / "file" / "below"))
@@ -64,22 +54,22 @@ def test_an_export_that_cannot_be_written_is_refused(company: Company, tmp_path:
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_deletion_asks_for_the_name(company: Company) -> None:
+def test_deletion_asks_for_the_name_of_the_tenant(company: Company) -> None:
     company.cancel()
     other = run("tenant", "delete", "acme", typed="beta\n")
     assert other.exit_code == 1
     assert "nothing was deleted" in other.stderr
     assert HOST in other.stderr
-    assert company.left()["table"]
+    assert company.remains()["table"]
     assert run("tenant", "show", "acme").exit_code == 0
 
     done = run("tenant", "delete", "acme", typed="acme\n")
     assert done.exit_code == 0
-    assert "waiting until nothing runs for acme" in done.stderr
-    assert company.left() == {}
+    assert "waiting for running requests of acme to end" in done.stderr
+    assert company.remains() == {}
 
 
-def test_without_a_terminal_it_wants_to_be_told(company: Company) -> None:
+def test_deletion_without_a_terminal_needs_the_option_yes(company: Company) -> None:
     company.cancel()
     refused = run("tenant", "delete", "acme")
     assert refused.exit_code == 2
@@ -87,31 +77,31 @@ def test_without_a_terminal_it_wants_to_be_told(company: Company) -> None:
     for _ in range(2):
         done = as_json(run("--json", "tenant", "delete", "acme", "--yes"))
         assert done == {"tenant": "acme", "state": "deleted"}
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
-def test_a_tenant_that_is_served_is_not_even_asked_about(company: Company) -> None:
+def test_deletion_of_an_active_tenant_is_refused(company: Company) -> None:
     refused = run("tenant", "delete", "acme", "--yes")
     assert refused.exit_code == 1
-    assert "cancel it first" in refused.stderr
-    assert company.left()["table"]
+    assert "only a cancelled or moved tenant can be deleted" in refused.stderr
+    assert company.remains()["table"]
 
 
-def test_a_table_that_does_not_go_in_time_is_worth_another_try(
+def test_deletion_that_times_out_can_be_repeated(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     company.cancel()
     with monkeypatch.context() as patch:
-        patch.setattr("operations.tenant_tables._is_going", lambda _: False)
+        patch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
         busy = run("tenant", "delete", "acme", "--yes")
     assert busy.exit_code == 3
     assert "Run the command again" in busy.stderr
     assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "deleting"
     assert run("tenant", "delete", "acme", "--yes").exit_code == 0
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
-def test_a_deleted_tenant_is_shown_as_what_it_is(company: Company) -> None:
+def test_deleted_tenant_is_shown_as_deleted(company: Company) -> None:
     company.cancel()
     run("tenant", "delete", "acme", "--yes")
     shown = as_json(run("--json", "tenant", "show", "acme"))
@@ -133,7 +123,7 @@ def test_a_deleted_tenant_is_shown_as_what_it_is(company: Company) -> None:
 # Domains
 
 
-def test_the_life_of_a_domain(company: Company) -> None:
+def test_add_list_and_remove_a_domain(company: Company) -> None:
     assert run("domain", "remove", HOST).exit_code == 0
     arguments = ("domain", "add", "acme", HOST, "--certificate-arn", CERTIFICATE)
     added = run(*arguments)
@@ -151,12 +141,12 @@ def test_the_life_of_a_domain(company: Company) -> None:
 
     refused = run("domain", "remove", HOST)
     assert refused.exit_code == 1
-    assert "is the address of acme" in refused.stderr
+    assert "is the address of the tenant acme" in refused.stderr
     run("tenant", "address", "acme", "--base-url", "https://api.stowage.test/api/v1")
-    for said in ("is removed", "belongs to no tenant"):
+    for message in ("is removed", "belongs to no tenant"):
         removed = run("domain", "remove", HOST)
         assert removed.exit_code == 0
-        assert said in removed.stderr
+        assert message in removed.stderr
     shown = as_json(run("--json", "domain", "remove", HOST))
     assert shown == {"host": HOST, "state": "removed"}
 
@@ -171,7 +161,9 @@ def test_the_life_of_a_domain(company: Company) -> None:
         (["remove", "*"], "host: must be a lower-case host name"),
     ],
 )
-def test_a_refusal_says_why(company: Company, arguments: list[str], message: str) -> None:
+def test_refused_domain_command_prints_the_reason(
+    company: Company, arguments: list[str], message: str
+) -> None:
     assert company
     certificate = ["--certificate-arn", CERTIFICATE] if arguments[0] == "add" else []
     refused = run("domain", *arguments, *certificate)
@@ -190,7 +182,7 @@ def test_a_refusal_says_why(company: Company, arguments: list[str], message: str
         "admin", "www", "a\u200bcme", "acme\u0000", "{slug}", "acme#1",
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_name_is_refused_by_field(company: Company, slug: str) -> None:
+def test_invalid_slug_is_refused_with_the_field(company: Company, slug: str) -> None:
     assert company
     refused = run("tenant", "create", slug)
     assert refused.exit_code == 1
@@ -198,7 +190,7 @@ def test_what_cannot_be_a_name_is_refused_by_field(company: Company, slug: str) 
 
 
 @pytest.mark.parametrize("slug", ["-acme", "--acme"])
-def test_what_looks_like_an_option_is_a_wrong_command_line(company: Company, slug: str) -> None:
+def test_slug_that_looks_like_an_option_is_wrong_usage(company: Company, slug: str) -> None:
     assert company
     assert run("tenant", "create", slug).exit_code == 2
     refused = run("tenant", "create", "--", slug)
@@ -207,13 +199,13 @@ def test_what_looks_like_an_option_is_a_wrong_command_line(company: Company, slu
 
 
 @pytest.mark.parametrize("slug", ["abc", "a" * 32, "acme-2", "a-b-c", "a1"])
-def test_what_can_be_a_name(company: Company, slug: str) -> None:
+def test_valid_slug_is_accepted_from_three_characters_on(company: Company, slug: str) -> None:
     assert company
     created = run("tenant", "create", slug)
     assert created.exit_code == (0 if len(slug) > 2 else 1)
 
 
-def test_every_command_explains_itself_with_an_example() -> None:
+def test_help_of_every_command_shows_an_example() -> None:
     def commands(group: Any, path: list[str]) -> list[list[str]]:
         found: list[list[str]] = []
         for name, each in group.commands.items():

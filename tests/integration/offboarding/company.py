@@ -1,4 +1,4 @@
-"""A company that has a bit of everything, and what is left of it."""
+"""A company with data of every kind, and the data that remains of it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +17,15 @@ from tests.stack import ACCOUNT, REGION, Stack
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
-FILES = ("acme/drop/products/a.csv", "acme/rejected/../../etc/passwd", "acme/drop/x/\u00e9 b.csv")
+FILE_KEYS = (
+    "acme/drop/products/a.csv",
+    "acme/rejected/../../etc/passwd",
+    "acme/drop/x/\u00e9 b.csv",
+)
 
 
 def deploy_api() -> str:
-    """Create an API with the stage that domains lead to; its id."""
+    """Create an API with the stage of the domain mappings; return its id."""
     gateway = aws.client("apigateway")
     api: str = gateway.create_rest_api(name="stowage")["id"]
     root = gateway.get_resources(restApiId=api)["items"][0]["id"]
@@ -34,48 +38,46 @@ def deploy_api() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """The tenant acme, with stock, events, clients, files, a host of its own, and a neighbour.
+    """The tenant acme with a product, events, two clients (one revoked), files and its own host.
 
-    It has two clients, one of them revoked.
+    A second tenant, beta, has the same except the host.
     """
 
     stack: Stack
     api: str
 
-    def settle(self) -> None:
-        """Have all of it."""
+    def populate(self) -> None:
+        """Create all of it."""
         for slug in ("acme", "beta"):
             erp = self.stack.erp(slug)
-            self._work(erp)
+            self._create_product(erp)
             create_client(slug, "ERP", ["products:read"])
             revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
-        self.leave_files()
-        self.open_domain()
+        self.put_files()
+        self.add_domain()
 
-    def leave_files(self) -> None:
-        """Put files into both buckets, of the neighbour, too."""
+    def put_files(self) -> None:
+        """Put files of acme and of other tenants into both buckets."""
         for bucket in (config().import_bucket, config().import_work_bucket):
-            for key in (*FILES, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
+            for key in (*FILE_KEYS, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
                 aws.client("s3").put_object(Bucket=bucket, Key=key, Body=key.encode())
 
-    def open_domain(self) -> None:
-        """Have a host of its own, which is not its address."""
+    def add_domain(self) -> None:
+        """Register the host of acme, which is not its address."""
         add_domain("acme", HOST, certificate=CERTIFICATE, api=self.api, keep_address=True)
 
     @staticmethod
-    def _work(erp: Erp) -> None:
+    def _create_product(erp: Erp) -> None:
         made = erp.post("/products", {"item_code": "P-1", "name": "Cable", "type": "item"})
         assert made.status == 201, made.text
 
     def cancel(self) -> None:
-        """Cancel acme; doors know at once."""
+        """Cancel acme, and clear the cache of tenants."""
         provisioning.set_state("acme", "cancelled")
         directory.clear()
 
-    # What is left
-
-    def left(self) -> dict[str, Any]:
-        """What there still is of acme, by where it is; nothing when it was deleted whole."""
+    def remains(self) -> dict[str, Any]:
+        """Return the remaining data of acme by location; empty after a complete deletion."""
         tables = aws.client("dynamodb").list_tables()["TableNames"]
         names = [
             item["pk"]["S"]
@@ -89,10 +91,10 @@ class Company:
             "files": self.files("acme"),
             "domains": list(apigateway_backends[ACCOUNT][REGION].domain_names),
         }
-        return {where: what for where, what in found.items() if what}
+        return {location: data for location, data in found.items() if data}
 
     def files(self, slug: str) -> list[str]:
-        """Keys of a tenant's files in both buckets."""
+        """Return the keys of a tenant's files in both buckets."""
         return [
             key
             for bucket in (config().import_bucket, config().import_work_bucket)
@@ -100,12 +102,12 @@ class Company:
             if key.startswith(f"{slug}/")
         ]
 
-    def gravestone(self) -> dict[str, Any] | None:
-        """What the control table has under acme's name."""
+    def tombstone(self) -> dict[str, Any] | None:
+        """Return acme's item of the control table."""
         items = [
             item for item in scan_items(tenant_key("acme")) if item["pk"]["S"] == "TENANT#acme"
         ]
         return dict(items[0]) if items else None
 
 
-__all__ = ["CERTIFICATE", "FILES", "HOST", "Company", "deploy_api", "host_key"]
+__all__ = ["CERTIFICATE", "FILE_KEYS", "HOST", "Company", "deploy_api", "host_key"]

@@ -1,4 +1,4 @@
-"""Deleting a tenant: nothing of it is left but its name, whatever dies in between."""
+"""Deletion of a tenant removes everything but its name, also after interruptions."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from functions.event_relay import app as relay
 from operations import provisioning, tenant_overview
-from operations.deletion import QUIET, delete_tenant, what_goes
+from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
 from operations.domains import add_domain
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
 from shared.identity.tenancy.rules import NewTenant
@@ -15,11 +15,11 @@ from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
-from tests.integration.leaving.company import CERTIFICATE, HOST, Company
+from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
 CALLS = 23
-"""Calls of AWS that the deletion of the company makes."""
+"""Number of AWS calls of a deletion of the company."""
 
 
 @pytest.fixture(autouse=True)
@@ -28,68 +28,68 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 
 def assert_deleted(company: Company) -> None:
-    """Of acme there is its name, and of the neighbour everything."""
-    assert company.left() == {}
-    stone = company.gravestone()
-    assert stone is not None
-    assert set(stone) == {"pk", "state", "deleted_at"}
-    assert stone["state"] == {"S": "deleted"}
+    """Assert that only the tombstone of acme remains, and all data of the other tenants."""
+    assert company.remains() == {}
+    tombstone = company.tombstone()
+    assert tombstone is not None
+    assert set(tombstone) == {"pk", "state", "deleted_at"}
+    assert tombstone["state"] == {"S": "deleted"}
     directory.clear()
     assert company.stack.erp("beta").get("/products").json()["meta"]["total"] == 1
     assert company.files("beta")
     assert company.files("acme2")
-    assert tenant_overview.show("beta").clients == 1
+    assert tenant_overview.get_overview("beta").clients == 1
 
 
-def test_nothing_is_left_but_the_name(company: Company) -> None:
+def test_deletion_leaves_only_the_tombstone(company: Company) -> None:
     company.cancel()
     steps: list[str] = []
     delete_tenant("acme", progress=steps.append)
     assert_deleted(company)
-    assert any("waiting until nothing runs for acme" in step for step in steps)
+    assert any("waiting for running requests of acme to end" in step for step in steps)
     assert steps[-1] == "deleted"
 
 
-def test_it_waits_until_those_who_knew_the_tenant_have_ended(
+def test_deletion_waits_longer_than_cache_and_longest_invocation(
     company: Company, clock: Clock
 ) -> None:
     company.cancel()
     began = clock.monotonic()
     delete_tenant("acme")
-    assert QUIET <= clock.monotonic() - began < QUIET + 10
+    assert DRAIN_SECONDS <= clock.monotonic() - began < DRAIN_SECONDS + 10
     timeouts = [
         function.get("Timeout", 29)
         for function in company.stack.template.resources("AWS::Serverless::Function").values()
     ]
-    assert max(timeouts) + CACHE_SECONDS < QUIET
+    assert max(timeouts) + CACHE_SECONDS < DRAIN_SECONDS
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
-def test_a_deletion_that_died_is_finished_by_the_next_run(
+def test_interrupted_deletion_is_completed_by_the_next_run(
     company: Company, aws_faults: AwsFaults, fault: Any
 ) -> None:
     company.cancel()
-    as_it_was = company.stack.keep()
+    restore = company.stack.keep()
     for call in range(CALLS):
-        as_it_was()
-        company.leave_files()
-        company.open_domain()
+        restore()
+        company.put_files()
+        company.add_domain()
         directory.clear()
         with aws_faults.faulty(fault(call)), pytest.raises(Killed):
             delete_tenant("acme")
-        assert tenant_overview.show("acme").state in {"cancelled", "deleting", "deleted"}
+        assert tenant_overview.get_overview("acme").state in {"cancelled", "deleting", "deleted"}
         delete_tenant("acme")
         assert_deleted(company)
 
 
-def test_those_are_all_the_calls(company: Company, aws_faults: AwsFaults) -> None:
+def test_number_of_calls_covers_the_whole_deletion(company: Company, aws_faults: AwsFaults) -> None:
     company.cancel()
     with aws_faults.recorded() as seen:
         delete_tenant("acme")
     assert len(seen.calls) == CALLS
 
 
-def test_a_run_that_dies_again_and_again_gets_there(
+def test_deletion_completes_after_repeated_interruptions(
     company: Company, aws_faults: AwsFaults
 ) -> None:
     company.cancel()
@@ -104,8 +104,10 @@ def test_a_run_that_dies_again_and_again_gets_there(
     assert_deleted(company)
 
 
-def test_two_at_once_delete_one_tenant(company: Company, aws_faults: AwsFaults) -> None:
-    """A second run goes from start to end before each call of the first."""
+def test_concurrent_deletions_of_one_tenant_complete(
+    company: Company, aws_faults: AwsFaults
+) -> None:
+    """A second run executes completely before each call of the first."""
     company.cancel()
     inside = False
 
@@ -122,16 +124,16 @@ def test_two_at_once_delete_one_tenant(company: Company, aws_faults: AwsFaults) 
     assert_deleted(company)
 
 
-def test_once_more_removes_files_that_came_since(company: Company) -> None:
+def test_second_deletion_removes_files_that_arrived_since(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
-    company.leave_files()
-    assert company.left().keys() == {"files"}
+    company.put_files()
+    assert company.remains().keys() == {"files"}
     delete_tenant("acme")
     assert_deleted(company)
 
 
-def test_many_events_go(company: Company) -> None:
+def test_more_events_than_one_batch_are_removed(company: Company) -> None:
     for number in range(60):
         aws.client("dynamodb").put_item(
             TableName=config().outbox_table,
@@ -143,45 +145,45 @@ def test_many_events_go(company: Company) -> None:
 
 
 @pytest.mark.parametrize("state", ["active", "suspended"])
-def test_who_has_not_left_is_not_deleted(company: Company, state: Any) -> None:
+def test_deletion_of_an_active_or_suspended_tenant_is_refused(company: Company, state: Any) -> None:
     provisioning.set_state("acme", state)
-    before = company.left()
-    for attempt in (lambda: delete_tenant("acme"), lambda: what_goes("acme")):
-        with pytest.raises(Conflict, match=f"is {state}.*cancel it first"):
+    before = company.remains()
+    for attempt in (lambda: delete_tenant("acme"), lambda: preview_deletion("acme")):
+        with pytest.raises(Conflict, match=f"is {state}; only a cancelled or moved tenant"):
             attempt()
-    assert company.left() == before
-    assert tenant_overview.show("acme").state == state
+    assert company.remains() == before
+    assert tenant_overview.get_overview("acme").state == state
 
 
-def test_one_that_moved_away_can_be_deleted(company: Company) -> None:
+def test_moved_tenant_can_be_deleted(company: Company) -> None:
     provisioning.set_state("acme", "moved", moved_to="https://wms.acme.example")
     delete_tenant("acme")
     assert_deleted(company)
 
 
-def test_one_that_never_was_is_not_found(stack: Stack) -> None:
+def test_unknown_tenant_is_not_found(stack: Stack) -> None:
     assert stack
-    for attempt in (lambda: delete_tenant("nobody"), lambda: what_goes("nobody")):
+    for attempt in (lambda: delete_tenant("nobody"), lambda: preview_deletion("nobody")):
         with pytest.raises(NotFound):
             attempt()
 
 
-def test_what_goes_is_told_before(company: Company) -> None:
+def test_preview_lists_what_a_deletion_removes(company: Company) -> None:
     company.cancel()
-    doomed = what_goes("acme")
-    assert (doomed.state, doomed.table, doomed.clients, doomed.hosts) == (
+    preview = preview_deletion("acme")
+    assert (preview.state, preview.table, preview.clients, preview.hosts) == (
         "cancelled",
         config().tenant_table("acme"),
         2,
         (HOST,),
     )
-    assert doomed.items > 0
+    assert preview.items > 0
 
 
-# Afterwards
+# After the deletion
 
 
-def test_the_name_is_never_given_again(company: Company) -> None:
+def test_name_of_a_deleted_tenant_cannot_be_used_again(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
     with pytest.raises(Conflict, match="belonged to a tenant that was deleted"):
@@ -200,7 +202,7 @@ def test_the_name_is_never_given_again(company: Company) -> None:
     ],
 )
 @pytest.mark.parametrize("finished", [False, True])
-def test_a_deleted_tenant_cannot_be_changed(
+def test_deleted_tenant_cannot_be_changed(
     company: Company, aws_faults: AwsFaults, change: Any, finished: Any
 ) -> None:
     company.cancel()
@@ -209,36 +211,34 @@ def test_a_deleted_tenant_cannot_be_changed(
     else:
         with aws_faults.faulty(kill_after(1)), pytest.raises(Killed):
             delete_tenant("acme")
-    before = company.gravestone()
+    before = company.tombstone()
     with pytest.raises(NotFound, match="delet"):
         change(company)
-    assert company.gravestone() == before
+    assert company.tombstone() == before
     delete_tenant("acme")
     assert_deleted(company)
 
 
-def test_its_host_may_be_another_tenants(company: Company) -> None:
+def test_host_of_a_deleted_tenant_can_be_given_to_another(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
     add_domain("beta", HOST, certificate=CERTIFICATE, api=company.api)
     assert provisioning.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
 
 
-def test_the_list_shows_it_only_when_asked(company: Company) -> None:
+def test_list_contains_deleted_tenants_on_request_only(company: Company) -> None:
     company.cancel()
     delete_tenant("acme")
-    assert [each.slug for each in tenant_overview.list_all()] == ["beta"]
-    listed = [(each.slug, each.state) for each in tenant_overview.list_all(deleted=True)]
+    assert [each.slug for each in tenant_overview.list_overviews()] == ["beta"]
+    listed = [(each.slug, each.state) for each in tenant_overview.list_overviews(deleted=True)]
     assert listed == [("acme", "deleted"), ("beta", "active")]
     assert [each.slug for each in provisioning.list_tenants()] == ["beta"]
 
 
-# Requests while it is deleted
+# Requests during the deletion
 
 
-def test_its_tokens_are_refused_from_the_first_step_on(
-    company: Company, aws_faults: AwsFaults
-) -> None:
+def test_tokens_are_refused_from_the_first_step_on(company: Company, aws_faults: AwsFaults) -> None:
     erp = company.stack.erp()
     company.cancel()
     assert erp.get("/products").code == "tenant_cancelled"
@@ -253,16 +253,16 @@ def test_its_tokens_are_refused_from_the_first_step_on(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_request_that_finds_the_table_gone_is_told_to_come_back(
+def test_request_with_a_cached_tenant_is_answered_503_after_the_deletion(
     company: Company, method: str
 ) -> None:
-    """It has passed the checks with what it knew of the tenant."""
+    """The request has passed the checks with the cached state of the tenant."""
     erp = company.stack.erp()
     assert erp.get("/products").status == 200
-    remembered = directory._cache["TENANT#acme"]
+    cached = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._cache["TENANT#acme"] = remembered
+    directory._cache["TENANT#acme"] = cached
     body = {"item_code": "P-2", "name": "Late"} if method == "POST" else None
     answer = erp.send(method, "/products", body, key="late" if body else None)
     assert (answer.status, answer.code) == (503, "service_unavailable")
@@ -271,7 +271,7 @@ def test_a_request_that_finds_the_table_gone_is_told_to_come_back(
     assert_deleted(company)
 
 
-def test_events_on_their_way_are_dropped(company: Company) -> None:
+def test_events_of_a_deleted_tenant_are_dropped(company: Company) -> None:
     (event, *_) = company.stack.events("acme")
     record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": event}}
     company.cancel()
@@ -287,13 +287,13 @@ def test_events_on_their_way_are_dropped(company: Company) -> None:
     assert_deleted(company)
 
 
-def test_a_table_that_stays_busy_ends_the_wait(
+def test_wait_for_the_deletion_of_the_table_times_out(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: False)
+    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
     company.cancel()
     with pytest.raises(ServiceError) as refusal:
         delete_tenant("acme")
     assert refusal.value.status == 503
-    monkeypatch.setattr("operations.tenant_tables._is_going", lambda _: True)
-    assert tenant_overview.show("acme").state == "deleting"
+    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: True)
+    assert tenant_overview.get_overview("acme").state == "deleting"

@@ -1,4 +1,4 @@
-"""Who still works for a tenant while it is deleted, or comes too late."""
+"""Imports, events, deliveries and token requests that are in progress during a deletion."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
-from tests.integration.leaving.company import Company
+from tests.integration.offboarding.company import Company
 from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
 
 
@@ -24,64 +24,64 @@ def _waits_take_no_time(clock: Clock) -> None:
 
 @pytest.fixture
 def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
-    """Acme's webhooks."""
-    with open_webhook_scenario(company.stack, monkeypatch) as desk:
-        yield desk
+    """The webhooks of acme."""
+    with open_webhook_scenario(company.stack, monkeypatch) as scenario:
+        yield scenario
 
 
-def _delete_behind_its_back(company: Company) -> None:
-    """Delete acme, while this environment still believes that it is served."""
-    remembered = directory._cache["TENANT#acme"]
+def _delete_keeping_the_cache(company: Company) -> None:
+    """Delete acme, while this execution environment has the active tenant in its cache."""
+    cached = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._cache["TENANT#acme"] = remembered
+    directory._cache["TENANT#acme"] = cached
 
 
-def test_an_import_comes_back_and_is_dropped(company: Company) -> None:
+def test_import_message_is_retried_then_dropped(company: Company) -> None:
     imports = ImportScenario(company.stack)
     imports.put_file("drop/products/a.csv", b"item_code;name\nA;B\n")
     bodies = imports.take_messages()
     assert company.stack.erp().get("/products").status == 200
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     assert imports.deliver(*bodies) == bodies
     directory.clear()
     assert imports.deliver(*bodies) == []
     assert imports.deliver(json.dumps({"tenant": "acme", "import": 1})) == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
-def test_an_event_comes_back_and_is_dropped(company: Company, webhooks: WebhookScenario) -> None:
+def test_event_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
     webhooks.create_product(7)
     batch = webhooks.new_stream_batch()
     assert batch["Records"]
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     relay = gateway._function(RELAY)
     numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
     assert failed_items(relay(batch, LambdaContext())) == numbers
     directory.clear()
     assert failed_items(relay(batch, LambdaContext())) == []
     assert webhooks.messages() == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
-def test_a_delivery_comes_back_and_is_dropped(company: Company, webhooks: WebhookScenario) -> None:
+def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
     webhooks.subscribe("product.created")
     webhooks.create_product(7)
     webhooks.run_relay()
     messages = webhooks.take_messages()
     assert messages
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     assert len(webhooks.run_worker(*messages)) == len(messages)
     directory.clear()
     assert webhooks.run_worker(*messages) == []
     assert webhooks.requests == []
-    assert company.left() == {}
+    assert company.remains() == {}
 
 
-def test_the_token_route_does_not_know_its_clients_any_more(company: Company) -> None:
+def test_client_of_a_deleted_tenant_gets_no_token(company: Company) -> None:
     credentials = create_client("acme", "shop")
-    _delete_behind_its_back(company)
+    _delete_keeping_the_cache(company)
     form = {"grant_type": "client_credentials", **credentials._asdict()}
     answer = company.stack.gateway.request(
         "POST",
@@ -90,4 +90,4 @@ def test_the_token_route_does_not_know_its_clients_any_more(company: Company) ->
         body=urlencode(form),
     )
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
-    assert company.left() == {}
+    assert company.remains() == {}

@@ -1,12 +1,12 @@
-"""Every command about tenants can be repeated: the second time changes nothing."""
+"""Every command for tenants can be repeated: the second run changes nothing."""
 
 from typing import Any
 
 import pytest
 
 from shared.identity.tenancy.directory import scan_items
-from tests.integration.cli.test_leaving import as_json, run
-from tests.integration.leaving.company import CERTIFICATE, Company
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.offboarding.company import CERTIFICATE, Company
 from tests.stack import Stack
 
 MOVED_TO = "https://wms.acme.example/api/v1"
@@ -34,16 +34,18 @@ MOVED_TO = "https://wms.acme.example/api/v1"
         "domain remove wms2.acme.test",
     ],
 )
-def test_twice_is_as_once(stack: Stack, company: Company, command: str) -> None:
+def test_second_run_of_a_command_changes_nothing(
+    stack: Stack, company: Company, command: str
+) -> None:
     words = command.split()
     first = as_json(run("--json", *words))
     stored = _stored(stack)
     assert as_json(run("--json", *words)) == first
     assert _stored(stack) == stored
-    assert company.left()
+    assert company.remains()
 
 
 def _stored(stack: Stack) -> tuple[Any, Any]:
-    """All that is stored of the tenant and about tenants."""
+    """Return all items of the tenant's table and of the control table."""
     control = sorted(scan_items(""), key=lambda item: str(item["pk"]["S"]))
     return stack.items(), control

@@ -1,4 +1,4 @@
-"""What a demonstration tells: calls, what came of them, and what follows."""
+"""A demo: a sequence of API calls, and the table of their outcomes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,27 +11,27 @@ from examples.stowage_client import Stowage, StowageError
 
 
 class StoryEnded(Exception):
-    """Something that had to go well did not."""
+    """A call failed without which the demo cannot continue."""
 
 
-def _refusal(body: Any) -> str:
-    """Say why a request was refused; the token route does it in its own form."""
+def _error_message(body: Any) -> str:
+    """Return the message of an error, in the format of the API or of the token route."""
     return str(body.get("message") or body.get("error_description") or body)
 
 
 @dataclass
 class Story:
-    """What has happened so far: one row per call."""
+    """Sends requests as one API client, and collects one row per step."""
 
     stowage: Stowage
     rows: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
     def send(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Send a request; a refusal is an answer, too."""
+        """Send a request; return the response, also if it is an error."""
         try:
             return self.stowage.send(method, path, **request)
-        except StowageError as refusal:
-            return refusal.answer
+        except StowageError as error:
+            return error.answer
 
     def tell(
         self,
@@ -42,33 +42,45 @@ class Story:
         *,
         read: Callable[[httpx.Response], Any] = httpx.Response.json,
     ) -> Any:
-        """Add a call and what came of it; return the body, as `read` reads it."""
+        """Add a row for a call; return the body.
+
+        Args:
+            what: Title of the step.
+            answer: The response.
+            expected: Status with which the step succeeds.
+            outcome: Describes the body of a successful response.
+            read: Reads the body from the response.
+        """
         request = answer.request
         call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
         fine = answer.status_code == expected
         body = read(answer) if fine else answer.json()
-        self.rows.append((what, call, outcome(body) if fine else _refusal(body), fine))
+        self.rows.append((what, call, outcome(body) if fine else _error_message(body), fine))
         return body
 
     def do(self, method: str, path: str, body: Any = None) -> Any:
-        """Do what has to go well for the story to go on, without a row of its own; `data`."""
+        """Send a request without adding a row; return `data`.
+
+        Raises:
+            StoryEnded: The response is an error.
+        """
         answer = self.send(method, path, json=body)
         if not answer.is_success:
             raise StoryEnded(f"{method} {path} {body}: {answer.status_code} {answer.text}")
         return answer.json()["data"]
 
     def listed(self, path: str, **query: Any) -> list[Any]:
-        """Every row of a list."""
+        """Return all rows of a list."""
         return list(self.stowage.each(path, **query))
 
     def fact(self, what: str, outcome: str, *, fine: bool) -> None:
-        """Add something that follows from several calls."""
+        """Add a row for a result of several calls; `fine` says whether it is as expected."""
         self.rows.append((what, "", outcome, fine))
 
     def table(self) -> Table:
-        """Show everything."""
-        table = Table(title="What happens in a warehouse", show_lines=False)
-        for column in ("What happens", "Call", "Outcome", ""):
+        """Return all rows as a table."""
+        table = Table(title="Stowage demo", show_lines=False)
+        for column in ("Step", "Request → status", "Outcome", ""):
             table.add_column(column, overflow="fold")
         for what, call, outcome, fine in self.rows:
             table.add_row(what, call, outcome, "[green]✓[/]" if fine else "[red]✗[/]")
@@ -76,5 +88,5 @@ class Story:
 
     @property
     def went_well(self) -> bool:
-        """Whether everything came as promised."""
+        """Whether every step had the expected result."""
         return all(fine for *_, fine in self.rows)

@@ -1,35 +1,27 @@
-"""`tenant limit`, as an operator types it."""
+"""The command `stowage tenant limit`."""
 
-import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from cli.main import main
-from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.cli.command_line import as_json, deploy_stack, run
 from tests.stack import Stack
 
 
 @pytest.fixture(autouse=True)
 def deployed(stack: Stack) -> None:
-    """A stack that the command line finds, with a company of its own."""
+    """Deploy a stack that the command line finds, with the tenant mini."""
     assert stack
     deploy_stack()
     assert run("tenant", "create", "mini").exit_code == 0
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, ["--json", *arguments])
+def limit(*arguments: str) -> Any:
+    """Run `stowage tenant limit mini`, and return its JSON output."""
+    return as_json(run("--json", "tenant", "limit", "mini", *arguments))
 
 
-def shown(*arguments: str) -> Any:
-    result = run("tenant", "limit", "mini", *arguments)
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def test_a_limit_is_agreed_kept_and_given_up() -> None:
+def test_agreed_limit_stays_until_the_limit_of_the_plan_is_restored() -> None:
     of_plan = {
         "tenant": "mini",
         "plan": "essentials",
@@ -37,22 +29,22 @@ def test_a_limit_is_agreed_kept_and_given_up() -> None:
         "agreed": False,
     }
     agreed = of_plan | {"requests_per_minute": 2_000, "agreed": True}
-    assert shown() == of_plan
+    assert limit() == of_plan
     for _ in range(2):
-        assert shown("--requests-per-minute", "2000") == agreed
+        assert limit("--requests-per-minute", "2000") == agreed
     assert run("tenant", "plan", "mini", "professional").exit_code == 0
-    assert shown() == agreed | {"plan": "professional"}
+    assert limit() == agreed | {"plan": "professional"}
     for _ in range(2):
-        assert shown("--plan") == of_plan | {"plan": "professional", "requests_per_minute": 300}
+        assert limit("--plan") == of_plan | {"plan": "professional", "requests_per_minute": 300}
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1000001"])
-def test_a_limit_that_cannot_be_is_refused(number: str) -> None:
+def test_limit_out_of_range_is_refused(number: str) -> None:
     refused = run("tenant", "limit", "mini", "--requests-per-minute", number)
 
     assert refused.exit_code == 1
     assert "from 1 to 1000000" in refused.stderr
-    assert shown()["requests_per_minute"] == 120
+    assert limit()["requests_per_minute"] == 120
 
 
 @pytest.mark.parametrize(
@@ -64,6 +56,6 @@ def test_a_limit_that_cannot_be_is_refused(number: str) -> None:
         (["nobody"], 1),
     ],
 )
-def test_what_makes_no_sense_changes_nothing(arguments: list[str], code: int) -> None:
+def test_refused_limit_command_changes_nothing(arguments: list[str], code: int) -> None:
     assert run("tenant", "limit", *arguments).exit_code == code
-    assert shown()["agreed"] is False
+    assert limit()["agreed"] is False

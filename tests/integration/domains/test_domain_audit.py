@@ -1,4 +1,4 @@
-"""Host names that come and go, in the audit log of their tenant."""
+"""Audit entries for adding and removing hosts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from operations.domains import list_domains, remove_domain
 from shared.identity.audit import service as audit
 from shared.identity.audit import views
 from shared.identity.audit.models import AuditParameters
-from shared.identity.tenancy import access
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, host_key
 from shared.kernel import aws
 from tests.faults import (
@@ -27,22 +27,22 @@ from tests.integration.domains.test_domains import (
     MOST_CALLS,
     OTHER_CERTIFICATE,
     add,
-    forget_domains,
+    reset_domains,
 )
-from tests.integration.leaving.company import CERTIFICATE, HOST, deploy_api
+from tests.integration.offboarding.company import CERTIFICATE, HOST, deploy_api
 from tests.stack import Stack
 
 
 @pytest.fixture
 def api(stack: Stack) -> str:
-    """Id of an API that is deployed."""
+    """The id of a deployed API."""
     assert stack
     return deploy_api()
 
 
-def told() -> list[dict[str, Any]]:
-    """What acme's log tells of hosts, the oldest first."""
-    store = access.operators_store("acme")
+def audit_entries() -> list[dict[str, Any]]:
+    """Return details and changes of acme's audit entries about hosts, the oldest first."""
+    store = operator_store("acme")
     page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
     entries = [views.audit_entry(record) for record in page.records]
     assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
@@ -58,10 +58,10 @@ ADDED = {"certificate_arn": (None, CERTIFICATE), "host": (None, HOST)}
 REMOVED = {"host": (HOST, None)}
 
 
-def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, aws_faults: AwsFaults) -> None:
+def test_each_change_of_a_host_is_recorded_once(api: str, aws_faults: AwsFaults) -> None:
     for _ in range(2):
         add(api, keep_address=True)
-    assert told() == [ADDED]
+    assert audit_entries() == [ADDED]
 
     def update(call: Call, forward: Forward) -> Answer:
         return success() if call.operation == "UpdateDomainName" else forward()
@@ -69,21 +69,21 @@ def test_hosts_that_come_and_go_are_in_the_audit_log_once(api: str, aws_faults: 
     with aws_faults.faulty(update):
         add(api, certificate=OTHER_CERTIFICATE, keep_address=True)
     replaced = {"certificate_arn": (CERTIFICATE, OTHER_CERTIFICATE), "host": HOST}
-    assert told() == [ADDED, replaced]
+    assert audit_entries() == [ADDED, replaced]
     for _ in range(2):
         remove_domain(HOST)
-    assert told() == [ADDED, replaced, REMOVED]
+    assert audit_entries() == [ADDED, replaced, REMOVED]
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
-def test_what_died_is_in_the_audit_log_once(
+def test_interrupted_change_of_a_host_is_recorded_once(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
-    as_it_was = stack.keep()
+    restore = stack.keep()
     call = 0
     while True:
-        as_it_was()
-        forget_domains()
+        restore()
+        reset_domains()
         try:
             with aws_faults.faulty(fault(call)):
                 add(api, keep_address=True)
@@ -91,16 +91,14 @@ def test_what_died_is_in_the_audit_log_once(
         except Killed:
             add(api, keep_address=True)
             remove_domain(HOST)
-            assert told() in ([ADDED, REMOVED], [ADDED, REMOVED, ADDED, REMOVED])
+            assert audit_entries() in ([ADDED, REMOVED], [ADDED, REMOVED, ADDED, REMOVED])
             call += 1
         else:
             break
     assert 15 <= call < MOST_CALLS
 
 
-def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(
-    api: str, aws_faults: AwsFaults
-) -> None:
+def test_concurrent_changes_of_a_host_are_recorded_once(api: str, aws_faults: AwsFaults) -> None:
     for act in (lambda: add(api, keep_address=True), lambda: remove_domain(HOST)):
         others: list[Callable[[], object]] = [act]
 
@@ -114,11 +112,11 @@ def test_two_who_add_and_remove_at_once_are_in_the_audit_log_once(
         with aws_faults.faulty(meanwhile):
             act()
         assert not others
-    assert told() == [ADDED, REMOVED]
+    assert audit_entries() == [ADDED, REMOVED]
     assert list_domains() == []
 
 
-def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(
+def test_host_given_to_another_tenant_during_its_removal_stays_there(
     api: str, aws_faults: AwsFaults
 ) -> None:
     add(api, keep_address=True)
@@ -136,4 +134,4 @@ def test_a_host_that_somebody_else_gets_meanwhile_stays_theirs(
     with aws_faults.faulty(meanwhile):
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "beta"
-    assert told() == [ADDED]
+    assert audit_entries() == [ADDED]

@@ -1,4 +1,4 @@
-"""Two who create one tenant at the same time, or two tenants of one name."""
+"""Concurrent creation of one tenant, with equal or with different settings."""
 
 import threading
 from dataclasses import replace
@@ -16,8 +16,8 @@ from tests.integration.control_plane import Wire
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 
 
-def test_two_at_once_create_one_tenant(aws_faults: Wire) -> None:
-    """A second run goes from start to end before each call of the first."""
+def test_concurrent_runs_create_one_tenant(aws_hooks: Wire) -> None:
+    """A second run executes completely before each call of the first."""
     calls = 0
     inside = False
 
@@ -29,15 +29,17 @@ def test_two_at_once_create_one_tenant(aws_faults: Wire) -> None:
             inside = False
             calls += 1
 
-    with aws_faults.hooked(interleave):
+    with aws_hooks.hooked(interleave):
         create_tenant(ACME)
     assert calls > 5
     assert_complete()
 
 
 @pytest.mark.parametrize("at", range(STEPS))
-def test_of_two_at_once_with_other_settings_one_is_refused(at: int, aws_faults: Wire) -> None:
-    """The other one goes from start to end before call `at` of the first."""
+def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
+    at: int, aws_hooks: Wire
+) -> None:
+    """The second run executes completely before call `at` of the first."""
     other = replace(ACME, plan="enterprise", host="other.acme.test")
     outcomes: list[Any] = []
     calls = 0
@@ -55,7 +57,7 @@ def test_of_two_at_once_with_other_settings_one_is_refused(at: int, aws_faults: 
             if calls == at + 1:
                 attempt(other)
 
-    with aws_faults.hooked(interleave):
+    with aws_hooks.hooked(interleave):
         attempt(ACME)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
     (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))
@@ -64,8 +66,8 @@ def test_of_two_at_once_with_other_settings_one_is_refused(at: int, aws_faults: 
     assert sorted(hosts, key=str) == [None, "acme"]
 
 
-def test_many_threads_create_one_tenant(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_concurrent_threads_create_one_tenant(aws_hooks: Wire) -> None:
+    assert aws_hooks
     results: list[Any] = []
 
     def run() -> None:
@@ -83,13 +85,13 @@ def test_many_threads_create_one_tenant(aws_faults: Wire) -> None:
     assert_complete()
 
 
-def test_a_transaction_that_meets_another_is_tried_again(aws_faults: Wire) -> None:
-    """DynamoDB refuses one of two transactions on an item; moto never does."""
-    met: list[str] = []
+def test_conflicting_transaction_is_retried(aws_hooks: Wire) -> None:
+    """DynamoDB refuses one of two concurrent transactions on an item; moto never does."""
+    refused: list[str] = []
 
     def conflict(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems") and not met:
-            met.append(operation)
+        if (moment, operation) == ("before", "TransactWriteItems") and not refused:
+            refused.append(operation)
             reasons = [{"Code": "TransactionConflict"}]
             raise client("dynamodb").exceptions.TransactionCanceledException(
                 {
@@ -99,6 +101,6 @@ def test_a_transaction_that_meets_another_is_tried_again(aws_faults: Wire) -> No
                 operation,
             )
 
-    with aws_faults.hooked(conflict):
+    with aws_hooks.hooked(conflict):
         assert create_tenant(ACME).slug == "acme"
-    assert met == ["TransactWriteItems"]
+    assert refused == ["TransactWriteItems"]

@@ -1,4 +1,4 @@
-"""What is really in a tenant's table, counted by looking at every item."""
+"""The entities in a tenant's table, read from all its items, to compare with lists and counters."""
 
 import importlib
 from collections import Counter
@@ -17,7 +17,7 @@ _SHARED = Path(__file__).parents[2] / "shared"
 
 
 def collections() -> Iterator[Collection[Any]]:
-    """Every collection that a subject declares."""
+    """Yield every collection that a repository declares."""
     seen: set[str] = set()
     for path in sorted(_SHARED.rglob("repository.py")):
         name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
@@ -30,12 +30,12 @@ def collections() -> Iterator[Collection[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Kind → its living entities; gravestones are not counted."""
+    """Kind → its entities, without deleted ones (tombstones)."""
 
     entities: Mapping[str, list[Any]]
 
     def growth(self, before: "Census") -> dict[str, int]:
-        """Kind → by how many its entities have changed since, where they have."""
+        """Return the change of the number of entities since `before`, for kinds that changed."""
         changes = {
             kind: len(found) - len(before.entities[kind]) for kind, found in self.entities.items()
         }
@@ -43,7 +43,7 @@ class Census:
 
 
 def take_census(stack: Stack) -> Census:
-    """Look at every item of acme."""
+    """Read all entities of acme."""
     known = {collection.kind: collection for collection in collections()}
     entities: dict[str, list[Any]] = {kind: [] for kind in known}
     for attributes in stack.items():
@@ -58,7 +58,7 @@ def take_census(stack: Stack) -> Census:
 
 
 class _Shards:
-    """Stands in for the store of a tenant that is asked for shards of counters only."""
+    """Substitute for a store that returns the shards of counters only."""
 
     def __init__(self, stack: Stack) -> None:
         self._shards: dict[str, list[Item]] = {}
@@ -71,7 +71,7 @@ class _Shards:
 
 
 def assert_totals_are_true(stack: Stack, census: Census) -> None:
-    """Every counter says what the census says."""
+    """Assert that every counter equals the number of entities."""
     shards = _Shards(stack)
     for collection in collections():
         wanted: Counter[str] = Counter()
