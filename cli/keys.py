@@ -7,19 +7,19 @@ import click
 
 from cli.operator import Operator, command
 from operations import signing_keys
-from operations.signing_keys import KnownKey
+from operations.signing_keys import KeyStatus
 from shared.identity.auth.key_ring import SigningKey
 from shared.kernel.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
 
 
-def _row(known: KnownKey) -> dict[str, Any]:
+def _row(known: KeyStatus) -> dict[str, Any]:
     return {
         "kid": known.key.kid,
         "state": known.state,
         "signs_from": _instant(known.key.signs_from),
-        "retires_from": _instant(known.retires_from),
+        "retires_from": _instant(known.retirable_from),
         "retired_at": _instant(known.key.retired_at),
         "kms_key": known.key.kms_key,
     }

@@ -16,7 +16,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.json_text import loads
 
 
-def store_of(tenant: str) -> Store:
+def open_store(tenant: str) -> Store:
     """Return the table of a tenant.
 
     Raises:
@@ -25,7 +25,7 @@ def store_of(tenant: str) -> Store:
     return operator_store(show_tenant(tenant).slug)
 
 
-def every[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:
+def read_all_pages[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:
     """Yield the entities of all pages of a list; a page is read when it is needed."""
     page = seen = 0
     while True:
@@ -37,14 +37,16 @@ def every[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:
             return
 
 
-def all_roles(store: Store) -> list[StoredRole]:
+def list_all_roles(store: Store) -> list[StoredRole]:
     """Return all roles of a company."""
     return list(
-        every(lambda page: roles.list_roles(store, RoleParameters(page=page, per_page=100)))
+        read_all_pages(
+            lambda page: roles.list_roles(store, RoleParameters(page=page, per_page=100))
+        )
     )
 
 
-def deleted_before(
+def find_deleted_id(
     store: Store,
     action: Literal["user.deleted", "role.deleted"],
     matches: Callable[[Mapping[str, Any]], bool],
@@ -53,7 +55,7 @@ def deleted_before(
 
     A name can be used again after a deletion, so only the audit log links it to the id.
     """
-    entries = every(
+    entries = read_all_pages(
         lambda page: audit.list_entries(
             store, AuditParameters(action=action, page=page, per_page=100), "UTC"
         )

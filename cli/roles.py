@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from cli.lookups import all_roles, deleted_before, store_of
+from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import Operator, command
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views
@@ -41,12 +41,12 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
     Example:
       stowage role create acme Packers --permission exits.manage --permission inventory.manage
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     draft = check(RoleCreate, body | {"permissions": list(dict.fromkeys(permissions))})
     try:
         made = run_transaction(store, lambda tx: roles.create_role(tx, draft)).entity
     except ValidationFailed:
-        there = None if isinstance(draft, InvalidBody) else _as_wanted(store, draft)
+        there = None if isinstance(draft, InvalidBody) else _find_equal_role(store, draft)
         if there is None:
             raise
         made = there
@@ -54,7 +54,7 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
     operator.output.one(_row(made))
 
 
-def _as_wanted(store: Store, draft: RoleCreate) -> StoredRole | None:
+def _find_equal_role(store: Store, draft: RoleCreate) -> StoredRole | None:
     """Return the existing role with the name of `draft` if it is equal in every field."""
     try:
         found = roles.get_role_by_name(store, draft.name).entity
@@ -76,7 +76,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
     Example:
       stowage role list acme
     """  # noqa: D301  click reads the backspace
-    rows = [_row(one) for one in all_roles(store_of(tenant))]
+    rows = [_row(one) for one in list_all_roles(open_store(tenant))]
     operator.output.many(rows, _COLUMNS)
 
 
@@ -109,7 +109,7 @@ def change(  # noqa: PLR0913  the options of the command
     """  # noqa: D301  click reads the backspace
     if permissions and no_permissions:
         raise click.UsageError("--permission cannot be used with --no-permissions.")
-    store = store_of(tenant)
+    store = open_store(tenant)
     raw: dict[str, Any] = {"name": new_name, "description": description}
     raw = {field: value for field, value in raw.items() if value is not None}
     if permissions or no_permissions:
@@ -134,7 +134,7 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
     Example:
       stowage role delete acme Packers
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
 
     def use_case(tx: Transaction) -> StoredRole:
         number = roles.get_role_by_name(tx.store, name).id
@@ -143,7 +143,7 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
     try:
         deleted = run_transaction(store, use_case)
     except (NotFound, Gone):
-        number = deleted_before(
+        number = find_deleted_id(
             store, "role.deleted", lambda details: repository.same_role_name(details["name"], name)
         )
         if number is None:

@@ -130,7 +130,7 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
         host = operator.deployment.host_of(slug)
         base_url = None if host else operator.deployment.address
     if base_url == operator.deployment.address:
-        provisioning.share_address(base_url)
+        provisioning.set_shared_address(base_url)
     settings = NewTenant(slug, plan, base_url, host, frozenset(modules), timezone)
     with operator.output.progress() as progress:
         created = provisioning.create_tenant(settings, progress=progress)
@@ -332,6 +332,6 @@ def address(operator: Operator, *, slug: str, host: str | None, base_url: str | 
       stowage tenant address acme --host wms.acme.com
     """  # noqa: D301  click reads the backspace
     if base_url == operator.deployment.address:
-        provisioning.share_address(base_url)
+        provisioning.set_shared_address(base_url)
     changed = provisioning.set_address(slug, base_url=base_url, host=host)
     operator.output.one(_row(changed))

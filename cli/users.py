@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cli.lookups import all_roles, deleted_before, every, store_of
+from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
@@ -31,7 +31,7 @@ def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
 
 def _user_row(store: Store, user: User) -> dict[str, Any]:
     """Return the fields of a user, with the names of the roles instead of their ids."""
-    known = {role.id: role.name for role in all_roles(store)} if user.roles else {}
+    known = {role.id: role.name for role in list_all_roles(store)} if user.roles else {}
     return user.model_dump() | {"roles": [known.get(one, str(one)) for one in user.roles]}
 
 
@@ -79,13 +79,13 @@ def create(
       stowage user create acme ana.ruiz --name "Ana Ruiz" --role Packers
       stowage user create acme ana.ruiz --name "Ana Ruiz" --ask-password
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
     draft = check(UserCreate, raw)
     try:
         record, made = run_transaction(store, lambda tx: service.create_user(tx, draft))
     except ValidationFailed:
-        there = None if isinstance(draft, InvalidBody) else _as_wanted(store, draft)
+        there = None if isinstance(draft, InvalidBody) else _find_equal_user(store, draft)
         if there is None:
             raise
         _show_password(operator, there, None)
@@ -97,7 +97,7 @@ def create(
         _show_password(operator, record.entity, made)
 
 
-def _as_wanted(store: Store, draft: UserCreate) -> User | None:
+def _find_equal_user(store: Store, draft: UserCreate) -> User | None:
     """Return the existing user with the name of `draft` if equal in every field and password."""
     account = repository.find_account(store, draft.username)
     if account is None:
@@ -120,9 +120,11 @@ def list_(operator: Operator, *, tenant: str) -> None:
     Example:
       stowage user list acme
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    found = every(lambda page: service.list_users(store, UserParameters(page=page, per_page=100)))
-    known = {role.id: role.name for role in all_roles(store)}
+    store = open_store(tenant)
+    found = read_all_pages(
+        lambda page: service.list_users(store, UserParameters(page=page, per_page=100))
+    )
+    known = {role.id: role.name for role in list_all_roles(store)}
     rows = [
         one.model_dump() | {"roles": [known.get(role, str(role)) for role in one.roles]}
         for one in found
@@ -141,7 +143,7 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user show acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     operator.output.one(_user_row(store, service.get_user_by_name(store, username).entity))
 
 
@@ -159,7 +161,7 @@ def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, 
     Example:
       stowage user roles acme ana.ruiz --role Packers --role Receiving
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     _change(operator, store, username, {"roles": _ids_of(store, names)})
 
 
@@ -174,7 +176,7 @@ def disable(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user disable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, store_of(tenant), username, {"is_active": False})
+    _change(operator, open_store(tenant), username, {"is_active": False})
 
 
 @user.command()
@@ -188,7 +190,7 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user enable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, store_of(tenant), username, {"is_active": True})
+    _change(operator, open_store(tenant), username, {"is_active": True})
 
 
 def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
@@ -213,7 +215,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
     Example:
       stowage user reset-password acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     reset = check(PasswordReset, {"password": _given_password(ask=ask)})
 
     def use_case(tx: Transaction) -> tuple[User, str | None]:
@@ -235,7 +237,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
     Example:
       stowage user remove-second-factor acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
 
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
@@ -255,12 +257,14 @@ def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None
     Example:
       stowage user delete acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     name = normalize_username(username)
     try:
         number = service.get_user_by_name(store, name).id
     except NotFound:
-        deleted = deleted_before(store, "user.deleted", lambda details: details["username"] == name)
+        deleted = find_deleted_id(
+            store, "user.deleted", lambda details: details["username"] == name
+        )
         if deleted is None:
             raise
         number = deleted

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_access import run_access_demo
-from local.demo_imports import Bucket, play_imports
-from local.demo_session import Story
+from local.demo_imports import Bucket, run_imports_demo
+from local.demo_session import Demo
 from local.demo_warehouse import run_warehouse_demo
-from local.demo_webhooks import play_webhooks
+from local.demo_webhooks import run_webhooks_demo
 from local.settings import aws_environment
 
 STACK = Path(".local/stack.json")
@@ -28,21 +28,21 @@ def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
-def run_demo(demo: Story, bucket: Bucket) -> None:
+def run_demo(demo: Demo, bucket: Bucket) -> None:
     """Run the steps of the demo; every run creates a few more products and documents."""
     run = uuid.uuid4().hex[:8]
-    warehouses = demo.tell(
+    warehouses = demo.step(
         "List the warehouses", demo.send("GET", "/warehouses"), 200,
         lambda body: ", ".join(
             f"{each['whs_code']} ({each['positions_count']} positions)" for each in body["data"]
         ),
     )["data"]  # fmt: skip
-    products = demo.tell(
+    products = demo.step(
         "Search the catalog for cable",
         demo.send("GET", "/products", params={"search": "cable", "per_page": 3}), 200,
         lambda body: f"{_codes(body)} … of {body['meta']['total']} products",
     )["data"]  # fmt: skip
-    demo.tell(
+    demo.step(
         "Create a product",
         demo.send(
             "POST", "/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
@@ -53,10 +53,10 @@ def run_demo(demo: Story, bucket: Bucket) -> None:
     _idempotent_order(demo, run, warehouses[0]["whs_code"], products)
     _concurrent_orders(demo, run, warehouses[0]["whs_code"], products)
     _invalid_order(demo, run)
-    play_imports(demo, run, bucket)
-    play_webhooks(demo, run)
+    run_imports_demo(demo, run, bucket)
+    run_webhooks_demo(demo, run)
     run_warehouse_demo(demo, run)
-    demo.tell(
+    demo.step(
         "List the newest open sales orders",
         demo.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
         lambda body: ", ".join(row["doc_num"] for row in body["data"])
@@ -64,9 +64,7 @@ def run_demo(demo: Story, bucket: Bucket) -> None:
     )  # fmt: skip
 
 
-def _idempotent_order(
-    demo: Story, run: str, warehouse: str, products: list[dict[str, Any]]
-) -> None:
+def _idempotent_order(demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
@@ -78,24 +76,24 @@ def _idempotent_order(
     }
     key = str(uuid.uuid4())
     first = demo.send("POST", "/entry-documents", json=order, key=key)
-    demo.tell("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
+    demo.step("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
     again = demo.send("POST", "/entry-documents", json=order, key=key)
-    demo.tell(
+    demo.step(
         "The response got lost: the ERP repeats the request with the same key", again, 201,
         lambda _: "the same response" if again.text == first.text else "ANOTHER RESPONSE",
     )  # fmt: skip
     other = demo.send("POST", "/entry-documents", json=order)
-    demo.tell(
+    demo.step(
         "The same order with another key is recognized by its external_ref", other, 200,
         lambda body: f"{body['data']['doc_num']}, created before",
     )  # fmt: skip
     changed = demo.send("POST", "/entry-documents", json=order | {"comments": "x"}, key=key)
-    demo.tell(
+    demo.step(
         "A different order with a used key is refused",
         changed, 422, lambda body: body["error"]["code"],
     )  # fmt: skip
     number = first.json()["data"]["id"]
-    demo.tell(
+    demo.step(
         "Close the order: nothing more is expected",
         demo.send("POST", f"/entry-documents/{number}/close"), 200,
         lambda body: f"{body['data']['doc_num']}, {body['data']['status']}",
@@ -103,7 +101,7 @@ def _idempotent_order(
 
 
 def _concurrent_orders(
-    demo: Story, run: str, warehouse: str, products: list[dict[str, Any]]
+    demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]
 ) -> None:
     order = {
         "external_ref": f"SO-{run}",
@@ -123,14 +121,14 @@ def _concurrent_orders(
     created = sum(answer.status_code == httpx.codes.CREATED for answer in answers)
     found = sum(answer.status_code == httpx.codes.OK for answer in answers)
     numbers = {answer.json()["data"]["id"] for answer in answers if answer.is_success}
-    demo.fact(
+    demo.check(
         f"{CONCURRENCY} concurrent requests send the same sales order",
         f"{created} created it, {found} returned it: {len(numbers)} document",
-        fine=created == 1 and found == CONCURRENCY - 1 and len(numbers) == 1,
+        passed=created == 1 and found == CONCURRENCY - 1 and len(numbers) == 1,
     )
 
 
-def _invalid_order(demo: Story, run: str) -> None:
+def _invalid_order(demo: Demo, run: str) -> None:
     order = {
         "external_ref": f"BAD-{run}",
         "type": "purchase order",
@@ -138,7 +136,7 @@ def _invalid_order(demo: Story, run: str) -> None:
         "warehouse_code": "NOWHERE",
         "lines": [{"item_code": "NO-SUCH", "qty": "12"}, {"item_code": f"DEMO-{run}", "qty": -1}],
     }
-    demo.tell(
+    demo.step(
         "An order with several errors: all are reported together",
         demo.send("POST", "/entry-documents", json=order), 422,
         lambda body: "\n".join(f"{each['field']}: {each['message']}" for each in body["errors"]),
@@ -157,14 +155,12 @@ def main() -> int:
     tenant = stack["tenants"][arguments.tenant]
     os.environ.update(aws_environment(stack["endpoint_url"]))
     with httpx.Client(timeout=60) as http:
-        demo = Story(
-            Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
-        )
+        demo = Demo(Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http))
         run_demo(demo, Bucket(stack["import_bucket"], arguments.tenant))
         run = uuid.uuid4().hex[:8]
         run_access_demo(demo, run, http, arguments.tenant, stack["tenants"]["mini"])
     Console(width=None if sys.stdout.isatty() else 140).print(demo.table())
-    return 0 if demo.went_well else 1
+    return 0 if demo.succeeded else 1
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from local.demo_session import Story
+from local.demo_session import Demo
 
 _TIMEOUT_SECONDS = 15
 """Seconds to wait for a change that takes effect within 10 s."""
@@ -21,7 +21,7 @@ _CREDENTIALS = {"grant_type": "client_credentials"}
 
 
 def run_access_demo(
-    demo: Story, run: str, http: httpx.Client, slug: str, essentials_tenant: Mapping[str, str]
+    demo: Demo, run: str, http: httpx.Client, slug: str, essentials_tenant: Mapping[str, str]
 ) -> None:
     """Create a user and an API client, show what each may do, and remove them.
 
@@ -36,7 +36,7 @@ def run_access_demo(
     with _picker(demo, run) as user:
         _sign_in(demo, api, f"{user['username']}@{slug}", user["password"])
     _api_client(demo, run, api)
-    demo.tell(
+    demo.step(
         "The audit log has recorded all of this",
         demo.send("GET", "/audit-log", params={"per_page": 4}), 200,
         lambda body: ", ".join(entry["action"] for entry in body["data"])
@@ -66,9 +66,9 @@ class _ApiCaller:
 
 
 @contextmanager
-def _picker(demo: Story, run: str) -> Iterator[dict[str, Any]]:
+def _picker(demo: Demo, run: str) -> Iterator[dict[str, Any]]:
     """Create a user who picks, with a generated password; delete the user in the end."""
-    role = demo.tell(
+    role = demo.step(
         "Create a role for pickers",
         demo.send(
             "POST", "/roles", json={"name": f"Picker {run}", "permissions": ["exits.manage"]}
@@ -77,63 +77,63 @@ def _picker(demo: Story, run: str) -> Iterator[dict[str, Any]]:
         lambda body: ", ".join(body["data"]["permissions"]),
     )["data"]
     wanted = {"username": f"ana-{run}", "name": "Ana", "roles": [role["id"]]}
-    user = demo.tell(
+    user = demo.step(
         "Create the user Ana with that role",
         demo.send("POST", "/users", json=wanted), 201,
         lambda body: f"{body['data']['username']}; the password is shown once",
     )["data"]  # fmt: skip
     yield user
-    demo.tell(
+    demo.step(
         "Delete the user",
         demo.send("DELETE", f"/users/{user['id']}"), 200, lambda body: body["data"]["username"],
     )  # fmt: skip
-    demo.do("DELETE", f"/roles/{role['id']}")
+    demo.call("DELETE", f"/roles/{role['id']}")
 
 
-def _sign_in(demo: Story, api: _ApiCaller, username: str, password: str) -> None:
+def _sign_in(demo: Demo, api: _ApiCaller, username: str, password: str) -> None:
     login = {"grant_type": "password", "username": username, "password": password}
-    token = demo.tell("Ana signs in", api.request_token(login), 200, _describe_token)[
+    token = demo.step("Ana signs in", api.request_token(login), 200, _describe_token)[
         "access_token"
     ]
-    demo.tell(
+    demo.step(
         "Ana lists the pickings",
         api.send(token, "GET", "/pickings"), 200,
         lambda body: f"{body['meta']['total']} pickings",
     )  # fmt: skip
-    demo.tell(
+    demo.step(
         "Ana may not change the settings",
         api.send(token, "PATCH", "/settings", {"timezone": "Europe/Madrid"}), 403,
         lambda body: f"{body['error']['code']}: {body['message']}",
     )  # fmt: skip
-    enrolled = demo.tell(
+    enrolled = demo.step(
         "Ana enrols a second factor",
         api.send(token, "POST", "/users/me/totp"), 200,
         lambda body: body["data"]["otpauth_uri"].partition("?")[0] + "?…",
     )["data"]  # fmt: skip
     code = _totp_code(enrolled["secret"])
-    demo.tell(
+    demo.step(
         "Ana confirms it with the code of her authenticator app",
         api.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
         lambda body: f"two-step verification: {body['data']['two_step']}",
     )  # fmt: skip
     password_only = api.request_token(login).json()["access_token"]
-    demo.tell(
+    demo.step(
         "With the password alone, Ana may still list products",
         api.send(password_only, "GET", "/products"), 200,
         lambda body: f"{body['meta']['total']} products",
     )  # fmt: skip
-    demo.tell(
+    demo.step(
         "With the password alone, Ana may not list pickings",
         api.send(password_only, "GET", "/pickings"), 403, lambda body: body["error"]["code"],
     )  # fmt: skip
-    demo.tell(
+    demo.step(
         "A code that was used before is refused",
         api.request_token({**login, "otp": code}),
         400,
         lambda body: body["error"],
     )
     spare = enrolled["recovery_codes"][0]
-    full = demo.tell(
+    full = demo.step(
         "Ana signs in with a recovery code, which works once",
         api.request_token({**login, "otp": spare}),
         200,
@@ -142,18 +142,18 @@ def _sign_in(demo: Story, api: _ApiCaller, username: str, password: str) -> None
     _refresh(demo, api, full["refresh_token"])
 
 
-def _refresh(demo: Story, api: _ApiCaller, first: str) -> None:
+def _refresh(demo: Demo, api: _ApiCaller, first: str) -> None:
     """Use a refresh token twice, as after a theft."""
-    renewed = demo.tell(
+    renewed = demo.step(
         "The app gets a new access token with the refresh token",
         api.request_token(_refresh_form(first)), 200, _describe_token,
     )  # fmt: skip
-    demo.tell(
+    demo.step(
         "A thief presents the used refresh token",
         api.request_token(_refresh_form(first)), 400,
         lambda body: body["error"],
     )  # fmt: skip
-    demo.tell(
+    demo.step(
         "The reuse shows the theft: the new refresh token is revoked, too",
         api.request_token(_refresh_form(renewed["refresh_token"])), 400,
         lambda body: body["error"],
@@ -164,10 +164,10 @@ def _refresh_form(token: str) -> dict[str, str]:
     return {"grant_type": "refresh_token", "refresh_token": token}
 
 
-def _api_client(demo: Story, run: str, api: _ApiCaller) -> None:
+def _api_client(demo: Demo, run: str, api: _ApiCaller) -> None:
     """Create an API client, rotate its secret, and revoke it."""
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
-    shop = demo.tell(
+    shop = demo.step(
         "Create an API client for a shop, with the scope products:read",
         demo.send("POST", "/api-clients", json=wanted), 201,
         lambda body: f"{body['data']['client_id']}; the secret is shown once",
@@ -175,24 +175,24 @@ def _api_client(demo: Story, run: str, api: _ApiCaller) -> None:
     path = f"/api-clients/{shop['client_id']}"
     old = (shop["client_id"], shop["client_secret"])
     token = api.request_token(_CREDENTIALS, old).json()["access_token"]
-    demo.tell(
+    demo.step(
         "The shop may not read stock",
         api.send(token, "GET", "/stocks"), 403,
         lambda body: f"missing scope {body['error']['scope']}",
     )  # fmt: skip
-    rotated = demo.tell(
+    rotated = demo.step(
         "Rotate the secret of the shop", demo.send("POST", f"{path}/rotate-secret"), 200,
         lambda _: "a new secret, shown once",
     )["data"]  # fmt: skip
     new = (shop["client_id"], rotated["client_secret"])
     statuses = [api.request_token(_CREDENTIALS, one).status_code
                 for one in (old, new)]  # fmt: skip
-    demo.fact(
+    demo.check(
         "Old and new secret work until the next rotation",
         "token requests answered {}".format(" and ".join(map(str, statuses))),
-        fine=statuses == [200, 200],
+        passed=statuses == [200, 200],
     )
-    demo.tell(
+    demo.step(
         "Revoke the API client", demo.send("DELETE", path), 200, lambda body: body["data"]["name"]
     )
     began = time.monotonic()
@@ -200,14 +200,14 @@ def _api_client(demo: Story, run: str, api: _ApiCaller) -> None:
         if time.monotonic() > began + _TIMEOUT_SECONDS:
             break
         time.sleep(0.5)
-    demo.tell(
+    demo.step(
         "Its access token stops working within 10 s",
         api.send(token, "GET", "/products"), 401,
         lambda body: f"{body['error']['code']} after {time.monotonic() - began:.0f} s",
     )  # fmt: skip
 
 
-def _rate_limit(demo: Story, api: _ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
+def _rate_limit(demo: Demo, api: _ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
     """Send more requests than the smallest plan allows."""
     auth = (essentials_tenant["client_id"], essentials_tenant["client_secret"])
     token = api.request_token(_CREDENTIALS, auth).json()["access_token"]
@@ -225,11 +225,11 @@ def _rate_limit(demo: Story, api: _ApiCaller, essentials_tenant: Mapping[str, st
                 break
     served = sum(answer.status_code == httpx.codes.OK for answer in answers)
     waits = {int(one.headers["Retry-After"]) for one in refused}
-    demo.fact(
+    demo.check(
         f"The plan essentials allows {limit} requests per minute",
         f"{1 + served} served, {len(refused)} refused with 429 and"
         f" Retry-After {max(waits, default=0)} s",
-        fine=bool(refused) and served + len(refused) == len(answers),
+        passed=bool(refused) and served + len(refused) == len(answers),
     )
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from examples.stowage_client import Stowage, StowageError
 
 
-class StoryEnded(Exception):
+class DemoFailed(Exception):
     """A call failed without which the demo cannot continue."""
 
 
@@ -20,7 +20,7 @@ def _error_message(body: Any) -> str:
 
 
 @dataclass
-class Story:
+class Demo:
     """Sends requests as one API client, and collects one row per step."""
 
     stowage: Stowage
@@ -33,12 +33,12 @@ class Story:
         except StowageError as error:
             return error.answer
 
-    def tell(
+    def step(
         self,
-        what: str,
-        answer: httpx.Response,
+        title: str,
+        response: httpx.Response,
         expected: int,
-        outcome: Callable[[Any], str],
+        describe: Callable[[Any], str],
         *,
         read: Callable[[httpx.Response], Any] = httpx.Response.json,
     ) -> Any:
@@ -51,31 +51,31 @@ class Story:
             outcome: Describes the body of a successful response.
             read: Reads the body from the response.
         """
-        request = answer.request
-        call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {answer.status_code}"
-        fine = answer.status_code == expected
-        body = read(answer) if fine else answer.json()
-        self.rows.append((what, call, outcome(body) if fine else _error_message(body), fine))
+        request = response.request
+        call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {response.status_code}"
+        fine = response.status_code == expected
+        body = read(response) if fine else response.json()
+        self.rows.append((title, call, describe(body) if fine else _error_message(body), fine))
         return body
 
-    def do(self, method: str, path: str, body: Any = None) -> Any:
+    def call(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request without adding a row; return `data`.
 
         Raises:
-            StoryEnded: The response is an error.
+            DemoFailed: The response is an error.
         """
         answer = self.send(method, path, json=body)
         if not answer.is_success:
-            raise StoryEnded(f"{method} {path} {body}: {answer.status_code} {answer.text}")
+            raise DemoFailed(f"{method} {path} {body}: {answer.status_code} {answer.text}")
         return answer.json()["data"]
 
-    def listed(self, path: str, **query: Any) -> list[Any]:
+    def list_all(self, path: str, **query: Any) -> list[Any]:
         """Return all rows of a list."""
         return list(self.stowage.each(path, **query))
 
-    def fact(self, what: str, outcome: str, *, fine: bool) -> None:
+    def check(self, title: str, outcome: str, *, passed: bool) -> None:
         """Add a row for a result of several calls; `fine` says whether it is as expected."""
-        self.rows.append((what, "", outcome, fine))
+        self.rows.append((title, "", outcome, passed))
 
     def table(self) -> Table:
         """Return all rows as a table."""
@@ -87,6 +87,6 @@ class Story:
         return table
 
     @property
-    def went_well(self) -> bool:
+    def succeeded(self) -> bool:
         """Whether every step had the expected result."""
         return all(fine for *_, fine in self.rows)

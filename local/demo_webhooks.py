@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
-from local.demo_session import Story, StoryEnded
+from local.demo_session import Demo, DemoFailed
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
 _TIMEOUT_SECONDS = 60
@@ -23,37 +23,37 @@ _REJECTED_URLS = {
 }
 
 
-def play_webhooks(story: Story, run: str) -> None:
+def run_webhooks_demo(demo: Demo, run: str) -> None:
     """Subscribe, receive goods, and show how deliveries succeed and fail."""
     with running_endpoint() as endpoint:
-        webhook = story.tell(
+        webhook = demo.step(
             "Subscribe to events of received goods",
-            story.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
+            demo.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
             lambda body: f"subscription {body['data']['id']} with its secret",
         )["data"]  # fmt: skip
         path = f"/webhooks/{webhook['id']}"
         try:
-            _receive_goods(story, run, endpoint, webhook["secret"])
-            _rotate(story, path, endpoint, webhook["secret"])
-            _fail_and_redeliver(story, path, endpoint)
+            _receive_goods(demo, run, endpoint, webhook["secret"])
+            _rotate(demo, path, endpoint, webhook["secret"])
+            _fail_and_redeliver(demo, path, endpoint)
         finally:
-            story.send("DELETE", path)
-        story.tell(
+            demo.send("DELETE", path)
+        demo.step(
             "Read the deleted subscription: 410, not 404",
-            story.send("GET", path), 410, lambda body: body["error"]["code"],
+            demo.send("GET", path), 410, lambda body: body["error"]["code"],
         )  # fmt: skip
     for what, url in _REJECTED_URLS.items():
-        story.tell(
+        demo.step(
             f"Reject a URL: {what}",
-            story.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
+            demo.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
             lambda body: "url " + body["errors"][0]["message"],
         )  # fmt: skip
 
 
-def _receive_goods(story: Story, run: str, endpoint: LocalEndpoint, secret: str) -> None:
+def _receive_goods(demo: Demo, run: str, endpoint: LocalEndpoint, secret: str) -> None:
     """Receive goods; show each event."""
     code = f"DEMO-{run}-HOOK"
-    product = story.do("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
+    product = demo.call("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
     order = {
         "external_ref": f"PO-H-{run}",
         "type": "purchase_order",
@@ -62,12 +62,12 @@ def _receive_goods(story: Story, run: str, endpoint: LocalEndpoint, secret: str)
         "warehouse_code": "CEN",
         "lines": [{"item_code": code, "qty": 5}],
     }
-    document = story.do("POST", "/entry-documents", order)
-    receipt = story.do("POST", "/receipts", {"document_id": document["id"]})
-    story.do("POST", f"/receipts/{receipt['id']}/start")
+    document = demo.call("POST", "/entry-documents", order)
+    receipt = demo.call("POST", "/receipts", {"document_id": document["id"]})
+    demo.call("POST", f"/receipts/{receipt['id']}/start")
     line = {"item_code": code, "qty": 5, "bin_code": "REC-01"}
-    story.do("POST", f"/receipts/{receipt['id']}/lines", line)
-    story.do("POST", f"/receipts/{receipt['id']}/finalize")
+    demo.call("POST", f"/receipts/{receipt['id']}/lines", line)
+    demo.call("POST", f"/receipts/{receipt['id']}/finalize")
 
     def belongs_to_receipt(event: Mapping[str, Any]) -> bool:
         data = event["data"]
@@ -86,66 +86,64 @@ def _receive_goods(story: Story, run: str, endpoint: LocalEndpoint, secret: str)
     _wait_until(lambda: received().keys() == set(_KINDS), "the events of a receipt")
     for request in sorted(received().values(), key=lambda each: str(each.event["created_at"])):
         event, verification = request.event, _verification(secret, request)
-        story.fact(
+        demo.check(
             f"Receive event {event['type']}",
             f"{event['data']['object']} {event['data']['id']}, sequence {event['sequence']},"
             f" {_latency_ms(request)} ms after the change, {verification}",
-            fine=verification == _VERIFIED,
+            passed=verification == _VERIFIED,
         )
 
 
-def _rotate(story: Story, path: str, endpoint: LocalEndpoint, old: str) -> None:
+def _rotate(demo: Demo, path: str, endpoint: LocalEndpoint, old: str) -> None:
     """Send test events before and after a rotation of the secret."""
-    verification = _verification(old, _send_test_event(story, path, endpoint, "Send a test event"))
-    story.fact("Receive the test event", verification, fine=verification == _VERIFIED)
-    new = story.tell(
+    verification = _verification(old, _send_test_event(demo, path, endpoint, "Send a test event"))
+    demo.check("Receive the test event", verification, passed=verification == _VERIFIED)
+    new = demo.step(
         "Rotate the secret; the old one remains valid for 24 hours",
-        story.send("POST", f"{path}/rotate-secret"), 200, lambda _: "the new secret",
+        demo.send("POST", f"{path}/rotate-secret"), 200, lambda _: "the new secret",
     )["data"]["secret"]  # fmt: skip
-    request = _send_test_event(story, path, endpoint, "Send another test event")
+    request = _send_test_event(demo, path, endpoint, "Send another test event")
     verifications = [_verification(old, request), _verification(new, request)]
-    story.fact(
+    demo.check(
         "Verify the event with both secrets",
         "old: {}; new: {}".format(*verifications),
-        fine=verifications == [_VERIFIED] * 2,
+        passed=verifications == [_VERIFIED] * 2,
     )
 
 
-def _fail_and_redeliver(story: Story, path: str, endpoint: LocalEndpoint) -> None:
+def _fail_and_redeliver(demo: Demo, path: str, endpoint: LocalEndpoint) -> None:
     """Let the endpoint fail, read the delivery log, and redeliver an event."""
     endpoint.respond_next(CannedResponse(500, body="maintenance"), CannedResponse(500))
-    event_id = story.do("POST", f"{path}/test")["id"]
+    event_id = demo.call("POST", f"{path}/test")["id"]
     log = f"{path}/deliveries/{event_id}"
-    _wait_until(lambda: story.do("GET", log)["status"] == "succeeded", "the third attempt")
-    story.tell(
+    _wait_until(lambda: demo.call("GET", log)["status"] == "succeeded", "the third attempt")
+    demo.step(
         "Retry a delivery after two failed attempts",
-        story.send("GET", log), 200,
+        demo.send("GET", log), 200,
         lambda body: f"{body['data']['status']}, responses: {_response_statuses(body['data'])}",
     )  # fmt: skip
-    story.tell(
+    demo.step(
         "List the deliveries, newest first",
-        story.send("GET", f"{path}/deliveries", params={"per_page": 3}), 200,
+        demo.send("GET", f"{path}/deliveries", params={"per_page": 3}), 200,
         lambda body: ", ".join(f"{each['event']} {each['status']}" for each in body["data"])
         + f" … of {body['meta']['total']}",
     )  # fmt: skip
-    story.tell(
+    demo.step(
         "Redeliver the event",
-        story.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
+        demo.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
     )  # fmt: skip
     bodies = [request.body for request in _wait_for_deliveries(endpoint, event_id, 4)]
-    story.fact(
+    demo.check(
         "Receive the same body again",
         f"{len(bodies)} times {len(bodies[0])} bytes, {len(set(bodies))} distinct body",
-        fine=len(set(bodies)) == 1,
+        passed=len(set(bodies)) == 1,
     )
 
 
-def _send_test_event(
-    story: Story, path: str, endpoint: LocalEndpoint, what: str
-) -> ReceivedRequest:
+def _send_test_event(demo: Demo, path: str, endpoint: LocalEndpoint, what: str) -> ReceivedRequest:
     """Send a test event and wait for it."""
-    event_id = story.tell(
-        what, story.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
+    event_id = demo.step(
+        what, demo.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
     )["data"]["id"]
     return _wait_for_deliveries(endpoint, event_id, 1)[0]
 
@@ -163,11 +161,11 @@ def _wait_for_deliveries(
 
 
 def _wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait until `condition` returns true; StoryEnded after the timeout."""
+    """Wait until `condition` returns true; DemoFailed after the timeout."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            raise StoryEnded(f"{what} did not arrive within {_TIMEOUT_SECONDS} s")
+            raise DemoFailed(f"{what} did not arrive within {_TIMEOUT_SECONDS} s")
         time.sleep(0.1)
 
 

@@ -93,7 +93,7 @@ _BOOLEAN_COLUMNS = frozenset(
 )
 
 
-def read(file: Path) -> list[Body]:
+def read_records(file: Path) -> list[Body]:
     """Read a file of records as request bodies.
 
     A .json file contains the bodies. In a .csv file the column determines the JSON type, codes stay
@@ -163,8 +163,11 @@ def open_client(base_url: str, token: str) -> httpx.Client:
 
 def load_with(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[LoadResult]:
     """Load the records as `load` does, with a client that has the address and the token."""
-    loaded = [_load_kind(client, kind, read(folder / kind.file), progress) for kind in RECORD_KINDS]
-    return [*loaded, _publish_layouts(client, read(folder / LAYOUTS), progress)]
+    loaded = [
+        _load_kind(client, kind, read_records(folder / kind.file), progress)
+        for kind in RECORD_KINDS
+    ]
+    return [*loaded, _publish_layouts(client, read_records(folder / LAYOUTS), progress)]
 
 
 def _load_kind(

@@ -8,8 +8,8 @@ from operations.api_clients import create_client, create_mobile_client, list_cli
 from operations.provisioning import (
     create_tenant,
     set_address,
+    set_shared_address,
     set_state,
-    share_address,
     show_tenant,
 )
 from shared.identity.auth.scopes import PERMISSIONS
@@ -64,7 +64,7 @@ def provision(
     Returns:
         Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
-    share_address(base_url)
+    set_shared_address(base_url)
     return {
         demo.slug: _provision_tenant(demo, base_url, previous.get(demo.slug, {}))
         for demo in DEMO_TENANTS

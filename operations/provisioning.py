@@ -45,7 +45,6 @@ from shared.warehouse.settings.tenant_settings import read_settings, update_sett
 
 __all__ = [
     "Credentials",
-    "OAuthClient",
     "create_client",
     "create_tenant",
     "list_clients",
@@ -57,8 +56,8 @@ __all__ = [
     "set_plan",
     "set_requests_per_minute",
     "set_settings",
+    "set_shared_address",
     "set_state",
-    "share_address",
     "show_tenant",
     "switch_modules",
 ]
@@ -155,7 +154,7 @@ def _host_taken(host: str) -> Callable[[], Exception]:
     return lambda: Conflict(f"The host {host} belongs to another tenant.")
 
 
-def share_address(base_url: str) -> None:
+def set_shared_address(base_url: str) -> None:
     """Store the deployment's own address, which tenants without a host share. Safe to repeat.
 
     The OAuth metadata returns it as the issuer at that address.

@@ -45,20 +45,20 @@ type KeyState = Literal["waits", "signs", "verifies", "retired"]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownKey:
+class KeyStatus:
     """A key and its current state."""
 
     key: SigningKey
     state: KeyState
-    retires_from: int | None
+    retirable_from: int | None
     """Time (seconds since the epoch) when its last token expires; None while it signs."""
 
 
-def list_keys() -> list[KnownKey]:
+def list_keys() -> list[KeyStatus]:
     """Return all keys, including retired ones, the oldest first."""
     keys, now = _read_keys(), now_ms() // 1000
     return [
-        KnownKey(key, _state(keys, key, now), _retirable_from(keys, key, now)) for key in keys.all
+        KeyStatus(key, _state(keys, key, now), _retirable_from(keys, key, now)) for key in keys.all
     ]
 
 

@@ -270,7 +270,7 @@ def _first_day() -> _FirstDay:
         forget_everything()
         template = _create()
         _enter(monkeypatch, template)
-        provisioning.share_address(ADDRESS)
+        provisioning.set_shared_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
                 NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)

@@ -44,7 +44,7 @@ CONTROL_TABLE: dict[str, Any] = {
 type Hook = Callable[[str, str], None]
 
 
-class Wire:
+class AwsCallHooks:
     """Recorder of the AWS calls of the code under test, with hooks before and after each call."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Wire:
         seen.extend(self.calls[start:])
 
     @contextmanager
-    def hooked(self, hook: Hook) -> Iterator[None]:
+    def with_hook(self, hook: Hook) -> Iterator[None]:
         """Call `hook(moment, operation)` before and after each AWS call of the block."""
         self.hooks.append(hook)
         try:
@@ -81,7 +81,7 @@ class Killed(BaseException):
     """Simulated crash of the process; the code under test must not catch it."""
 
 
-def killer(at: int) -> Hook:
+def kill_at(at: int) -> Hook:
     """Return a hook that raises `Killed` before or after a call, at moment number `at`."""
     moments = Counter[str]()
 
@@ -93,7 +93,7 @@ def killer(at: int) -> Hook:
     return hook
 
 
-_current = Wire()
+_current = AwsCallHooks()
 """The recorder of the running test; botocore's hooks are set once, because sessions are slow."""
 
 
@@ -113,7 +113,7 @@ def _listen(session: Session) -> None:
     session.events.register("after-call", _after)
 
 
-def forget_everything() -> None:
+def clear_caches() -> None:
     """Clear all caches, as in a new execution environment."""
     config.cache_clear()
     key_ring.clear()
@@ -123,7 +123,7 @@ def forget_everything() -> None:
 
 
 @contextmanager
-def deployed() -> Iterator[Wire]:
+def deployed() -> Iterator[AwsCallHooks]:
     """Deploy a stack without tenants; yield the recorder of its AWS calls."""
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         quick_moto.install(monkeypatch)
@@ -138,7 +138,7 @@ def deployed() -> Iterator[Wire]:
             "DOCS_BASE": "https://docs.stowage.test",
         }.items():
             monkeypatch.setenv(name, value)
-        forget_everything()
+        clear_caches()
         _listen(aws.session())
         aws.client("dynamodb").create_table(**CONTROL_TABLE)
         kms = aws.client("kms")
@@ -146,7 +146,7 @@ def deployed() -> Iterator[Wire]:
         hash_key = kms.create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
         monkeypatch.setenv("SIGNING_KEY_IDS", ",".join(key["KeyMetadata"]["KeyId"] for key in keys))
         monkeypatch.setenv("SECRET_HASH_KEY_ID", hash_key["KeyMetadata"]["KeyId"])
-        forget_everything()
+        clear_caches()
         _current.calls.clear()
         yield _current
-    forget_everything()
+    clear_caches()

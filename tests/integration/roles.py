@@ -25,8 +25,8 @@ class Roles:
             removed from all policies.
     """
 
-    def __init__(self, stack: Stack, lacking: str = "") -> None:
-        self._omitted = lacking
+    def __init__(self, stack: Stack, without: str = "") -> None:
+        self._omitted = without
         names = {**stack.template._names, "AWS::Partition": "aws"}
         template = Template(names)
         for table in template.resources("AWS::DynamoDB::Table"):
@@ -58,7 +58,7 @@ class Roles:
             self.role_names[handler] = f"{names['AWS::StackName']}-{role}-1A2B3C4D5E6F"
         self._data_roles = roles
         self._arns = {name: names[f"{name}.Arn"] for name in self._data_roles}
-        self.of_data: dict[str, Policy] = {
+        self.data_roles: dict[str, Policy] = {
             name: [
                 statement
                 for policy in role["Policies"]
@@ -79,7 +79,7 @@ class Roles:
         whole = read_policy(document["Statement"], self._template.text)
         return [_without(statement, self._omitted) for statement in whole]
 
-    def assuming(self, role: str) -> set[str]:
+    def functions_assuming(self, role: str) -> set[str]:
         """Return the handlers that may assume a data role and are trusted by it."""
         asking = Access("sts:AssumeRole", self._arns[role])
         may = {handler for handler, policy in self.functions.items() if allows(policy, asking)}
@@ -99,7 +99,7 @@ class Roles:
             return [self.functions[made.handler]]
         (role,) = (name for name, arn in self._arns.items() if arn == made.session.role)
         narrowed = read_policy(json.loads(made.session.policy)["Statement"], str)
-        return [self.of_data[role], narrowed]
+        return [self.data_roles[role], narrowed]
 
     def denied(self, calls: Sequence[Made]) -> list[tuple[str, Access]]:
         """Return handler and access of everything in the calls that is denied."""
@@ -121,7 +121,7 @@ class Roles:
                 assert self.denied([stolen]), f"acme's session may {stolen.accesses}"
 
 
-def is_about(access: Access, name: str) -> bool:
+def concerns(access: Access, name: str) -> bool:
     """Return whether an access uses this action, leading key, attribute, context value or tag."""
     named = {
         access.action,

@@ -29,12 +29,12 @@ def collections() -> Iterator[Collection[Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class StoredEntities:
     """Kind → its entities, without deleted ones (tombstones)."""
 
     entities: Mapping[str, list[Any]]
 
-    def growth(self, before: "Census") -> dict[str, int]:
+    def growth_since(self, before: "StoredEntities") -> dict[str, int]:
         """Return the change of the number of entities since `before`, for kinds that changed."""
         changes = {
             kind: len(found) - len(before.entities[kind]) for kind, found in self.entities.items()
@@ -42,7 +42,7 @@ class Census:
         return {kind: change for kind, change in changes.items() if change}
 
 
-def take_census(stack: Stack) -> Census:
+def read_stored_entities(stack: Stack) -> StoredEntities:
     """Read all entities of acme."""
     known = {collection.kind: collection for collection in collections()}
     entities: dict[str, list[Any]] = {kind: [] for kind in known}
@@ -54,7 +54,7 @@ def take_census(stack: Stack) -> Census:
             entity = known[kind].model.model_validate_json(unpack([item["data"]]))
             assert getattr(entity, "id", item["id"]) == item["id"]
             entities[kind].append(entity)
-    return Census(entities)
+    return StoredEntities(entities)
 
 
 class _Shards:
@@ -70,12 +70,12 @@ class _Shards:
         return QueryPage(self._shards.get(values[":kind"], []), last_key=None)
 
 
-def assert_totals_are_true(stack: Stack, census: Census) -> None:
+def assert_counters_match(stack: Stack, stored: StoredEntities) -> None:
     """Assert that every counter equals the number of entities."""
     shards = _Shards(stack)
     for collection in collections():
         wanted: Counter[str] = Counter()
-        for entity in census.entities[collection.kind]:
+        for entity in stored.entities[collection.kind]:
             facets = collection.facets(entity)
             wanted["n"] += 1
             wanted.update(f"{facet}={facets[facet] or ''}" for facet in collection.partitions)

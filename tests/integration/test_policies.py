@@ -18,7 +18,7 @@ from tests.aws_calls import Watch
 from tests.gateway import Erp
 from tests.iam import Access, allows, read_policy
 from tests.integration.entity_factories import address_of
-from tests.integration.roles import ARNS, Roles, is_about
+from tests.integration.roles import ARNS, Roles, concerns
 from tests.integration.routes import doors, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import ACCOUNT, REGION, Stack
@@ -128,9 +128,9 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
         f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
     } | {"functions.import_worker.app.lambda_handler"}
     # The routes of administrators have their own role with more permissions.
-    assert roles.assuming("TenantDataRole") == serving - {SETTINGS}
-    assert roles.assuming("SettingsDataRole") == {SETTINGS}
-    assert roles.assuming("SignInDataRole") == {OAUTH}
+    assert roles.functions_assuming("TenantDataRole") == serving - {SETTINGS}
+    assert roles.functions_assuming("SettingsDataRole") == {SETTINGS}
+    assert roles.functions_assuming("SignInDataRole") == {OAUTH}
 
 
 def test_only_the_session_policy_denies_the_data_of_other_tenants(
@@ -139,7 +139,7 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(
     """The data role itself allows the data of all tenants."""
     assert stack
     reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"))
-    assert allows(roles.of_data["TenantDataRole"], reading)
+    assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
     narrowed = read_policy(json.loads(session_policy("acme", dynamodb_arn))["Statement"], str)
     assert not allows(narrowed, reading)
@@ -148,7 +148,7 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(
 @pytest.mark.parametrize("role", ["TenantDataRole", "SettingsDataRole", "SignInDataRole"])
 def test_audit_entries_cannot_be_changed_or_deleted(role: str, roles: Roles) -> None:
     table = ARNS.table("stowage-tenant-acme")
-    rights = roles.of_data[role]
+    rights = roles.data_roles[role]
     entry = ("audit#000000000001",)
     assert allows(rights, Access("dynamodb:PutItem", table, entry))
     assert allows(rights, Access("dynamodb:UpdateItem", table, ("count#audit",)))
@@ -160,7 +160,7 @@ def test_company_may_change_its_settings_but_not_its_plan_state_or_address(
     roles: Roles, stack: Stack
 ) -> None:
     control = ARNS.table(stack.template._names["ControlTable"])
-    rights = roles.of_data["SettingsDataRole"]
+    rights = roles.data_roles["SettingsDataRole"]
 
     def may(*attributes: str) -> bool:
         named = ("pk", *attributes)
@@ -204,4 +204,4 @@ def test_missing_permission_is_detected(
             access for name, access in Roles(stack, lacking).denied(watch.made) if name == handler
         ]
         assert denied, f"no call needs {lacking}"
-        assert all(is_about(access, lacking) for access in denied)
+        assert all(concerns(access, lacking) for access in denied)

@@ -9,7 +9,7 @@ from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.iam import Access, allows
-from tests.integration.roles import ARNS, Roles, is_about
+from tests.integration.roles import ARNS, Roles, concerns
 from tests.stack import Stack
 from tests.webhook_scenario import (
     RELAY,
@@ -108,8 +108,8 @@ def test_every_call_is_allowed_and_none_on_another_tenant(
 
 
 def test_only_relay_and_worker_assume_their_data_role_and_no_other(roles: Roles) -> None:
-    assert roles.assuming(_ROLE) == {RELAY, WORKER}
-    assert not {RELAY, WORKER} & roles.assuming("TenantDataRole")
+    assert roles.functions_assuming(_ROLE) == {RELAY, WORKER}
+    assert not {RELAY, WORKER} & roles.functions_assuming("TenantDataRole")
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,12 @@ def test_the_data_role_reaches_only_webhook_items_of_a_tenant(roles: Roles, key:
     for action in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"):
         allowed = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001",))
         forbidden = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001", key))
-        assert allows(roles.of_data[_ROLE], allowed)
-        assert not allows(roles.of_data[_ROLE], forbidden)
+        assert allows(roles.data_roles[_ROLE], allowed)
+        assert not allows(roles.data_roles[_ROLE], forbidden)
     for action in ("DeleteItem", "Query", "Scan"):
-        assert not allows(roles.of_data[_ROLE], Access(f"dynamodb:{action}", _TABLE, ("webhooks",)))
+        assert not allows(
+            roles.data_roles[_ROLE], Access(f"dynamodb:{action}", _TABLE, ("webhooks",))
+        )
 
 
 def test_each_function_decrypts_only_for_its_purposes(roles: Roles, stack: Stack) -> None:
@@ -166,7 +168,7 @@ def test_a_removed_permission_is_detected(
             access for name, access in Roles(stack, removed).denied(watch.made) if name == handler
         ]
         assert denied, f"no call needs {removed}"
-        assert all(is_about(access, removed) for access in denied)
+        assert all(concerns(access, removed) for access in denied)
 
 
 def test_queue_and_stream_consumers_read_only_their_own_sources(roles: Roles, stack: Stack) -> None:

@@ -10,22 +10,22 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from local.sample import ACME, read
+from local.sample import ACME, read_records
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, ensure_valid, problems_of
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate
 from shared.warehouse.warehouses.layout_models import LayoutDraft
 from shared.warehouse.warehouses.layout_rules import layout_problems
 
-WAREHOUSES = read(ACME / "warehouses.csv")
-POSITIONS = read(ACME / "warehouse_positions.csv")
-CATEGORIES = read(ACME / "product_categories.csv")
-PRODUCTS = read(ACME / "products.csv")
-CLIENTS = read(ACME / "clients.csv")
-PROVIDERS = read(ACME / "providers.csv")
-ENTRIES = read(ACME / "entry_documents.json")
-EXITS = read(ACME / "exit_documents.json")
-MAPS = read(ACME / "warehouse_layouts.json")
+WAREHOUSES = read_records(ACME / "warehouses.csv")
+POSITIONS = read_records(ACME / "warehouse_positions.csv")
+CATEGORIES = read_records(ACME / "product_categories.csv")
+PRODUCTS = read_records(ACME / "products.csv")
+CLIENTS = read_records(ACME / "clients.csv")
+PROVIDERS = read_records(ACME / "providers.csv")
+ENTRIES = read_records(ACME / "entry_documents.json")
+EXITS = read_records(ACME / "exit_documents.json")
+MAPS = read_records(ACME / "warehouse_layouts.json")
 
 BY_CODE = {product["item_code"]: product for product in PRODUCTS}
 BY_BIN = {(position["whs_code"], position["bin_code"]): position for position in POSITIONS}

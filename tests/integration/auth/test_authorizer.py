@@ -9,7 +9,7 @@ from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.caller import Caller
-from tests.integration.control_plane import Wire, forget_everything
+from tests.integration.control_plane import AwsCallHooks, clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
 
@@ -47,9 +47,9 @@ def test_policy_covers_all_methods_of_the_stage(acme: Credentials) -> None:
     ]
 
 
-def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: Wire) -> None:
+def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsCallHooks) -> None:
     first, second = issue_token(acme), issue_token(acme)
-    forget_everything()
+    clear_caches()
     with aws_faults.recorded() as cold:
         authorize(first)
     with aws_faults.recorded() as warm:
@@ -61,7 +61,7 @@ def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: Wire) 
 
 
 def test_authorizer_caches_tenants_longer_than_the_handlers(
-    acme: Credentials, aws_faults: Wire, monkeypatch: Any
+    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: Any
 ) -> None:
     token = issue_token(acme)
     authorize(token)

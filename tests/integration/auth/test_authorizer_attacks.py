@@ -18,7 +18,7 @@ from shared.identity.auth import signing, tokens
 from shared.identity.auth.tokens import sign_claims
 from shared.kernel.config import config
 from tests.integration.auth.conftest import deployed_with_tenants
-from tests.integration.control_plane import ADDRESS, Wire, forget_everything
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
 
@@ -105,14 +105,14 @@ class TokenForger:
 
 
 @pytest.fixture(scope="module")
-def aws_faults() -> Iterator[Wire]:
+def aws_faults() -> Iterator[AwsCallHooks]:
     """One stack for all attacks, none of which may change anything."""
     with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def forge(aws_faults: Wire) -> TokenForger:
+def forge(aws_faults: AwsCallHooks) -> TokenForger:
     assert aws_faults
     return TokenForger(config().signing_keys[0])
 
@@ -285,7 +285,7 @@ def test_token_with_another_scheme_is_rejected(scheme: str, forge: TokenForger) 
 
 @pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
 def test_request_without_token_is_rejected(
-    headers: dict[str, Any] | None, aws_faults: Wire
+    headers: dict[str, Any] | None, aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
@@ -293,7 +293,7 @@ def test_request_without_token_is_rejected(
 
 
 def test_oversized_token_is_rejected_before_decoding(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
@@ -301,9 +301,9 @@ def test_oversized_token_is_rejected_before_decoding(
     assert calls == []
 
 
-def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: Wire) -> None:
+def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCallHooks) -> None:
     bad = forge.with_header(kid="other")
-    forget_everything()
+    clear_caches()
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
         authorize(bad)
     assert calls == ["GetItem"], "one read of the signing keys"

@@ -9,7 +9,7 @@ import pytest
 from functions.authorizer.app import lambda_handler as authorize
 from operations import signing_keys
 from operations.provisioning import Credentials
-from operations.signing_keys import KnownKey, list_keys, retire, rotate
+from operations.signing_keys import KeyStatus, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.key_ring import (
     UNKNOWN_KEY_REREAD,
@@ -24,7 +24,7 @@ from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 from tests.integration.auth.test_authorizer import ARN
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
-from tests.integration.control_plane import Killed, Wire, forget_everything, killer
+from tests.integration.control_plane import AwsCallHooks, Killed, clear_caches, kill_at
 
 
 class MovableClock:
@@ -70,7 +70,7 @@ def states() -> list[str]:
     return [known.state for known in list_keys()]
 
 
-def signing_now() -> KnownKey:
+def signing_now() -> KeyStatus:
     (one,) = (known for known in list_keys() if known.state == "signs")
     return one
 
@@ -116,7 +116,7 @@ def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: Mo
 
 
 def test_unknown_kids_cause_one_read_in_ten_seconds(
-    acme: Credentials, aws_faults: Wire, clock: MovableClock
+    acme: Credentials, aws_faults: AwsCallHooks, clock: MovableClock
 ) -> None:
     good = token_of(acme)
     assert is_accepted(good)
@@ -141,7 +141,7 @@ def test_unknown_kids_cause_one_read_in_ten_seconds(
 
 
 def test_known_keys_are_cached_for_five_minutes(
-    acme: Credentials, aws_faults: Wire, clock: MovableClock
+    acme: Credentials, aws_faults: AwsCallHooks, clock: MovableClock
 ) -> None:
     token = token_of(acme)
     assert is_accepted(token)
@@ -157,7 +157,7 @@ def test_known_keys_are_cached_for_five_minutes(
 
 
 def test_issuing_a_token_needs_no_extra_call_for_the_keys(
-    acme: Credentials, aws_faults: Wire
+    acme: Credentials, aws_faults: AwsCallHooks
 ) -> None:
     rotate()
     token_of(acme)
@@ -200,8 +200,8 @@ def test_key_that_has_not_signed_can_be_retired_at_once(acme: Credentials) -> No
     new = rotate()
     (waiting,) = (known for known in list_keys() if known.key == new)
     assert waiting.state == "waits"
-    assert waiting.retires_from
-    assert before <= waiting.retires_from <= time.time()
+    assert waiting.retirable_from
+    assert before <= waiting.retirable_from <= time.time()
     retire(new.kid)
     assert states()[-1] == "retired"
 
@@ -242,7 +242,7 @@ def test_waiting_key_signs_at_once_when_the_others_are_retired(acme: Credentials
     new = rotate()
     retire(first.key.kid, now=True)
     assert kid_of(token_of(acme)) == new.kid
-    forget_everything()
+    clear_caches()
     assert published() == {new.kid}
     assert states() == ["retired", "retired", "signs"]
 
@@ -256,11 +256,11 @@ def in_use() -> list[SigningKey]:
 
 @pytest.mark.parametrize("moment", range(24))
 def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
-    moment: int, aws_faults: Wire
+    moment: int, aws_faults: AwsCallHooks
 ) -> None:
     before = in_use()
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             rotate()
     except Killed:
         new = rotate()
@@ -274,7 +274,7 @@ def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
 
 
 def test_rotation_repeated_after_ten_minutes_of_signing_adds_another_key(
-    aws_faults: Wire, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsCallHooks, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
     with monkeypatch.context() as dying:
@@ -309,10 +309,10 @@ def _enabled_keys() -> list[str]:
 
 
 @pytest.mark.parametrize("moment", range(14))
-def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCallHooks) -> None:
     old = list_keys()[1].key
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             retire(old.kid, now=True)
     except Killed:
         retire(old.kid, now=True)
@@ -322,7 +322,7 @@ def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: Wire) -
 
 @pytest.mark.parametrize("at", range(20))
 def test_two_concurrent_rotations_add_one_key(
-    at: int, aws_faults: Wire, clock: MovableClock
+    at: int, aws_faults: AwsCallHooks, clock: MovableClock
 ) -> None:
     """A complete second rotation runs at each point of the first."""
     before, moments = in_use(), iter(range(1_000))
@@ -331,7 +331,7 @@ def test_two_concurrent_rotations_add_one_key(
         if next(moments) == at:
             rotate()
 
-    with aws_faults.hooked(meanwhile), suppress(Conflict):
+    with aws_faults.with_hook(meanwhile), suppress(Conflict):
         rotate()
     (new,) = in_use()[len(before) :]
     # a key that was created too late is kept for the next rotation

@@ -14,7 +14,7 @@ from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
-from tests.integration.control_plane import Wire
+from tests.integration.control_plane import AwsCallHooks
 
 BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
     "nothing": (None, FORM),
@@ -42,7 +42,7 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_malformed_body_is_an_invalid_request(name: str, aws_faults: Wire) -> None:
+def test_malformed_body_is_an_invalid_request(name: str, aws_faults: AwsCallHooks) -> None:
     body, content_type = BAD_BODIES[name]
     with aws_faults.recorded() as calls:
         status, _, answer = send("POST", TOKEN, body, content_type=content_type)
@@ -65,7 +65,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(("schema", "path"), NEEDED)
 def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
-    schema: str, path: str, aws_faults: Wire
+    schema: str, path: str, aws_faults: AwsCallHooks
 ) -> None:
     described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
     form = NEEDED[schema, path]
@@ -83,7 +83,7 @@ def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
     ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
 )
 def test_malformed_basic_credentials_are_an_invalid_request(
-    authorization: str, aws_faults: Wire
+    authorization: str, aws_faults: AwsCallHooks
 ) -> None:
     with aws_faults.recorded() as calls:
         status, _, answer = request_token(
@@ -112,7 +112,7 @@ def test_malformed_basic_credentials_are_an_invalid_request(
     ],
 )
 def test_basic_credentials_are_percent_decoded(
-    pair: bytes, outcome: tuple[int, str], aws_faults: Wire
+    pair: bytes, outcome: tuple[int, str], aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     authorization = "Basic " + base64.b64encode(pair).decode()
@@ -122,7 +122,7 @@ def test_basic_credentials_are_percent_decoded(
     assert (status, answer["error"]) == outcome
 
 
-def test_secret_starts_after_the_first_colon(aws_faults: Wire) -> None:
+def test_secret_starts_after_the_first_colon(aws_faults: AwsCallHooks) -> None:
     """Everything after the first colon is the secret, percent-encoded or not."""
     assert aws_faults
     client = create_client("acme", "ERP")
@@ -196,7 +196,7 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
 )
 def test_no_input_causes_a_server_error(
-    aws_faults: Wire,
+    aws_faults: AwsCallHooks,
     body: str | bytes,
     content_type: str | None,
     authorization: str | None,

@@ -22,7 +22,7 @@ from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
-from tests.integration.control_plane import ADDRESS, Wire, forget_everything
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
 FORM = "application/x-www-form-urlencoded"
 TOKEN = "/v1/oauth/token"
@@ -100,7 +100,7 @@ def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
 
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
 def test_token_without_requested_scope_has_all_scopes_of_the_client(
-    scope: dict[str, str], aws_faults: Wire
+    scope: dict[str, str], aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
@@ -138,14 +138,14 @@ def test_credentials_in_basic_and_body_are_an_invalid_request(acme: Credentials)
     "name",
     ["authorization_code", "Password", "urn:ietf:params:oauth:grant-type:device_code", "x" * 999],
 )
-def test_unknown_grant_types_are_unsupported(name: str, aws_faults: Wire) -> None:
+def test_unknown_grant_types_are_unsupported(name: str, aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     status, _, answer = request_token({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
-def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: Wire) -> None:
+def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read"])
     status, _, answer = request_token(client_credentials_form(client, scope=scope))
@@ -177,12 +177,12 @@ def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
 
 
 def test_every_failed_authentication_gets_the_same_response_after_the_same_calls(
-    acme: Credentials, aws_faults: Wire
+    acme: Credentials, aws_faults: AwsCallHooks
 ) -> None:
     seen = {}
     for name, request in wrong_credentials(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
-        forget_everything()
+        clear_caches()
         with aws_faults.recorded() as calls:
             status, headers, answer = request_token(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
@@ -197,30 +197,32 @@ def test_every_failed_authentication_gets_the_same_response_after_the_same_calls
 
 
 def test_revoked_client_is_treated_like_an_unknown_client(
-    acme: Credentials, aws_faults: Wire
+    acme: Credentials, aws_faults: AwsCallHooks
 ) -> None:
     revoke_client(acme.client_id)
-    forget_everything()
+    clear_caches()
     with aws_faults.recorded() as calls:
         status, _, answer = request_token(client_credentials_form(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
-def test_client_can_authenticate_at_the_host_of_its_tenant(aws_faults: Wire) -> None:
+def test_client_can_authenticate_at_the_host_of_its_tenant(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     client = create_client("gamma", "ERP")
     assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
-def test_warm_token_request_makes_three_calls(acme: Credentials, aws_faults: Wire) -> None:
+def test_warm_token_request_makes_three_calls(acme: Credentials, aws_faults: AwsCallHooks) -> None:
     request_token(client_credentials_form(acme))
     with aws_faults.recorded() as calls:
         request_token(client_credentials_form(acme))
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
-def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faults: Wire) -> None:
+def test_failures_are_limited_per_client_and_address(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
     guess = acme._replace(client_secret="sws_no")
     assert [request_token(client_credentials_form(guess))[0] for _ in range(12)] == [
         401
@@ -306,7 +308,7 @@ def test_client_of_an_inactive_tenant_gets_no_token(
     assert request_token(client_credentials_form(acme._replace(client_secret="sws_no")))[0] == 401
 
 
-def test_metadata_and_key_set_contain_only_public_data(aws_faults: Wire) -> None:
+def test_metadata_and_key_set_contain_only_public_data(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
     assert metadata["issuer"] == ADDRESS
@@ -336,7 +338,7 @@ def test_metadata_and_key_set_contain_only_public_data(aws_faults: Wire) -> None
     ],
 )
 def test_unknown_routes_and_methods_are_refused(
-    method: str, path: str, status: int, allow: str | None, aws_faults: Wire
+    method: str, path: str, status: int, allow: str | None, aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     got, headers, answer = send(method, path)

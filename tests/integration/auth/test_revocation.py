@@ -21,7 +21,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
-from tests.integration.control_plane import Killed, Wire, killer
+from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 SCOPE = frozenset({"products:read"})
@@ -184,7 +184,7 @@ def test_expired_entries_are_pruned_in_several_updates(
     assert set(revocation_entries()) == {f"token:later-{number}" for number in range(3)}
 
 
-def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> None:
+def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1", fallback="client:c1", until=0)
@@ -229,7 +229,7 @@ def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
 
 
 def test_entry_that_is_renewed_concurrently_is_not_pruned(
-    acme: Credentials, aws_faults: Wire
+    acme: Credentials, aws_faults: AwsCallHooks
 ) -> None:
     """Another request renews an expired entry after it was read and before it is pruned."""
     assert acme
@@ -247,12 +247,12 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
                 ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
             )
 
-    with aws_faults.hooked(meanwhile):
+    with aws_faults.with_hook(meanwhile):
         run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
     assert set(revocation_entries()) == {"user:7", "user:8"}
 
 
-def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> None:
+def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
         run_transaction(store_for("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
@@ -260,12 +260,12 @@ def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: Wire) -> None:
 
 @pytest.mark.parametrize("moment", range(20))
 def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
-    moment: int, aws_faults: Wire
+    moment: int, aws_faults: AwsCallHooks
 ) -> None:
     client = create_client("acme", "ERP")
     token = token_of(client)
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             revoke_client(client.client_id)
     except Killed:
         revoke_client(client.client_id)

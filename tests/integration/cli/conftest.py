@@ -4,20 +4,20 @@ import pytest
 
 from tests.clock import Clock
 from tests.integration.cli.command_line import Run, deploy_stack, run
-from tests.integration.control_plane import Wire, deployed
+from tests.integration.control_plane import AwsCallHooks, deployed
 from tests.integration.offboarding.company import Company, deploy_api
 from tests.stack import Stack
 
 
 @pytest.fixture
-def aws_hooks() -> Iterator[Wire]:
+def aws_hooks() -> Iterator[AwsCallHooks]:
     """Recorder of the AWS calls in a deployed stack without tenants."""
     with deployed() as aws_hooks:
         yield aws_hooks
 
 
 @pytest.fixture
-def stowage(aws_hooks: Wire) -> Run:
+def stowage(aws_hooks: AwsCallHooks) -> Run:
     """The command line, for a deployed stack without tenants."""
     assert aws_hooks
     deploy_stack()

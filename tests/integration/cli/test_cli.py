@@ -11,7 +11,7 @@ from cli.main import main
 from operations.provisioning import list_clients, show_tenant
 from shared.identity.tenancy.directory import directory
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
 
 def test_create_tenant_and_show_it(stowage: Run) -> None:
@@ -38,9 +38,9 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
 
 
 def test_interrupted_creation_is_completed_by_the_same_command(
-    stowage: Run, aws_hooks: Wire
+    stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
-    with aws_hooks.hooked(killer(7)), pytest.raises(Killed):
+    with aws_hooks.with_hook(kill_at(7)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -53,7 +53,7 @@ def test_interrupted_creation_is_completed_by_the_same_command(
     assert show_tenant("acme").state == "active"
 
 
-def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: Wire) -> None:
+def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
@@ -130,7 +130,7 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: Wire) -> None:
+def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: AwsCallHooks) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
     interrupted: list[str] = []
 
@@ -139,7 +139,7 @@ def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: Wi
             interrupted.append(operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with aws_hooks.hooked(switch_concurrently):
+    with aws_hooks.with_hook(switch_concurrently):
         switched = as_json(
             stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
         )
@@ -236,14 +236,14 @@ def test_wrong_usage_exits_with_2(arguments: list[str], stowage: Run) -> None:
     assert stowage(*arguments).exit_code == 2
 
 
-def test_missing_stack_exits_with_3(aws_hooks: Wire) -> None:
+def test_missing_stack_exits_with_3(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert "elsewhere" in result.stderr
 
 
-def test_stack_without_the_outputs_exits_with_3(aws_hooks: Wire) -> None:
+def test_stack_without_the_outputs_exits_with_3(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
@@ -252,7 +252,7 @@ def test_stack_without_the_outputs_exits_with_3(aws_hooks: Wire) -> None:
 
 
 def test_local_stack_is_found_through_its_stack_file(
-    aws_hooks: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: AwsCallHooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_hooks
     monkeypatch.chdir(tmp_path)

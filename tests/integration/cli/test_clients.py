@@ -6,7 +6,7 @@ import pytest
 
 from operations.provisioning import set_state
 from tests.integration.cli.command_line import Run, as_json, run
-from tests.integration.control_plane import Killed, Wire, killer
+from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
 
 @pytest.mark.parametrize("command", ["create", "revoke"])
 def test_command_repeated_after_a_crash_takes_effect_once(
-    command: str, stowage: Run, aws_hooks: Wire
+    command: str, stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
     """Revoking removes one client; creating may leave a client whose secret was not shown."""
     client_id = created(stowage)["client_id"]
@@ -81,7 +81,7 @@ def test_command_repeated_after_a_crash_takes_effect_once(
     moment = 0
     while True:
         try:
-            with aws_hooks.hooked(killer(moment)):
+            with aws_hooks.with_hook(kill_at(moment)):
                 result = run(*arguments)
         except Killed:
             moment += 1

@@ -14,13 +14,13 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests import iam
 from tests.iam import read_policy
-from tests.integration.control_plane import ACCOUNT, REGION, Wire
+from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
 
 @pytest.fixture(autouse=True)
-def _bucket(aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def _bucket(aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch) -> None:
     assert aws_hooks
     monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
     config.cache_clear()
@@ -100,7 +100,9 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     assert len(session_policy("t" * 32, longest)) <= 2048
 
 
-def test_client_of_a_tenant_is_created_once_with_its_own_credentials(aws_hooks: Wire) -> None:
+def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
+    aws_hooks: AwsCallHooks,
+) -> None:
     with aws_hooks.recorded() as calls:
         acme = dynamodb_for("acme")
         assert dynamodb_for("acme") is acme
@@ -111,7 +113,7 @@ def test_client_of_a_tenant_is_created_once_with_its_own_credentials(aws_hooks: 
     assert len(used) == 3
 
 
-def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: Wire) -> None:
+def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     seen: list[dict[str, Any]] = []
     sts = aws.client("sts")
@@ -125,7 +127,7 @@ def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: Wire) -> None:
     assert request["DurationSeconds"] == 3600
 
 
-def test_credentials_are_renewed_before_they_expire(aws_hooks: Wire) -> None:
+def test_credentials_are_renewed_before_they_expire(aws_hooks: AwsCallHooks) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme")
@@ -138,7 +140,7 @@ def test_credentials_are_renewed_before_they_expire(aws_hooks: Wire) -> None:
 
 
 def test_least_recently_used_tenant_is_evicted(
-    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
@@ -154,7 +156,7 @@ def test_least_recently_used_tenant_is_evicted(
 
 
 def test_default_client_is_used_if_no_role_is_configured(
-    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()

@@ -12,11 +12,11 @@ from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.errors import Conflict
-from tests.integration.control_plane import Wire
+from tests.integration.control_plane import AwsCallHooks
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 
 
-def test_concurrent_runs_create_one_tenant(aws_hooks: Wire) -> None:
+def test_concurrent_runs_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
     """A second run executes completely before each call of the first."""
     calls = 0
     inside = False
@@ -29,7 +29,7 @@ def test_concurrent_runs_create_one_tenant(aws_hooks: Wire) -> None:
             inside = False
             calls += 1
 
-    with aws_hooks.hooked(interleave):
+    with aws_hooks.with_hook(interleave):
         create_tenant(ACME)
     assert calls > 5
     assert_complete()
@@ -37,7 +37,7 @@ def test_concurrent_runs_create_one_tenant(aws_hooks: Wire) -> None:
 
 @pytest.mark.parametrize("at", range(STEPS))
 def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
-    at: int, aws_hooks: Wire
+    at: int, aws_hooks: AwsCallHooks
 ) -> None:
     """The second run executes completely before call `at` of the first."""
     other = replace(ACME, plan="enterprise", host="other.acme.test")
@@ -57,7 +57,7 @@ def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
             if calls == at + 1:
                 attempt(other)
 
-    with aws_hooks.hooked(interleave):
+    with aws_hooks.with_hook(interleave):
         attempt(ACME)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
     (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))
@@ -66,7 +66,7 @@ def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
     assert sorted(hosts, key=str) == [None, "acme"]
 
 
-def test_concurrent_threads_create_one_tenant(aws_hooks: Wire) -> None:
+def test_concurrent_threads_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     results: list[Any] = []
 
@@ -85,7 +85,7 @@ def test_concurrent_threads_create_one_tenant(aws_hooks: Wire) -> None:
     assert_complete()
 
 
-def test_conflicting_transaction_is_retried(aws_hooks: Wire) -> None:
+def test_conflicting_transaction_is_retried(aws_hooks: AwsCallHooks) -> None:
     """DynamoDB refuses one of two concurrent transactions on an item; moto never does."""
     refused: list[str] = []
 
@@ -101,6 +101,6 @@ def test_conflicting_transaction_is_retried(aws_hooks: Wire) -> None:
                 operation,
             )
 
-    with aws_hooks.hooked(conflict):
+    with aws_hooks.with_hook(conflict):
         assert create_tenant(ACME).slug == "acme"
     assert refused == ["TransactWriteItems"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from operations.provisioning import create_tenant, set_state, share_address
+from operations.provisioning import create_tenant, set_shared_address, set_state
 from shared.identity.tenancy import directory as module
 from shared.identity.tenancy.directory import TenantDirectory
 from shared.identity.tenancy.rules import NewTenant
-from tests.integration.control_plane import ADDRESS, Wire
+from tests.integration.control_plane import ADDRESS, AwsCallHooks
 
 
 class Clock:
@@ -23,7 +23,7 @@ def state(directory: TenantDirectory, max_age: float = module.CACHE_SECONDS) -> 
     return tenant.state
 
 
-def test_change_takes_effect_within_ten_seconds(aws_hooks: Wire) -> None:
+def test_change_takes_effect_within_ten_seconds(aws_hooks: AwsCallHooks) -> None:
     clock = Clock()
     directory = TenantDirectory(clock)
     create_tenant(NewTenant("acme", base_url=ADDRESS))
@@ -38,7 +38,7 @@ def test_change_takes_effect_within_ten_seconds(aws_hooks: Wire) -> None:
     assert state(directory) == "suspended"
 
 
-def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: Wire) -> None:
+def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: AwsCallHooks) -> None:
     clock = Clock()
     directory = TenantDirectory(clock)
     create_tenant(NewTenant("acme", base_url=ADDRESS))
@@ -52,7 +52,7 @@ def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: Wire) -> None:
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_missing_items_are_cached(aws_hooks: Wire) -> None:
+def test_missing_items_are_cached(aws_hooks: AwsCallHooks) -> None:
     directory = TenantDirectory(Clock())
     with aws_hooks.recorded() as calls:
         for _ in range(3):
@@ -62,7 +62,7 @@ def test_missing_items_are_cached(aws_hooks: Wire) -> None:
 
 
 def test_number_of_cached_items_is_limited(
-    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_hooks
     monkeypatch.setattr(module, "_CAPACITY", 5)
@@ -76,9 +76,9 @@ def test_number_of_cached_items_is_limited(
     assert calls == ["GetItem"]
 
 
-def test_shared_address_is_not_a_host_of_a_tenant(aws_hooks: Wire) -> None:
+def test_shared_address_is_not_a_host_of_a_tenant(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
-    share_address(ADDRESS)
+    set_shared_address(ADDRESS)
     create_tenant(NewTenant("acme", base_url="https://partner.test/api/v1"))
     directory = TenantDirectory(Clock())
     assert directory.tenant_for_host("*") is None

@@ -27,7 +27,7 @@ from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
-from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
 ACME = NewTenant(
     "acme",
@@ -71,7 +71,7 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_created_tenant_has_a_table_and_an_address(aws_hooks: Wire) -> None:
+def test_created_tenant_has_a_table_and_an_address(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
@@ -81,7 +81,7 @@ def test_created_tenant_has_a_table_and_an_address(aws_hooks: Wire) -> None:
     assert steps[-1] == "ready"
 
 
-def test_creating_an_existing_tenant_changes_nothing(aws_hooks: Wire) -> None:
+def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     before = read_item(tenant_key("acme"))
@@ -98,8 +98,10 @@ MOMENTS = 2 * STEPS
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
-def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_hooks: Wire) -> None:
-    with aws_hooks.hooked(killer(moment)), pytest.raises(Killed):
+def test_interrupted_creation_is_completed_by_the_next_run(
+    moment: int, aws_hooks: AwsCallHooks
+) -> None:
+    with aws_hooks.with_hook(kill_at(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.clear()
     if moment < MOMENTS - 3:
@@ -108,16 +110,16 @@ def test_interrupted_creation_is_completed_by_the_next_run(moment: int, aws_hook
     assert_complete()
 
 
-def test_number_of_steps_covers_the_whole_creation(aws_hooks: Wire) -> None:
-    with aws_hooks.hooked(killer(MOMENTS)), aws_hooks.recorded() as calls:
+def test_number_of_steps_covers_the_whole_creation(aws_hooks: AwsCallHooks) -> None:
+    with aws_hooks.with_hook(kill_at(MOMENTS)), aws_hooks.recorded() as calls:
         create_tenant(ACME)
     assert len(calls) == STEPS
 
 
-def test_creation_completes_after_repeated_interruptions(aws_hooks: Wire) -> None:
+def test_creation_completes_after_repeated_interruptions(aws_hooks: AwsCallHooks) -> None:
     for moment in range(MOMENTS):
         try:
-            with aws_hooks.hooked(killer(moment)):
+            with aws_hooks.with_hook(kill_at(moment)):
                 create_tenant(ACME)
         except Killed:
             continue
@@ -135,7 +137,7 @@ def test_creation_completes_after_repeated_interruptions(aws_hooks: Wire) -> Non
     ],
 )
 def test_existing_slug_with_different_settings_is_refused(
-    other: NewTenant, aws_hooks: Wire
+    other: NewTenant, aws_hooks: AwsCallHooks
 ) -> None:
     assert aws_hooks
     create_tenant(ACME)
@@ -144,7 +146,9 @@ def test_existing_slug_with_different_settings_is_refused(
     assert_complete()
 
 
-def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_hooks: Wire) -> None:
+def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(
+    aws_hooks: AwsCallHooks,
+) -> None:
     assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
@@ -153,20 +157,22 @@ def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(aws_hooks
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_invalid_settings_are_refused_without_a_call(aws_hooks: Wire) -> None:
+def test_invalid_settings_are_refused_without_a_call(aws_hooks: AwsCallHooks) -> None:
     with aws_hooks.recorded() as calls, pytest.raises(ValidationFailed):
         create_tenant(NewTenant("Admin", host="localhost"))
     assert calls == []
 
 
-def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_hooks: Wire) -> None:
+def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     set_state("acme", "suspended")
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_wait_for_the_table_times_out(aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wait_for_the_table_times_out(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert aws_hooks
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
     monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
@@ -177,7 +183,7 @@ def test_wait_for_the_table_times_out(aws_hooks: Wire, monkeypatch: pytest.Monke
     monkeypatch.undo()
 
 
-def test_state_can_be_changed_and_restored(aws_hooks: Wire) -> None:
+def test_state_can_be_changed_and_restored(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     for _ in range(2):
@@ -188,7 +194,7 @@ def test_state_can_be_changed_and_restored(aws_hooks: Wire) -> None:
     assert (resumed.state, resumed.moved_to) == ("active", None)
 
 
-def test_plan_and_modules_can_be_changed(aws_hooks: Wire) -> None:
+def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
@@ -200,7 +206,7 @@ def test_plan_and_modules_can_be_changed(aws_hooks: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
-def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: Wire) -> None:
+def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     assert create_tenant(ACME).settings == Settings(
         receipt_tolerance=Decimal(0),
@@ -221,7 +227,7 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: Wire) -> 
     assert show_tenant("acme").settings == changed
 
 
-def test_address_can_be_changed_to_an_own_host(aws_hooks: Wire) -> None:
+def test_address_can_be_changed_to_an_own_host(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(NewTenant("acme", base_url=ADDRESS))
     create_tenant(NewTenant("beta", host="wms.beta.test"))
@@ -247,10 +253,10 @@ def test_address_can_be_changed_to_an_own_host(aws_hooks: Wire) -> None:
 )
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_missing_or_incomplete_tenant_cannot_be_changed(
-    change: Any, unfinished: Any, aws_hooks: Wire
+    change: Any, unfinished: Any, aws_hooks: AwsCallHooks
 ) -> None:
     if unfinished:
-        with aws_hooks.hooked(killer(4)), pytest.raises(Killed):
+        with aws_hooks.with_hook(kill_at(4)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
@@ -259,7 +265,7 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
 
 
 def test_list_of_tenants_is_sorted_and_contains_all_pages(
-    aws_hooks: Wire, monkeypatch: pytest.MonkeyPatch
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_hooks
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
@@ -269,7 +275,7 @@ def test_list_of_tenants_is_sorted_and_contains_all_pages(
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_number_of_clients_is_limited_by_the_plan(aws_hooks: Wire) -> None:
+def test_number_of_clients_is_limited_by_the_plan(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
@@ -286,7 +292,7 @@ def test_number_of_clients_is_limited_by_the_plan(aws_hooks: Wire) -> None:
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_secret_is_not_stored(aws_hooks: Wire) -> None:
+def test_secret_is_not_stored(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
@@ -303,7 +309,7 @@ def test_secret_is_not_stored(aws_hooks: Wire) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: Wire) -> None:
+def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
@@ -311,7 +317,7 @@ def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: Wire
     assert list_clients("acme") == []
 
 
-def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: Wire) -> None:
+def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: AwsCallHooks) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
@@ -321,11 +327,11 @@ def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: Wire) -> None:
             rotated.append(None)
             rotate_client(created.client_id)
 
-    with aws_hooks.hooked(interleave), pytest.raises(Conflict):
+    with aws_hooks.with_hook(interleave), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 
-def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_hooks: Wire) -> None:
+def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP")

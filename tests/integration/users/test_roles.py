@@ -6,7 +6,7 @@ from typing import Any
 from shared.identity.users.repository import count_users_with_role
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.stored_entities import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.user_grants.oauth_requests import (
     caller_of,
     create_example_user,
@@ -80,7 +80,7 @@ def test_concurrent_creations_of_one_name_create_one_role(
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert len(erp.walk("/roles")) == 1
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
 
 
 # Removed permissions
@@ -146,7 +146,7 @@ def test_concurrent_changes_keep_the_user_count_exact(
     assert {answer.status for answer in answers} == {200}
     assert count_users_with_role(stack.store(), role) == 0
     assert erp.delete(f"/roles/{role}").status == 200
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
 
 
 def test_role_assigned_during_its_deletion_is_kept(erp: Erp, aws_faults: AwsFaults) -> None:

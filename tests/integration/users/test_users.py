@@ -10,7 +10,7 @@ from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.stored_entities import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.user_grants.oauth_requests import (
     caller_of,
     create_example_user,
@@ -105,7 +105,7 @@ def test_concurrent_creations_of_one_name_create_one_user(
     assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert {tuple(_problems(one)) for one in answers if one.status == 422} == {("username",)}
     assert [user["username"] for user in erp.walk("/users")] == ["maria.lopez"]
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
     assert "1 user has" in erp.delete(f"/roles/{role}").text
 
 

@@ -11,7 +11,7 @@ import pytest
 from shared.kernel.db import steps
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.stored_entities import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
@@ -41,7 +41,7 @@ def at_once(calls: Sequence[Callable[[], Response]]) -> list[Response]:
 
 
 def _assert_consistent(stack: Stack) -> None:
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
     prove(stack.store())
 
 
