@@ -19,7 +19,7 @@ from shared.transfer_orders.models import StoredTransferOrder
 from shared.transfer_orders.repository import TRANSFER_ORDERS
 from shared.work.models import StoredPicking, StoredReceipt
 from shared.work.repository import PICKINGS, RECEIPTS
-from tests import quick_moto
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
 type Sums = dict[str, Decimal]
@@ -54,7 +54,7 @@ class Books:
 
 def prove(store: Store) -> None:
     """Check all that is stored of a tenant; see `check`."""
-    check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
+    check(read_books(stored_items(ACCOUNT, REGION, store.table)))
 
 
 def read_books(items: Iterable[Attributes]) -> Books:

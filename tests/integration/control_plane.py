@@ -14,7 +14,7 @@ from shared import aws
 from shared.auth import keys, signing
 from shared.config import config
 from shared.tenancy import access, directory
-from tests import quick_moto
+from tests import fast_moto
 
 REGION = "eu-west-1"
 ACCOUNT = "123456789012"
@@ -125,7 +125,7 @@ def forget_everything() -> None:
 def deployed() -> Iterator[Wire]:
     """A deployed stack without tenants."""
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
-        quick_moto.install(monkeypatch)
+        fast_moto.install(monkeypatch)
         for name, value in {
             "AWS_DEFAULT_REGION": REGION,
             "AWS_ACCESS_KEY_ID": "testing",

@@ -7,7 +7,7 @@ from moto import mock_aws
 from shared import aws
 from shared.db.store import Store
 from shared.db.table import table_definition
-from tests import quick_moto
+from tests import fast_moto
 from tests.integration.db.crates import Yard
 from tests.stack import forget_what_was_asked
 
@@ -17,7 +17,7 @@ type NewYard = Callable[[], Yard]
 @pytest.fixture
 def new_yard(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewYard]:
     """Makes empty yards, each with a table of its own; few shards, since moto is slow."""
-    quick_moto.install(monkeypatch)
+    fast_moto.install(monkeypatch)
     monkeypatch.setattr("shared.db.counters.SHARDS", 3)
     monkeypatch.setattr("shared.db.transaction.SHARDS", 3)
     numbers = count()

@@ -10,12 +10,12 @@ from shared.http.leases import budget
 from shared.tenancy import provisioning
 from shared.tenancy.directory import directory
 from shared.tenancy.settings import TenantSettings
-from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import Wire, refusal
 from tests.gateway import Erp
 from tests.integration.http.minutes import ERP, LIMIT, assert_refused, told
 from tests.integration.write_routes import BOLT
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
 
@@ -25,7 +25,7 @@ def use_up(erp: Erp) -> None:
 
 def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
     """The windows that a tenant's table knows of."""
-    for item in quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug)):
+    for item in stored_items(ACCOUNT, REGION, config().tenant_table(slug)):
         if item["PK"]["S"].startswith("rate#"):
             yield item["PK"]["S"], item["SK"]["S"]
 

@@ -16,7 +16,7 @@ from shared.transfer_orders.repository import TRANSFER_ORDERS
 from shared.work.repository import PICKINGS
 from tests.import_desk import ImportDesk
 from tests.integration.imports.sheets import Complaint, complaints
-from tests.quick_moto import stored
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
 _READ: dict[str, Collection[Any]] = {
@@ -66,7 +66,7 @@ def made(desk: ImportDesk) -> Counter[tuple[object, ...]]:
     for kind, one in entities(desk):
         names[kind, one.id] = _name(kind, one)
         found[kind, names[kind, one.id]] += 1
-    for event in stored(ACCOUNT, REGION, config().outbox_table):
+    for event in stored_items(ACCOUNT, REGION, config().outbox_table):
         if event["PK"]["S"] != desk.slug:
             continue
         number = int(event["id"]["N"])

@@ -17,7 +17,7 @@ from shared.events.outbox import Entry, entry_of
 from shared.webhooks import rules
 from shared.webhooks.models import Pulse, StoredDelivery, StoredWebhook
 from shared.webhooks.repository import Register, logged_of, pulse_key, read_register
-from tests import quick_moto
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Outlet:
 def read_outbox() -> list[Outlet]:
     """Every entry of all tenants, in the order in which they were made."""
     found = []
-    for image in quick_moto.stored(ACCOUNT, REGION, config().outbox_table):
+    for image in stored_items(ACCOUNT, REGION, config().outbox_table):
         tenant, entry = entry_of(image)
         found.append(Outlet(tenant, entry, "expires_at" in image, image))
     return sorted(found, key=lambda one: one.entry.id.partition("_")[2])
@@ -183,7 +183,7 @@ def ensure_unseen(secrets: Iterable[str], written: Iterable[str]) -> None:
     assert forms
     tables = (config().control_table, config().outbox_table, *map(config().tenant_table, _SLUGS))
     places = [
-        *(_in_clear(item) for name in tables for item in quick_moto.stored(ACCOUNT, REGION, name)),
+        *(_in_clear(item) for name in tables for item in stored_items(ACCOUNT, REGION, name)),
         *written,
     ]
     for place in places:

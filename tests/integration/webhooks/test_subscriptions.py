@@ -12,8 +12,8 @@ from shared.http.idempotency import fingerprint
 from shared.sealing import unseal
 from shared.tenancy import provisioning
 from shared.webhooks.repository import WEBHOOKS
-from tests import quick_moto
 from tests.gateway import Response
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
 from tests.webhook_desk import URL, WebhookDesk
 
@@ -36,7 +36,7 @@ def stored_texts() -> str:
     settings = config()
     tables = (settings.control_table, settings.outbox_table, settings.tenant_table("acme"))
     return "".join(
-        repr(item) for table in tables for item in quick_moto.stored(ACCOUNT, REGION, table)
+        repr(item) for table in tables for item in stored_items(ACCOUNT, REGION, table)
     )
 
 
