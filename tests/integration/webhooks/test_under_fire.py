@@ -4,7 +4,6 @@ Each scene runs with faults at its AWS calls. Then AWS does what it does: the st
 queues bring again what was not done. Whoever made a request repeats it under its key.
 """
 
-import hashlib
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -49,9 +48,6 @@ def line(desk: WebhookDesk, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.setattr("shared.db.parallel._inside", lambda: True)
     monkeypatch.setattr("shared.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.db.transaction.SHARDS", 2)
-    # What makes guesses dear costs every request that bears a secret.
-    scrypt = hashlib.scrypt
-    monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))
     with open_line(desk, clock) as line:
         yield line
 
