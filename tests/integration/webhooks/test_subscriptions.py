@@ -35,9 +35,7 @@ def stored_texts() -> str:
     """All that the control table, the outbox and acme's table hold, as one text."""
     settings = config()
     tables = (settings.control_table, settings.outbox_table, settings.tenant_table("acme"))
-    return "".join(
-        repr(item) for table in tables for item in stored_items(ACCOUNT, REGION, table)
-    )
+    return "".join(repr(item) for table in tables for item in stored_items(ACCOUNT, REGION, table))
 
 
 def test_a_subscription_shows_its_secret_when_it_is_created_and_never_again(
