@@ -13,7 +13,7 @@ from shared.tenancy import provisioning
 from shared.tenancy.directory import directory, holder_of, host_key, scan, tenant_key
 from shared.tenancy.domains import add_domain
 from tests.gateway import Erp
-from tests.stack import ACCOUNT, REGION, Stack
+from tests.stack import ACCOUNT, REGION, Stack, once
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
@@ -44,13 +44,15 @@ class Company:
 
     def settle(self) -> None:
         """Have all of it."""
-        for slug in ("acme", "beta"):
-            erp = self.stack.erp(slug)
-            self._work(erp)
-            create_client(slug, "ERP", ["products:read"])
-            revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
+        once(self.stack.erp(), Company, self._fill_tables)
         self.leave_files()
         self.open_domain()
+
+    def _fill_tables(self) -> None:
+        for slug in ("acme", "beta"):
+            self._work(self.stack.erp(slug))
+            create_client(slug, "ERP", ["products:read"])
+            revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
 
     def leave_files(self) -> None:
         """Put files into both buckets, of the neighbour, too."""
