@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -75,21 +76,22 @@ def _call_handlers_directly(patch: Patch) -> None:
 
     Moto builds a WSGI request, and walks through the service model for each body that it reads
     or writes. A call that the operation refuses changes nothing; it is repeated in moto's way,
-    which also writes the error.
+    which also writes the error. One call runs at a time: tables are not safe for threads.
     """
-    process_request = BotocoreStubber.process_request
+    process_request, lock = BotocoreStubber.process_request, Lock()
 
     def process(stubber: BotocoreStubber, request: AWSPreparedRequest) -> TYPE_RESPONSE | None:
         target: Any = request.headers.get("X-Amz-Target", "")
         operation = _OPERATIONS.get(target.decode() if isinstance(target, bytes) else target)
         if operation is not None:
             try:
-                result = operation(_Handler(request)).result
+                with lock:
+                    result = operation(_Handler(request)).result
+                    body = json.dumps(result, default=_to_json)
             except (ServiceException, HTTPException):
                 pass
             else:
-                headers = {"x-amzn-requestid": "request"}
-                return 200, headers, json.dumps(result, default=_to_json)
+                return 200, {"x-amzn-requestid": "request"}, body
         return process_request(stubber, request)
 
     patch.setattr(BotocoreStubber, "process_request", process)
