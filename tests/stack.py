@@ -29,10 +29,10 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
-from tests import quick_moto
+from tests import fast_moto
 from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
-from tests.quick_moto import Snapshot
+from tests.snapshot import Snapshot, stored_items
 from tests.template import Template
 
 NAME = "stowage"
@@ -143,7 +143,7 @@ class Stack:
 
     def empty(self, slug: str = "acme") -> None:
         """Make the tenant as it was on its first day, its events forgotten, nobody revoked."""
-        _first_day().snapshot.put_back_table(config().tenant_table(slug))
+        _first_day().snapshot.restore_table(config().tenant_table(slug))
         aws.client("dynamodb").update_item(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
@@ -161,7 +161,7 @@ class Stack:
         kept = Snapshot.take(ACCOUNT, REGION)
 
         def bring_back() -> None:
-            kept.put_back()
+            kept.restore()
             bookmarks._remembered.clear()
 
         return bring_back
@@ -172,12 +172,12 @@ class Stack:
 
     def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
         """Every item of a tenant's table but the counts of its requests, in no order."""
-        items = quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
+        items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith("rate#"))
 
     def control(self) -> list[dict[str, Any]]:
         """Every item of the control table, in DynamoDB's JSON."""
-        return list(quick_moto.stored(ACCOUNT, REGION, config().control_table))
+        return list(stored_items(ACCOUNT, REGION, config().control_table))
 
     def told(self) -> int:
         """How many events of all tenants are in the outbox."""
@@ -207,11 +207,11 @@ def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
     # How many shards there are shows in the table.
     name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
     result: R
-    if not _first_day().snapshot.is_now():
+    if not _first_day().snapshot.is_current():
         result = prepare()
     elif name in _prepared:
         kept, result = _prepared[name]
-        kept.put_back()
+        kept.restore()
     else:
         result = prepare()
         if _has_only_tables():
@@ -234,7 +234,7 @@ def _has_only_tables() -> bool:
 
 
 def _outbox() -> Iterator[dict[str, Any]]:
-    return quick_moto.stored(ACCOUNT, REGION, config().outbox_table)
+    return stored_items(ACCOUNT, REGION, config().outbox_table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +249,10 @@ class _FirstDay:
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy the stack, fresh, for the length of the block."""
     first_day = _first_day()
-    quick_moto.install(monkeypatch)
+    fast_moto.install(monkeypatch)
     with mock_aws(), only_known_names(monkeypatch):
         _enter(monkeypatch, first_day.template)
-        first_day.snapshot.put_back()
+        first_day.snapshot.restore()
         monkeypatch.setattr(limiter, "_clock", partial(int, now_ms()))
         _open_buckets_and_queues()
         for slug in _TENANTS:

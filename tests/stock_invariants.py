@@ -21,7 +21,7 @@ from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, 
 from shared.warehouse.stock.rules import level_share
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from tests import quick_moto
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
 type Sums = dict[str, Decimal]
@@ -56,7 +56,7 @@ class StoredState:
 
 def prove(store: Store) -> None:
     """Assert the invariants of `check_invariants` on the table of a tenant."""
-    check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
+    check(read_books(stored_items(ACCOUNT, REGION, store.table)))
 
 
 def read_books(items: Iterable[Attributes]) -> StoredState:

@@ -1,3 +1,4 @@
+import hashlib
 import io
 import logging
 from collections.abc import Iterator
@@ -27,6 +28,15 @@ def _cheap_passwords() -> Iterator[None]:
         patch.setattr(passwords, "_FORM", form)
         patch.setattr(passwords, "_MEMORY_KIB", 8)
         patch.setattr(passwords, "_PASSES", 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_fingerprints() -> Iterator[None]:
+    """Use the least cost of scrypt, with which the service hashes requests that carry a secret."""
+    scrypt = hashlib.scrypt
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashlib, "scrypt", lambda *args, **names: scrypt(*args, **{**names, "n": 2}))
         yield
 
 

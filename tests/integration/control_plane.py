@@ -15,7 +15,8 @@ from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import access, directory
 from shared.kernel import aws
 from shared.kernel.config import config
-from tests import quick_moto
+from tests import fast_moto
+from tests.snapshot import Snapshot
 
 REGION = "eu-west-1"
 ACCOUNT = "123456789012"
@@ -39,6 +40,17 @@ CONTROL_TABLE: dict[str, Any] = {
             "Projection": {"ProjectionType": "ALL"},
         }
     ],
+}
+
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "STACK_NAME": "stowage",
+    "CONTROL_TABLE": "stowage-control",
+    "OUTBOX_TABLE": "stowage-outbox",
+    "TENANT_DATA_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/stowage-data",
+    "DOCS_BASE": "https://docs.stowage.test",
 }
 
 type Hook = Callable[[str, str], None]
@@ -125,28 +137,36 @@ def clear_caches() -> None:
 @contextmanager
 def deployed() -> Iterator[AwsCallHooks]:
     """Deploy a stack without tenants; yield the recorder of its AWS calls."""
+    snapshot, environment = _deployment()
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
-        quick_moto.install(monkeypatch)
-        for name, value in {
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "STACK_NAME": "stowage",
-            "CONTROL_TABLE": "stowage-control",
-            "OUTBOX_TABLE": "stowage-outbox",
-            "TENANT_DATA_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/stowage-data",
-            "DOCS_BASE": "https://docs.stowage.test",
-        }.items():
-            monkeypatch.setenv(name, value)
-        clear_caches()
+        _enter(monkeypatch, environment)
         _listen(aws.session())
+        snapshot.restore()
+        _current.calls.clear()
+        yield _current
+    clear_caches()
+
+
+@cache
+def _deployment() -> tuple[Snapshot, dict[str, str]]:
+    """Deploy once per process; the environment of the functions names its keys."""
+    with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
+        _enter(monkeypatch, ENVIRONMENT)
         aws.client("dynamodb").create_table(**CONTROL_TABLE)
         kms = aws.client("kms")
         keys = [kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY") for _ in range(2)]
         hash_key = kms.create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
-        monkeypatch.setenv("SIGNING_KEY_IDS", ",".join(key["KeyMetadata"]["KeyId"] for key in keys))
-        monkeypatch.setenv("SECRET_HASH_KEY_ID", hash_key["KeyMetadata"]["KeyId"])
-        clear_caches()
-        _current.calls.clear()
-        yield _current
+        environment = {
+            **ENVIRONMENT,
+            "SIGNING_KEY_IDS": ",".join(key["KeyMetadata"]["KeyId"] for key in keys),
+            "SECRET_HASH_KEY_ID": hash_key["KeyMetadata"]["KeyId"],
+        }
+        return Snapshot.take(ACCOUNT, REGION), environment
+
+
+def _enter(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+    """Start as a new execution environment."""
+    fast_moto.install(monkeypatch)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     clear_caches()

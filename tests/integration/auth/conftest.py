@@ -1,22 +1,33 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 
 from operations.provisioning import Credentials, create_client, create_tenant, set_shared_address
 from shared.identity.tenancy.rules import NewTenant
-from tests.integration.control_plane import ADDRESS, AwsCallHooks, deployed
+from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, AwsCallHooks, deployed
+from tests.snapshot import Snapshot
 
 
 @contextmanager
 def deployed_with_tenants() -> Iterator[AwsCallHooks]:
     """Deploy a stack with the tenants acme and beta at the shared host, and gamma at its own."""
+    tenants = _tenants()
     with deployed() as aws_faults:
+        tenants.restore()
+        yield aws_faults
+
+
+@cache
+def _tenants() -> Snapshot:
+    """Create the tenants once per process."""
+    with deployed():
         set_shared_address(ADDRESS)
         for slug in ("acme", "beta"):
             create_tenant(NewTenant(slug, plan="enterprise", base_url=ADDRESS))
         create_tenant(NewTenant("gamma", plan="enterprise", host="wms.gamma.test"))
-        yield aws_faults
+        return Snapshot.take(ACCOUNT, REGION)
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
-from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
 from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, read_rate_limit
 from tests.integration.write_routes import BOLT
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
 
@@ -25,7 +25,7 @@ def use_up(erp: Erp) -> None:
 
 def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
     """Yield the windows that are stored in the table of a tenant."""
-    for item in quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug)):
+    for item in stored_items(ACCOUNT, REGION, config().tenant_table(slug)):
         if item["PK"]["S"].startswith("rate#"):
             yield item["PK"]["S"], item["SK"]["S"]
 

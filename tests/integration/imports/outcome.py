@@ -16,7 +16,7 @@ from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, reported_problems
-from tests.quick_moto import stored
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
 _COLLECTIONS: dict[str, Collection[Any]] = {
@@ -66,7 +66,7 @@ def snapshot(scenario: ImportScenario) -> Counter[tuple[object, ...]]:
     for kind, entity in stored_entities(scenario):
         identities[kind, entity.id] = _identity(kind, entity)
         counts[kind, identities[kind, entity.id]] += 1
-    for event in stored(ACCOUNT, REGION, config().outbox_table):
+    for event in stored_items(ACCOUNT, REGION, config().outbox_table):
         if event["PK"]["S"] != scenario.slug:
             continue
         number = int(event["id"]["N"])

@@ -13,7 +13,7 @@ from shared.identity.tenancy.directory import directory, host_key, owner_of, sca
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp
-from tests.stack import ACCOUNT, REGION, Stack
+from tests.stack import ACCOUNT, REGION, Stack, once
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
@@ -48,13 +48,15 @@ class Company:
 
     def populate(self) -> None:
         """Create all of it."""
-        for slug in ("acme", "beta"):
-            erp = self.stack.erp(slug)
-            self._create_product(erp)
-            create_client(slug, "ERP", ["products:read"])
-            revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
+        once(self.stack.erp(), Company, self._fill_tables)
         self.put_files()
         self.add_domain()
+
+    def _fill_tables(self) -> None:
+        for slug in ("acme", "beta"):
+            self._create_product(self.stack.erp(slug))
+            create_client(slug, "ERP", ["products:read"])
+            revoke_client(create_client(slug, "Shop", ["products:read"]).client_id)
 
     def put_files(self) -> None:
         """Put files of acme and of other tenants into both buckets."""

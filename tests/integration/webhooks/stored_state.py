@@ -22,7 +22,7 @@ from shared.kernel.config import config
 from shared.kernel.db.collection import HEAD
 from shared.kernel.db.items import Item, Key, from_attributes, unpack
 from shared.kernel.events.outbox import OutboxEntry, parse_entry
-from tests import quick_moto
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class StoredEntry:
 def read_outbox() -> list[StoredEntry]:
     """Return the entries of all tenants in the order of creation."""
     found = []
-    for image in quick_moto.stored(ACCOUNT, REGION, config().outbox_table):
+    for image in stored_items(ACCOUNT, REGION, config().outbox_table):
         tenant, entry = parse_entry(image)
         found.append(StoredEntry(tenant, entry, "expires_at" in image, image))
     return sorted(found, key=lambda one: one.entry.id.partition("_")[2])
@@ -196,11 +196,7 @@ def assert_no_secret_stored(secrets: Iterable[str], written: Iterable[str]) -> N
     assert forms
     tables = (config().control_table, config().outbox_table, *map(config().tenant_table, _SLUGS))
     texts = [
-        *(
-            _plain_text(item)
-            for name in tables
-            for item in quick_moto.stored(ACCOUNT, REGION, name)
-        ),
+        *(_plain_text(item) for name in tables for item in stored_items(ACCOUNT, REGION, name)),
         *written,
     ]
     for text in texts:

@@ -12,8 +12,8 @@ from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS
 from shared.kernel.sealing import unseal
-from tests import quick_moto
 from tests.gateway import Response
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
 from tests.webhook_scenario import URL, WebhookScenario
 
@@ -35,9 +35,7 @@ def stored_texts() -> str:
     """Return the items of the control table, the outbox and acme's table as one text."""
     settings = config()
     tables = (settings.control_table, settings.outbox_table, settings.tenant_table("acme"))
-    return "".join(
-        repr(item) for table in tables for item in quick_moto.stored(ACCOUNT, REGION, table)
-    )
+    return "".join(repr(item) for table in tables for item in stored_items(ACCOUNT, REGION, table))
 
 
 def test_only_the_response_to_the_creation_has_the_secret(
