@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from openpyxl import load_workbook
 
-from local.story import Story, StoryEnded
+from local.demo_session import Demo, DemoFailed
 from shared.kernel.aws import client
 
 _TIMEOUT_SECONDS = 60
@@ -43,7 +43,7 @@ class Bucket:
         client("s3").put_object(Bucket=self.name, Key=f"{self.tenant}/{file}", Body=content)
 
     def await_file(self, file: str) -> str:
-        """Return a file as soon as it exists; raise StoryEnded after a timeout."""
+        """Return a file as soon as it exists; raise DemoFailed after a timeout."""
         deadline = time.monotonic() + _TIMEOUT_SECONDS
         s3 = client("s3")
         while time.monotonic() < deadline:
@@ -54,41 +54,41 @@ class Bucket:
             else:
                 text: str = found["Body"].read().decode()
                 return text
-        raise StoryEnded(
+        raise DemoFailed(
             f"{file} did not appear in the bucket {self.name} within {_TIMEOUT_SECONDS} s"
         )
 
 
-def play_imports(story: Story, run: str, bucket: Bucket) -> None:
+def run_imports_demo(demo: Demo, run: str, bucket: Bucket) -> None:
     """Import products with errors, and orders for the valid products."""
-    _catalogue(story, run)
-    _drop(story, run, bucket)
+    _catalogue(demo, run)
+    _drop(demo, run, bucket)
 
 
-def _catalogue(story: Story, run: str) -> None:
+def _catalogue(demo: Demo, run: str) -> None:
     file = {"file": ("catalogue.csv", _CATALOGUE.format(run=run).encode())}
     form: dict[str, Any] = {"data": {"kind": "products"}, "files": file}
-    one = story.tell(
-        "Upload a file of products with errors", story.send("POST", "/imports", **form), 202,
+    one = demo.step(
+        "Upload a file of products with errors", demo.send("POST", "/imports", **form), 202,
         lambda body: "{status}: {rows[valid]} of {rows[total]} rows are valid".format(
             **body["data"]
         ),
     )["data"]  # fmt: skip
     path = f"/imports/{one['id']}"
-    story.tell(
-        "Download the error report", story.send("GET", f"{path}/error-report"),
+    demo.step(
+        "Download the error report", demo.send("GET", f"{path}/error-report"),
         200, "\n".join, read=_errors,
     )  # fmt: skip
-    story.tell(
-        "Commit the valid rows", story.send("POST", f"{path}/commit"), 202,
+    demo.step(
+        "Commit the valid rows", demo.send("POST", f"{path}/commit"), 202,
         lambda body: "{status}: {documents[committed]} products".format(**body["data"]),
     )  # fmt: skip
-    story.tell(
-        "Commit the import again", story.send("POST", f"{path}/commit"), 409,
+    demo.step(
+        "Commit the import again", demo.send("POST", f"{path}/commit"), 409,
         lambda body: body["error"]["code"],
     )  # fmt: skip
-    story.tell(
-        "Upload the same file again", story.send("POST", "/imports", **form), 202,
+    demo.step(
+        "Upload the same file again", demo.send("POST", "/imports", **form), 202,
         lambda body: body["warning"],
     )  # fmt: skip
 
@@ -103,27 +103,27 @@ def _errors(report: httpx.Response) -> list[str]:
     return problems
 
 
-def _drop(story: Story, run: str, bucket: Bucket) -> None:
+def _drop(demo: Demo, run: str, bucket: Bucket) -> None:
     name = f"exit_documents/orders-{run}.csv"
     bucket.put(f"drop/{name}", _ORDERS.format(run=run).encode())
     one = json.loads(bucket.await_file(f"drop/{name}.result.json"))
-    story.fact(
+    demo.check(
         "Drop a file of orders into the import bucket",
         "{status}: {documents[valid]} orders of {rows[total]} rows".format(**one),
-        fine=one["rows"]["error"] == 0,
+        passed=one["rows"]["error"] == 0,
     )
     if one["status"] == "validated":  # not if drops are committed automatically
-        story.do("POST", f"/imports/{one['id']}/commit")
-    story.tell(
+        demo.call("POST", f"/imports/{one['id']}/commit")
+    demo.step(
         "Read an order that the import created",
-        story.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,
+        demo.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,
         lambda body: "{doc_num}, {status}, source {source}".format(**body["data"][0]),
     )  # fmt: skip
     name = f"people/staff-{run}.csv"
     bucket.put(f"drop/{name}", b"Name\nAda\n")
     reason = bucket.await_file(f"rejected/{name}.reason.txt")
-    story.fact(
+    demo.check(
         "Drop a file of an unknown kind: it is moved to the rejected files",
         reason.strip(),
-        fine="people" in reason,
+        passed="people" in reason,
     )

@@ -16,13 +16,14 @@ from moto.sqs.models import sqs_backends
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.auth import keys, signing, tokens
+from shared.identity.auth import signing, tokens
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
-from shared.identity.tenancy.settings import MOST_REQUESTS, TenantSettings
+from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.integration.webhooks import delivering
+from shared.integration.webhooks import delivery
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -56,7 +57,7 @@ def forget_everything() -> None:
 def forget_what_was_asked() -> None:
     """Begin as an execution environment that has asked AWS nothing yet."""
     _forget_the_stack()
-    access.access.forget()
+    access.tenant_access.clear()
 
 
 def _forget_the_stack() -> None:
@@ -65,12 +66,12 @@ def _forget_the_stack() -> None:
     Clients are dear, and the same in every test but for what they may still try again.
     """
     config.cache_clear()
-    keys.key_ring.forget()
+    key_ring.clear()
     signing.public_key.cache_clear()
-    directory.directory.forget()
+    directory.directory.clear()
     limiter.forget()
     bookmarks._remembered.clear()
-    delivering._unsealed.cache_clear()
+    delivery._unseal.cache_clear()
     _Quota.refill()
 
 
@@ -116,12 +117,12 @@ class Stack:
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
     ) -> str:
         """Mint the token of an integration client, as the token route would."""
-        return tokens.issue(self.tenant(slug), client, frozenset(scopes))
+        return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
 
     def user_token(self, slug: str = "acme", **claims: object) -> str:
         """Mint the token of a user; `claims` replace kind, permissions, second_factor …"""
         tenant = self.tenant(slug)
-        client_token = tokens.issue(tenant, "app", frozenset())
+        client_token = tokens.issue_to_client(tenant, "app", frozenset())
         own = tokens._json(client_token.split(".")[1])
         return tokens.sign_claims(
             own | {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True} | claims
@@ -149,7 +150,7 @@ class Stack:
             UpdateExpression="SET revoked = :nobody",
             ExpressionAttributeValues={":nobody": {"M": {}}},
         )
-        directory.directory.forget()
+        directory.directory.clear()
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
@@ -269,17 +270,17 @@ def _first_day() -> _FirstDay:
         forget_everything()
         template = _create()
         _enter(monkeypatch, template)
-        provisioning.share_address(ADDRESS)
+        provisioning.set_shared_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
-                TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
+                NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
             # not by provisioning, which would note it in the tenant's audit log
             aws.client("dynamodb").update_item(
                 TableName=config().control_table,
                 Key={"pk": {"S": tenant_key(slug)}},
                 UpdateExpression="SET requests_per_minute = :most",
-                ExpressionAttributeValues={":most": {"N": str(MOST_REQUESTS)}},
+                ExpressionAttributeValues={":most": {"N": str(MAX_REQUESTS_PER_MINUTE)}},
             )
         return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
 

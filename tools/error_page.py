@@ -1,4 +1,4 @@
-"""Write docs/errors.md, the page that `doc_url` of every error links to."""
+"""Generate docs/errors.md, the page to which `doc_url` of every error links."""
 
 import argparse
 import sys
@@ -57,8 +57,7 @@ ADVICE = {
         "header is malformed.",
         "The body is not valid JSON: Expecting ',' delimiter: line 1 column 24 (char 23)",
         "Send `Content-Type: application/json` and a JSON object; check the header that the "
-        "message "
-        "names.",
+        "message names.",
     ),
     "idempotency_key_required": Advice(
         "`POST /entry-documents`, `POST /exit-documents` and other routes that create business "
@@ -81,8 +80,7 @@ ADVICE = {
     ),
     "limit_reached": Advice(
         "The plan allows no more resources of this kind, such as integration clients. "
-        "`error.offer` "
-        "holds the limit, the number in use and the next plan.",
+        "`error.offer` holds the limit, the number in use and the next plan.",
         "The plan essentials allows 2 integration clients.",
         "Remove what is no longer used, or change to the plan in `error.offer.next_plan`.",
     ),
@@ -144,12 +142,10 @@ ADVICE = {
     ),
     "duplicate_in_flight": Advice(
         "Another request with the same Idempotency-Key has not ended yet, typically a retry that "
-        "was "
-        "sent too early.",
+        "was sent too early.",
         "The first request with this Idempotency-Key is still being processed.",
         "Wait for the seconds in `Retry-After` and repeat the request with the same key. You get "
-        "the "
-        "response of the first request.",
+        "the response of the first request.",
     ),
     "approval_required": Advice(
         "A rule requires the approval of a supervisor, for example when more goods arrive than the "
@@ -165,8 +161,7 @@ ADVICE = {
     ),
     "stale_state": Advice(
         "The resource changed since it was read: `If-Match` names an older entity tag, or the "
-        "order "
-        "is already beyond the state that the operation needs.",
+        "order is already beyond the state that the operation needs.",
         "The resource changed since it was read.",
         "Read the resource again, apply your change to the new state, and repeat the request.",
     ),
@@ -261,12 +256,12 @@ HTTP status {code.status}. Kept under its Idempotency-Key: {kept}.
 
 
 def main() -> int:
-    """Write the page; with --check, compare it with the code and return 1 when they differ."""
+    """Write the page, or with --check compare it with the code; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     if parser.parse_args().check:
         if PAGE.read_text() != page():
-            print("docs/errors.md is out of date; run: python -m tools.error_page")
+            print("docs/errors.md is out of date. Run: python -m tools.error_page")
             return 1
         return 0
     PAGE.write_text(page())

@@ -1,4 +1,4 @@
-"""Named sets of permissions."""
+"""Routes of roles, which are named sets of permissions."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
@@ -16,7 +16,7 @@ _ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
 
 @routes.declare("GET", "/roles", "List roles", _ALL, response=Role, parameters=RoleParameters)
 def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResponse[StoredRole]:
-    """Page through the roles."""
+    """List roles."""
     page = roles.list_roles(store, request.parameters)
     return ListResponse(page, lambda record: views.role(record.entity))
 
@@ -30,8 +30,8 @@ def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResp
     body=RoleCreate,
     collects_problems=True,
     statuses=(201,),
-    description="Names are unique without regard to case and accents. A role without permissions"
-    " lets its users read.",
+    description="Names are unique, ignoring case and accents. A role without permissions allows"
+    " its users to read.",
 )
 def create_role(tx: Transaction, request: Request[Checked[RoleCreate]]) -> ResourceResponse:
     """Create a role."""
@@ -41,7 +41,7 @@ def create_role(tx: Transaction, request: Request[Checked[RoleCreate]]) -> Resou
 
 @routes.declare("GET", "/roles/{id}", "Get a role", _ONE, response=Role)
 def get_role(store: Store, request: Request) -> ResourceResponse:
-    """Read one role."""
+    """Return a role."""
     return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
 
 
@@ -53,8 +53,8 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     response=Role,
     body=RoleChange,
     collects_problems=True,
-    description="Only the fields sent change. A permission that is taken away ends the tokens of"
-    " all who have the role within 10 s; new ones bear what the role then allows.",
+    description="Fields that are not sent keep their values. Removing a permission revokes the"
+    " tokens of all users with the role within 10 s; new tokens have the remaining permissions.",
 )
 def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> ResourceResponse:
     """Change a role."""
@@ -68,9 +68,9 @@ def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> Resou
     "Delete a role",
     _ONE,
     response=Role,
-    description="Only a role that no user has.",
+    description="A role that a user has cannot be deleted.",
     errors=("gone", "conflict"),
 )
 def delete_role(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a role; answers it as it was."""
+    """Delete a role; return it as it was before."""
     return ResourceResponse(views.role(roles.delete_role(tx, request.id).entity))

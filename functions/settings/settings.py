@@ -1,4 +1,4 @@
-"""How a company works."""
+"""Routes of the settings."""
 
 from shared.http.request import Request
 from shared.http.routes import OperationOptions, ResourceResponse, Routes
@@ -18,8 +18,8 @@ _ALL: OperationOptions = {
 
 @routes.declare("GET", "/settings", "Get the settings", _ALL)
 def get_settings(store: Store, _request: Request) -> ResourceResponse:
-    """Read how the company works."""
-    return ResourceResponse(views.settings(service.get_settings(store)))
+    """Return the settings."""
+    return ResourceResponse(views.company_settings(service.get_settings(store)))
 
 
 @routes.declare(
@@ -29,9 +29,9 @@ def get_settings(store: Store, _request: Request) -> ResourceResponse:
     _ALL,
     body=SettingsChange,
     errors=("rule_blocked",),
-    description="Only the fields sent change; plan, address, features and limits are for the"
-    " operator to change. Every route follows within 10 s.",
+    description="Fields that are not sent keep their values. Plan, base URL, features and limits"
+    " can only be changed by the operator. The changes take effect within 10 s.",
 )
 def change_settings(tx: Transaction, request: Request[SettingsChange]) -> ResourceResponse:
-    """Change how the company works."""
-    return ResourceResponse(views.settings(service.change_settings(tx, request.body)))
+    """Change the settings."""
+    return ResourceResponse(views.company_settings(service.change_settings(tx, request.body)))

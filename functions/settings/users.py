@@ -1,4 +1,4 @@
-"""People who use the instance."""
+"""Routes of users."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
@@ -32,7 +32,7 @@ def _view(record: Record[User]) -> User:
 
 @routes.declare("GET", "/users", "List users", _ALL, response=User, parameters=UserParameters)
 def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
-    """Page through the users."""
+    """List users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
 
 
@@ -47,8 +47,8 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
     response_has_secret=True,
     request_has_secret=True,
     statuses=(201,),
-    description="Users log in as `username@tenant`. Without `password` the service makes one and"
-    " shows it this once. A password has 12 to 256 characters.",
+    description="Users log in as `username@tenant`. Without `password` the service generates one,"
+    " which only this response contains. A password has 12 to 256 characters.",
 )
 def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""
@@ -62,10 +62,10 @@ def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> Resou
     "Get a user",
     _OWN,
     response=User,
-    description="Users may read themselves, also as `/users/me`.",
+    description="Users can read their own record without a permission, also as `/users/me`.",
 )
 def get_user(store: Store, request: Request) -> ResourceResponse:
-    """Read one user."""
+    """Return a user."""
     return ResourceResponse(service.get_user(store, request.id).entity)
 
 
@@ -77,8 +77,8 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     response=User,
     body=UserChange,
     collects_problems=True,
-    description="Only the fields sent change. A role that is taken away ends the user's tokens"
-    " within 10 s; `is_active: false` also the sessions.",
+    description="Fields that are not sent keep their values. Removing a role revokes the user's"
+    " tokens within 10 s; `is_active: false` also ends the sessions.",
 )
 def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
     """Change a user."""
@@ -91,10 +91,10 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     "Delete a user",
     _ONE,
     response=User,
-    description="Tokens and sessions end within 10 s; the user name is free again.",
+    description="The user's tokens and sessions end within 10 s. The user name becomes free.",
 )
 def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a user; answers it as it was."""
+    """Delete a user; return it as it was before."""
     return ResourceResponse(service.delete_user(tx, request.id).entity)
 
 
@@ -108,11 +108,11 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
-    description="Without `password` the service makes one and shows it this once. Tokens and"
-    " sessions end within 10 s; two-step verification stays on.",
+    description="Without `password` the service generates one, which only this response contains."
+    " The user's tokens and sessions end within 10 s; two-step verification stays enabled.",
 )
 def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
-    """Give somebody a new password."""
+    """Set a new password for a user."""
     record, made = service.reset_password(tx, request.id, request.body)
     return ResourceResponse(views.new_user(record.entity, made))
 
@@ -126,12 +126,13 @@ def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) ->
     body=PasswordChange,
     collects_problems=True,
     request_has_secret=True,
-    description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
-    " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
-    " of that field; after 10 tries in a minute the answer is 429.",
+    description="Only the user can do this; an administrator resets the password. All tokens are"
+    " revoked within 10 s and all sessions end, except the session of the request, whose refresh"
+    " token stays valid. A wrong `current_password` is a problem of that field; more than 10"
+    " attempts in a minute lead to 429.",
 )
 def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) -> ResourceResponse:
-    """Change the password of the user who calls."""
+    """Change the password of the calling user."""
     found = credentials.change_password(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
@@ -143,30 +144,30 @@ def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) 
     _OWN,
     response=TotpEnrolment,
     response_has_secret=True,
-    description="Its secret, and 10 recovery codes that stand in for the app once each, are shown"
-    " this once. Nothing is asked for before the app's first code is confirmed; until then,"
-    " enrolling again replaces what was shown.",
+    description="Only this response contains the secret of the app and 10 recovery codes, each of"
+    " which can replace a code once. Two-step verification is enabled when the first code is"
+    " confirmed; until then, enrolling again replaces the secret and the recovery codes.",
     errors=("gone", "conflict"),
 )
 def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a user a second factor to be confirmed."""
+    """Enrol a second factor, which is pending until it is confirmed."""
     return ResourceResponse(credentials.enrol_totp(tx, request.id))
 
 
 @routes.declare(
     "POST",
     "/users/{id}/totp/confirm",
-    "Switch two-step verification on",
+    "Enable two-step verification",
     _OWN,
     response=User,
     body=TotpConfirmation,
     collects_problems=True,
-    description="With the code that the app shows. Tokens and sessions that were got without a"
-    " code end within 10 s.",
+    description="Confirms the enrolment with the current code of the app. All tokens and sessions"
+    " of the user end within 10 s, because they began without a code.",
     errors=("gone", "conflict"),
 )
 def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -> ResourceResponse:
-    """Switch two-step verification on."""
+    """Confirm the second factor."""
     found = credentials.confirm_totp(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
@@ -174,11 +175,11 @@ def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -
 @routes.declare(
     "DELETE",
     "/users/{id}/totp",
-    "Switch two-step verification off",
+    "Disable two-step verification",
     _OWN,
     response=User,
-    description="Also gives up an enrolment that was not confirmed.",
+    description="Also deletes a pending enrolment.",
 )
 def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
-    """Switch two-step verification off."""
+    """Disable two-step verification."""
     return ResourceResponse(credentials.remove_totp(tx, request.id).entity)

@@ -1,4 +1,4 @@
-"""Transfer orders."""
+"""Handler and routes of transfer orders."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
@@ -47,7 +47,7 @@ _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 def list_transfer_orders(
     store: Store, request: Request[None, TransferOrderParameters]
 ) -> ListResponse[StoredTransferOrder]:
-    """Page through the transfer orders."""
+    """Return a page of transfer orders."""
     page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
 
@@ -61,8 +61,9 @@ def list_transfer_orders(
     collects_problems=True,
     statuses=(200, 201),
     errors=("rule_blocked",),
-    description="With `release` it is released for picking at once; an integration client must"
-    " then send `picker_id`. 200 answers the order that already has the reference.",
+    description="With `release`, the order is released for picking at once; an integration client"
+    " must then send `picker_id`. When an order with the reference exists, it is returned with"
+    " 200.",
 )
 def create_transfer_order(
     tx: Transaction, request: Request[Checked[TransferOrderDraft]]
@@ -79,7 +80,7 @@ def create_transfer_order(
 
 @routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
-    """Read one transfer order with its lines."""
+    """Return one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
 
 
@@ -89,8 +90,8 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     "Release a transfer order",
     _ACT,
     body=PickerChoice,
-    description="draft becomes released, once: `stale_state` afterwards. Its picking, `picking_id`,"
-    " gets stock of the origin allocated as far as there is any.",
+    description="draft becomes released; a second release is refused with `stale_state`. The"
+    " available stock of the origin is allocated to the picking of the order, `picking_id`.",
 )
 def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> ResourceResponse:
     """Release a draft for picking."""
@@ -111,7 +112,7 @@ def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> R
     " it.",
 )
 def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
-    """Note what was taken from a position."""
+    """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
 
@@ -121,10 +122,10 @@ def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> Resourc
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
     _ACT,
-    description="picking becomes picked, also when short; what was not picked is released.",
+    description="picking becomes picked, also with a shortage; remaining allocations are released.",
 )
 def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """End the picking of an order."""
+    """Finish the picking of an order."""
     return _shown(order_picking.finish_picking(tx, request.id))
 
 
@@ -134,11 +135,11 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "Dispatch a transfer order",
     _ACT,
     body=Departure,
-    description="picked becomes in_transit. The goods are on hand nowhere; they show as in transit"
-    " of the destination.",
+    description="picked becomes in_transit. The goods are not on hand in any warehouse; they are"
+    " counted as in transit to the destination.",
 )
 def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> ResourceResponse:
-    """Let what was picked leave."""
+    """Dispatch the picked goods."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
 
@@ -149,12 +150,12 @@ def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> Res
     _ACT,
     body=Arrival,
     collects_problems=True,
-    description="in_transit becomes receiving, and received once all that was dispatched is in or"
-    " `final` says that nothing more comes. More than is in transit is `conflict`. At most 10"
-    " lines a call; one line alone may have 40 serials.",
+    description="in_transit becomes receiving; it becomes received when all dispatched goods have"
+    " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. At"
+    " most 10 lines per request, or one line of 40 serials.",
 )
 def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
-    """Put what arrived into stock."""
+    """Receive goods into stock."""
     return _shown(transit.receive_transfer_order(tx, request.id, request.body))
 
 
@@ -164,11 +165,11 @@ def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) 
     "Close a transfer order",
     _ACT,
     body=OrderClosing,
-    description="received becomes closed. What was dispatched and never came leaves the books;"
-    " then `reason` is required.",
+    description="received becomes closed. Goods that were dispatched and never arrived leave the"
+    " stock; `reason` is then required.",
 )
 def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> ResourceResponse:
-    """End an order."""
+    """Close an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
 
@@ -177,11 +178,11 @@ def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> Res
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
     _ACT,
-    description="From draft, released and picking: what was allocated is released, what was picked"
-    " is available on its shelf again.",
+    description="draft, released or picking becomes cancelled. Allocations are released; picked"
+    " goods are available at their position again.",
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give an order up."""
+    """Cancel an order."""
     return _shown(order_picking.cancel_transfer_order(tx, request.id))
 
 

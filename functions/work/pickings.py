@@ -1,4 +1,4 @@
-"""The work of picking."""
+"""Routes of pickings."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
@@ -26,13 +26,13 @@ routes = Routes()
     scope="pickings:read",
     response=Picking,
     parameters=PickingParameters,
-    description="`external_ref` is the reference of the exit document; of a picking that serves"
-    " several, that of the first, which `document` shows. A lower priority goes first.",
+    description="`external_ref` is the reference of the first exit document of a picking, which is"
+    " also shown as `document`. A lower priority is more urgent.",
 )
 def list_pickings(
     store: Store, request: Request[None, PickingParameters]
 ) -> ListResponse[StoredPicking]:
-    """Page through the pickings."""
+    """Return a page of pickings."""
     page = service.list_pickings(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.picking_in_list)
 
@@ -41,7 +41,7 @@ def list_pickings(
     "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", response=PickingDetail
 )
 def get_picking(store: Store, request: Request) -> ResourceResponse:
-    """Read one picking with its lines."""
+    """Return one picking with its lines."""
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
 
 
@@ -60,9 +60,9 @@ _WRITE: OperationOptions = {
     _WRITE,
     body=PickingDraft,
     statuses=(201,),
-    description="Picks what is open on one exit document or on several of one warehouse. Stock is"
-    " allocated at once unless `allocate` is false: first expired, then pick faces, then first"
-    " received.",
+    description="Picks every open quantity of one exit document, or of several of one warehouse."
+    " Stock is allocated at once unless `allocate` is false: first expired, then pick faces, then"
+    " first received.",
 )
 def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceResponse:
     """Create a picking."""
@@ -72,7 +72,7 @@ def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceR
 
 @routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Begin to pick."""
+    """Start a picking."""
     return ResourceResponse(
         views.picking_in_detail(service.start_picking(tx, request.id, update_wave))
     )
@@ -83,10 +83,10 @@ def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
     _WRITE,
-    description="Promises stock to what has none yet, as far as there is any.",
+    description="Allocates the available stock to the lines that lack some.",
 )
 def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Promise stock to what has none yet."""
+    """Allocate stock to the lines that lack some."""
     return ResourceResponse(views.picking_in_detail(service.allocate_picking(tx, request.id)))
 
 
@@ -96,12 +96,12 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "Pick",
     _WRITE,
     body=PickDraft,
-    description="What was taken becomes staged. Another position or batch than allocated is"
+    description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may always be taken.",
 )
 def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
-    """Note what was taken from a position."""
+    """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
     return ResourceResponse(views.picking_in_detail(record))
@@ -113,10 +113,10 @@ def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     "Finalize a picking",
     _WRITE,
     body=PickingEnd,
-    description="What was not picked is released and needs a reason.",
+    description="Releases the remaining allocations. A shortage needs a reason.",
 )
 def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
-    """End a picking."""
+    """Finalize a picking."""
     record = service.finalize_picking(tx, request.id, request.body, update_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
@@ -126,10 +126,10 @@ def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceR
     "/pickings/{id}/cancel",
     "Cancel a picking",
     _WRITE,
-    description="Its stock is released; what was picked is available on its shelf again.",
+    description="Allocations are released; picked goods are available at their position again.",
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a picking up."""
+    """Cancel a picking."""
     return ResourceResponse(
         views.picking_in_detail(service.cancel_picking(tx, request.id, update_wave))
     )
@@ -143,11 +143,17 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     description="Only while none of its goods have been dispatched.",
 )
 def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Take a finished picking back."""
+    """Revert a finalized picking."""
     return ResourceResponse(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
-@routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", _WRITE)
+@routes.declare(
+    "POST",
+    "/pickings/{id}/synchronize",
+    "Synchronize a picking",
+    _WRITE,
+    description="finalized becomes synchronized: the ERP has read the picking.",
+)
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note that the ERP knows of it."""
+    """Record that the ERP has read a picking."""
     return ResourceResponse(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

@@ -1,4 +1,4 @@
-"""The work of receiving."""
+"""Routes of receipts."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
@@ -30,7 +30,7 @@ routes = Routes()
 def list_receipts(
     store: Store, request: Request[None, ReceiptParameters]
 ) -> ListResponse[StoredReceipt]:
-    """Page through the receipts."""
+    """Return a page of receipts."""
     page = service.list_receipts(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.receipt_in_list)
 
@@ -39,7 +39,7 @@ def list_receipts(
     "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", response=ReceiptDetail
 )
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
-    """Read one receipt with its lines."""
+    """Return one receipt with its lines."""
     return ResourceResponse(views.receipt_in_detail(service.get_receipt(store, request.id)))
 
 
@@ -62,7 +62,7 @@ _WORK: OperationOptions = {
     " several receipts.",
 )
 def create_receipt(tx: Transaction, request: Request[ReceiptDraft]) -> ResourceResponse:
-    """Begin the work on an entry document."""
+    """Create a receipt for an entry document."""
     record = service.create_receipt(tx, request.body)
     return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
 
@@ -75,7 +75,7 @@ def create_receipt(tx: Transaction, request: Request[ReceiptDraft]) -> ResourceR
     description="pending becomes started.",
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Begin to receive."""
+    """Start a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.start_receipt(tx, request.id)))
 
 
@@ -86,14 +86,14 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     _WORK,
     body=ReceiptLineDraft,
     collects_problems=True,
-    description="While the receipt is started. The goods are in stock at once, and count for the"
-    " lines of the document that name their batch first. Beyond the tolerance of the company,"
-    " over all receipts of the document, the answer is `approval_required` unless a user with"
-    " `approvals.grant` sends `approve`. At most 25 serials a call: send more in several calls.",
+    description="The receipt must be started. The goods are in stock at once. They count first for"
+    " the document lines that name their batch. When all receipts of the document together exceed"
+    " the tolerance of the company, the answer is `approval_required`, unless a user with"
+    " `approvals.grant` sends `approve`. At most 25 serials per request.",
     errors=("conflict", "approval_required"),
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
-    """Take goods into stock."""
+    """Receive goods into stock."""
     record = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
     return ResourceResponse(views.receipt_in_detail(record))
 
@@ -106,7 +106,7 @@ def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -
     description="started becomes finalized.",
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """End the work in the warehouse."""
+    """Finalize a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.finalize_receipt(tx, request.id)))
 
 
@@ -115,10 +115,10 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
     _WORK,
-    description="finalized becomes synchronized: the ERP knows of it.",
+    description="finalized becomes synchronized: the ERP has read the receipt.",
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note that the ERP knows of the receipt."""
+    """Record that the ERP has read a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
 
 
@@ -127,11 +127,11 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/cancel",
     "Cancel a receipt",
     _WORK,
-    description="pending or started becomes cancelled. What was received is put back out of"
-    " stock; `conflict` when it is no longer there or not free.",
+    description="pending or started becomes cancelled. The received goods leave the stock;"
+    " `conflict` when they are no longer there or not free.",
 )
 def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give the receipt up."""
+    """Cancel a receipt."""
     return ResourceResponse(views.receipt_in_detail(undo_receipt.cancel_receipt(tx, request.id)))
 
 
@@ -140,9 +140,9 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/revert",
     "Revert a receipt",
     _WORK,
-    description="finalized or synchronized becomes reverted. What was received is put back out"
-    " of stock; `conflict` when it is no longer there or not free.",
+    description="finalized or synchronized becomes reverted. The received goods leave the stock;"
+    " `conflict` when they are no longer there or not free.",
 )
 def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Take back a receipt that had ended."""
+    """Revert a finalized receipt."""
     return ResourceResponse(views.receipt_in_detail(undo_receipt.revert_receipt(tx, request.id)))

@@ -1,4 +1,4 @@
-"""The work of moving stock between positions."""
+"""Routes of transfers."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
@@ -30,7 +30,7 @@ routes = Routes()
 def list_transfers(
     store: Store, request: Request[None, TransferParameters]
 ) -> ListResponse[StoredTransfer]:
-    """Page through the transfers."""
+    """Return a page of transfers."""
     page = service.list_transfers(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.transfer_in_list)
 
@@ -39,7 +39,7 @@ def list_transfers(
     "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", response=TransferDetail
 )
 def get_transfer(store: Store, request: Request) -> ResourceResponse:
-    """Read one transfer with its lines."""
+    """Return one transfer with its lines."""
     return ResourceResponse(views.transfer_in_detail(service.get_transfer(store, request.id)))
 
 
@@ -60,12 +60,12 @@ _WRITE: OperationOptions = {
     collects_problems=True,
     statuses=(201,),
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
-    " or none: `transferred`, or `conflict` when too little is free. With `execute` false it is"
-    " `pending` until it is executed. At most 12 lines inside a warehouse or 8 between two; one"
-    " line alone may have 40 serials.",
+    " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
+    " With `execute` false, the transfer is `pending` until it is executed. At most 12 lines within"
+    " a warehouse, 8 between two, or one line of 40 serials.",
 )
 def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -> ResourceResponse:
-    """Move stock, now or later."""
+    """Create a transfer, and move its stock unless `execute` is false."""
     record = service.create_transfer(tx, request.body)
     return ResourceResponse(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
@@ -75,23 +75,23 @@ def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -
     "/transfers/{id}/execute",
     "Execute a transfer",
     _WRITE,
-    description="pending or error becomes transferred; or error, with the reason in `message`,"
-    " when the goods are not there. Then it may be executed again.",
+    description="pending or error becomes transferred, or error when the goods are not there, with"
+    " the reason in `message`. It can then be executed again.",
 )
 def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
-    """Move the stock of a transfer that waits."""
+    """Move the stock of a pending transfer."""
     return ResourceResponse(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
 
 
 @routes.declare(
     "POST",
     "/transfers/{id}/acknowledge",
-    "Note the ERP's answer to a transfer",
+    "Acknowledge a transfer",
     _WRITE,
     body=ErpAnswer,
-    description="Once it is transferred. Each answer replaces the one before.",
+    description="Stores the answer of the ERP to a transferred transfer; replaces an earlier one.",
 )
 def acknowledge_transfer(tx: Transaction, request: Request[ErpAnswer]) -> ResourceResponse:
-    """Keep what the ERP answered."""
+    """Store the answer of the ERP."""
     record = service.acknowledge_transfer(tx, request.id, request.body)
     return ResourceResponse(views.transfer_in_detail(record))

@@ -35,7 +35,7 @@ from shared.http.routes import (
 from shared.identity.auth.rules import authorize, ensure_not_revoked
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import Tenant, ensure_feature, ensure_module, ensure_open
+from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature, ensure_module
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
@@ -150,7 +150,7 @@ class ApiHandler:
 
     def _respond(self, call: _Call) -> HttpResponse:
         """Check the call in the order of the interface, then run the operation."""
-        ensure_open(call.tenant)
+        ensure_active(call.tenant)
         ensure_not_revoked(call.tenant, call.caller)
         store = store_for(call.tenant.slug, call.deadline)
         limiter.admit(store, call.tenant, call.caller)

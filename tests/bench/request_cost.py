@@ -67,7 +67,7 @@ class Gauge:
         """
         cost = into or Reading()
         self._keys += 1
-        directory.forget()
+        directory.clear()
         assert self.erp.get("/products/999999").status == 404
         with self._aws_faults.recorded() as seen, metered(self._aws_faults) as units:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")

@@ -160,7 +160,7 @@ class _Bench:
         as_on_the_first_day = self.stack.keep()
         for name, operation in routes.items():
             as_on_the_first_day()
-            directory.forget()
+            directory.clear()
             erp = self.stack.erp()
             if name in _DOCUMENTS:
                 seed.fill(erp)
@@ -186,7 +186,7 @@ class _Bench:
     @staticmethod
     def _warm(erp: Erp) -> None:
         """Refresh the caches of a warm execution environment."""
-        directory.forget()
+        directory.clear()
         assert erp.get("/products/999").status == 404
 
     @contextmanager

@@ -14,7 +14,7 @@ import pytest
 
 from operations import export
 from shared.identity.tenancy import directory as lookups
-from shared.identity.tenancy.directory import host_key, read, read_many, tenant_key
+from shared.identity.tenancy.directory import host_key, read_item, read_items, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import pack, to_attributes
@@ -63,9 +63,9 @@ def _lookups(aws_faults: AwsFaults, tries: int) -> Table:
     for count in (FEW, MANY):
         _fill(_name(count), count)
     asked: dict[str, Callable[[], object]] = {
-        "tenant by slug": lambda: read(tenant_key("tenant-00005")),
-        "tenant by host": lambda: read(host_key("tenant-00005.stowage.test")),
-        "client and its failed attempts, at the token route": lambda: read_many(
+        "tenant by slug": lambda: read_item(tenant_key("tenant-00005")),
+        "tenant by host": lambda: read_item(host_key("tenant-00005.stowage.test")),
+        "client and its failed attempts, at the token route": lambda: read_items(
             ["CLIENT#stw_tenant-00005_0", "FAILURES#1#client#a", "FAILURES#1#address#b"]
         ),
     }

@@ -18,10 +18,12 @@ def _cheap_passwords() -> Iterator[None]:
     `tests/unit/users` and the benchmark cover the real cost.
     """
     with pytest.MonkeyPatch.context() as patch:
-        form = passwords._FORM.replace(f"m={passwords._MEMORY_KIB}", "m=8")
+        form = passwords._PHC_PREFIX.replace(f"m={passwords._MEMORY_KIB}", "m=8")
         form = form.replace(f"t={passwords._PASSES}", "t=1")
-        assert form != passwords._FORM
-        patch.setattr(passwords, "_NOBODYS", passwords._NOBODYS.replace(passwords._FORM, form))
+        assert form != passwords._PHC_PREFIX
+        patch.setattr(
+            passwords, "_NOBODYS", passwords._DUMMY_HASH.replace(passwords._PHC_PREFIX, form)
+        )
         patch.setattr(passwords, "_FORM", form)
         patch.setattr(passwords, "_MEMORY_KIB", 8)
         patch.setattr(passwords, "_PASSES", 1)

@@ -40,7 +40,7 @@ _SOURCES = (
     "shared/warehouse/stock/ledger.py",
     "shared/warehouse/stock/rules.py",
     "shared/warehouse/stock/adjustments.py",
-    "shared/kernel/db/references.py",
+    "shared/warehouse/references.py",
     "shared/warehouse/picking/allocation.py",
     "shared/warehouse/picking/dispatch.py",
     "shared/warehouse/picking/picks.py",
@@ -53,7 +53,7 @@ _SOURCES = (
 _SOURCES_WITH_REFUSALS = (
     "shared/warehouse/stock/ledger.py",
     "shared/warehouse/stock/rules.py",
-    "shared/kernel/db/references.py",
+    "shared/warehouse/references.py",
 )
 """Sources in which refusals and replaced fields are mutated as well."""
 
@@ -83,7 +83,7 @@ def mutants() -> Iterator[Mutant]:
     assert not missing, f"calls of _STAGING that no source makes: {missing}"
     yield from _conditions_of_entities()
     yield from _conditions("shared/kernel/db/counters.py")
-    yield from _conditions("shared/kernel/db/references.py")
+    yield from _conditions("shared/warehouse/references.py")
     for path in _SOURCES:
         yield from _without_statements(path)
     for path in _SOURCES_WITH_REFUSALS:

@@ -1,4 +1,4 @@
-"""What is stored of work comes back as it was, exactly."""
+"""Stored receipts, pickings and transfers keep every value exactly."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ SALE = DocumentReference(
 MILLIONTH = Decimal("999999999.000001")
 
 
-def test_a_receipt_keeps_where_its_goods_went() -> None:
+def test_receipt_keeps_the_stock_of_its_lines() -> None:
     line = StoredReceiptLine(
         product_id=1,
         item_code="CEMENT",
@@ -42,7 +42,7 @@ def test_a_receipt_keeps_where_its_goods_went() -> None:
     assert (plain.inventory_status, plain.stock_ids, plain.undone) == ("available", [], False)
 
 
-def test_a_picking_keeps_what_is_allocated_picked_and_dispatched() -> None:
+def test_picking_keeps_allocations_and_picks() -> None:
     line = StoredPickingLine(
         document_id=3,
         document_line=1,
@@ -78,7 +78,7 @@ def test_a_picking_keeps_what_is_allocated_picked_and_dispatched() -> None:
 
 
 @pytest.mark.parametrize("doc_entry", [80123, "080123", None])
-def test_a_transfer_keeps_the_number_of_the_erp_as_it_was_given(
+def test_transfer_keeps_the_type_of_doc_entry(
     doc_entry: int | str | None,
 ) -> None:
     line = TransferLine(product_id=1, item_code="BRICK", qty=MILLIONTH, from_bin="A", to_bin="B")
@@ -93,7 +93,7 @@ def test_a_transfer_keeps_the_number_of_the_erp_as_it_was_given(
 
 
 @pytest.mark.parametrize("model", [StoredReceipt, StoredPicking, StoredTransfer])
-def test_a_state_that_there_is_not_is_never_stored(
+def test_unknown_status_is_refused(
     model: type[StoredReceipt | StoredPicking | StoredTransfer],
 ) -> None:
     entity = {

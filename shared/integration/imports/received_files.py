@@ -7,7 +7,7 @@ SLUG/rejected/KIND/NAME  a dropped file that was refused, with the reason in NAM
 
 from dataclasses import dataclass
 
-from shared.identity.tenancy.tenant import ensure_open, has_module
+from shared.identity.tenancy.tenant import ensure_active, has_module
 from shared.integration.imports.commit import fail
 from shared.integration.imports.context import ImportContext
 from shared.integration.imports.drop_results import ERRORS_SUFFIX, REASON_SUFFIX, RESULT_SUFFIX
@@ -141,7 +141,7 @@ def _drop_refusal(
 def _tenant_refusal(context: ImportContext) -> str | None:
     """Return why the tenant may not import anything, or None."""
     try:
-        ensure_open(context.tenant)
+        ensure_active(context.tenant)
     except ServiceError as error:
         return error.message
     if has_module(context.tenant, "bulk_import"):

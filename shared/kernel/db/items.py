@@ -84,3 +84,8 @@ def unpack(parts: list[bytes]) -> bytes:
     # JSON never starts with the byte that every zlib stream starts with.
     packed = b"".join(parts)
     return zlib.decompress(packed) if packed[:1] == b"\x78" else packed
+
+
+def alias_key(facet: str, code: str) -> Key:
+    """Return the key of the alias item of a unique code."""
+    return (f"{facet}#{code}", "ALIAS")

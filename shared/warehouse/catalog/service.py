@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.references import ensure_not_retired, retire_unused
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Gone, Problem
@@ -24,6 +23,7 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.references import ensure_not_retired, retire_unused
 
 _PRODUCT_EVENTS = EventSubject[Product](
     "product", "/products/{record.id}", lambda record: record.entity

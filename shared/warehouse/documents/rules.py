@@ -6,15 +6,15 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
+    DocumentProgress,
     EntryDraft,
     ExitDraft,
     LineDraft,
-    Progress,
     Status,
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -23,7 +23,7 @@ _NONE = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
+class DocumentMasterData:
     """What the database knows of the codes that a document names."""
 
     products: Mapping[str, KnownProduct]
@@ -31,7 +31,7 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> Findings:
+def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> Findings:
     """Return every problem of a document besides those of its fields."""
     found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     invalid: list[Problem] = []
@@ -45,8 +45,10 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> Findin
     return Findings(invalid, found.blocked)
 
 
-def _claim(path: str, line: Checked[LineDraft]) -> Claim:
-    return Claim(path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+def _claim(path: str, line: Checked[LineDraft]) -> GoodsLine:
+    return GoodsLine(
+        path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
+    )
 
 
 def destination_bin(line: Checked[LineDraft]) -> str | None:
@@ -65,7 +67,7 @@ def lines_of(
 
 
 def _bin_problems(
-    path: str, name: str | None, whs_code: str | None, known: MasterData
+    path: str, name: str | None, whs_code: str | None, known: DocumentMasterData
 ) -> Iterator[Problem]:
     if name is None or whs_code is None or known.warehouse is None:
         return
@@ -82,7 +84,7 @@ def _bin_problems(
 def new_document(
     number: int,
     draft: EntryDraft | ExitDraft,
-    known: MasterData,
+    known: DocumentMasterData,
     now: str,
     *,
     import_id: int | None = None,
@@ -162,7 +164,7 @@ def ensure_workable(document: Document) -> None:
         raise Conflict(message)
 
 
-def advanced(document: Document, progress: Progress, now: str) -> Document:
+def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
     """Return the document after progress, its states following from its quantities."""
     ended = {progress.ends, progress.finishes}
     works = [work for work in document.works if work not in ended]

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -13,16 +12,17 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
     Document,
+    DocumentProgress,
     EntryDraft,
     EntryParameters,
     ExitDraft,
     ExitParameters,
-    Progress,
 )
 from shared.warehouse.documents.vocabulary import Kind
 from shared.warehouse.warehouses import service as warehouses
@@ -111,7 +111,7 @@ def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Reco
 
 
 def advance_document(
-    tx: Transaction, kind: Kind, record: Record[Document], progress: Progress
+    tx: Transaction, kind: Kind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
     """Stage what work did to a document; its states follow.
 
@@ -130,7 +130,7 @@ def advance_document(
 
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
     """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
-    closed = advance_document(tx, "exit", record, Progress(closes=True))
+    closed = advance_document(tx, "exit", record, DocumentProgress(closes=True))
     raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 
@@ -189,11 +189,11 @@ def _bins(draft: Checked[EntryDraft | ExitDraft]) -> set[tuple[str, str]]:
 
 def _master_data(
     tx: Transaction, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
-) -> rules.MasterData:
+) -> rules.DocumentMasterData:
     codes = {line.item_code for _, line in rules.lines_of(draft) if line.item_code is not None}
     code = draft.warehouse_code
     known = warehouses.known_warehouses(tx, [code] if code is not None else [], found)
-    return rules.MasterData(
+    return rules.DocumentMasterData(
         products=catalog.known_products(tx, codes, found),
         warehouse=known.get(code or ""),
         positions=warehouses.known_positions(tx, _bins(draft), found),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import Claim, examine_lines
+from shared.warehouse.catalog.lines import GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -29,7 +29,7 @@ class Named:
 def examine(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
     """Yield every problem of a draft besides those of its fields."""
     products = {named.product.item_code: named.product} if named.product else {}
-    claim = Claim("", draft.item_code, None, {}, ("serials", None))
+    claim = GoodsLine("", draft.item_code, None, {}, ("serials", None))
     findings = examine_lines([claim], products)
     yield from [*findings.invalid, *findings.blocked]
     yield from _place_problems(draft, named)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -12,6 +11,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.pick_faces import repository, rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters

@@ -74,7 +74,7 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
     if whole and done < len(open_lines):
         raise DoesNotFitOneTransaction
     if ledger:
-        ledger.stage()
+        ledger.post()
     return after[picking.id]
 
 
@@ -114,7 +114,7 @@ def _allocate_step(tx: Transaction, lines: Sequence[OpenLine]) -> int:
     ]
     after, done, ledger = _allocate(tx, before, still_open)
     if ledger:
-        ledger.stage()
+        ledger.post()
     for number, picking in after.items():
         if picking != before[number]:
             PICKINGS.replace(tx, records[number], picking)
@@ -143,16 +143,18 @@ def _allocate(
         for turn, (number, at) in enumerate(lines):
             picking = pickings[number]
             line = picking.lines[at]
-            rows = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
+            rows = [
+                row for row in ledger.changes.rows.values() if row.product_id == line.product_id
+            ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
-            chosen = stock.choose(rows, faces, rules.unallocated(line), line.batch_num)
+            chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
             _ensure_all_were_seen(tx, ledger, line, picking.warehouse_id, chosen)
             yield from ((turn, row, qty) for row, qty in chosen)
 
     def book(choice: _Choice) -> None:
         turn, row, qty = choice
         tried.append(turn)
-        ledger.book.allocate(row, qty)
+        ledger.changes.allocate(row, qty)
 
     def other_actions() -> int:
         return also + len({lines[turn][0] for turn in tried})
@@ -190,7 +192,7 @@ def _load(
         # Read at the same time for `_pickable`, which then finds it in the cache.
         lambda: tx.store.get_many(warehouses.position_key(picking.whs_code, code) for code in bins),
     )
-    return _pickable(tx, picking.whs_code, ledger.book.rows.values())
+    return _pickable(tx, picking.whs_code, ledger.changes.rows.values())
 
 
 def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[KnownPosition]:
@@ -215,7 +217,7 @@ def _ensure_all_were_seen(
     """Raise StaleRead when a line lacks stock that its level counts and the index did not show."""
     if sum((qty for _, qty in chosen), rules.NONE) >= rules.unallocated(line):
         return
-    if ledger.lags(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
+    if ledger.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead
 
 

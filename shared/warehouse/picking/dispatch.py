@@ -7,7 +7,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -39,7 +39,7 @@ def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
     if len(left) == len(picks):
         return documents.close_dispatched(tx, document)
     # Changes nothing, but fails when another request has changed the document meanwhile.
-    documents.advance_document(tx, "exit", document, Progress())
+    documents.advance_document(tx, "exit", document, DocumentProgress())
     return None
 
 
@@ -93,10 +93,10 @@ def _dispatch(
     def book(one: _StagedPick) -> None:
         number, _, pick = one
         changed.add(number)
-        ledger.book.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), promised=True)
+        ledger.changes.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), allocated=True)
 
     left = ledger.book_while_room(ahead, book, lambda: len(changed))
-    ledger.stage()
+    ledger.post()
     for record in pickings:
         gone = [pick for number, _, pick in left if number == record.id]
         if gone:

@@ -7,14 +7,14 @@ from decimal import Decimal
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.ledger import Ledger, place_of, read_ahead
+from shared.warehouse.stock.ledger import Ledger, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause
 
-type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, Progress]], None]
+type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
 """Stages the progress that a picking made on the documents it serves, by document id."""
 
 type _Part = tuple[int, Allocation | Pick]
@@ -37,10 +37,12 @@ class UndoneWork:
 
     def progress(
         self, *, ends: int | None = None, finishes: int | None = None
-    ) -> dict[int, Progress]:
+    ) -> dict[int, DocumentProgress]:
         """Return the progress of each document of the picking, by document id."""
         return {
-            one.id: Progress(done=self.quantities.get(one.id, {}), ends=ends, finishes=finishes)
+            one.id: DocumentProgress(
+                done=self.quantities.get(one.id, {}), ends=ends, finishes=finishes
+            )
             for one in self.picking.documents
         }
 
@@ -92,7 +94,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
     ledger.load(
         rows=[part.staged_id if isinstance(part, Pick) else part.stock_id for _, part in ahead],
         targets=[
-            place_of(
+            row_at(
                 product_id=picking.lines[at].product_id,
                 warehouse_id=picking.warehouse_id,
                 position_id=pick.position_id,
@@ -110,16 +112,16 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
     def book(one: _Part) -> None:
         part = one[1]
         if isinstance(part, Allocation):
-            ledger.book.release(ledger.row(part.stock_id), part.qty)
+            ledger.changes.release(ledger.row(part.stock_id), part.qty)
             return
         row = ledger.row(part.staged_id)
         shelf = row.model_copy(update={"inventory_status": "available"})
-        ledger.book.move("pick_undone", part.qty, source=row, target=shelf, promised=True)
+        ledger.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
 
     # The first document is among what every step may stage; see STEP_ACTIONS.
     more_documents = _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)
     undone = ledger.book_while_room(ahead, book, lambda: more_documents)
-    ledger.stage()
+    ledger.post()
     return undone
 
 

@@ -1,4 +1,4 @@
-"""Decisions about receipts, on plain data: what may arrive, and for which lines it is."""
+"""Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
@@ -17,7 +17,7 @@ MAX_LINES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedGoods:
     """Goods that arrive, with the master data that they name.
 
     `bin_code` is the position of the draft, or else the destination on the document; `today` is
@@ -32,12 +32,12 @@ class Arrival:
     today: str
 
 
-def examine(arrival: Arrival) -> Iterator[Problem]:
-    """Find every problem of goods that arrive, as far as it can be told without the stock."""
+def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
+    """Yield every problem of received goods that can be found without reading the stock."""
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
     if product:
-        claim = Claim(
+        claim = GoodsLine(
             "",
             draft.item_code,
             draft.qty,
@@ -51,7 +51,7 @@ def examine(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("expiry_date", f"{expiry} has passed; today is {arrival.today}")
 
 
-def _item_problems(arrival: Arrival) -> Iterator[Problem]:
+def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     code = arrival.draft.item_code
     product = arrival.product
     if code is None:
@@ -64,12 +64,12 @@ def _item_problems(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("item_code", f"product {code} is not kept in stock")
 
 
-def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
+def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and _parts(arrival.document, arrival.draft) is None:
+    if name is None and _quantities_of(arrival.document, arrival.draft) is None:
         return
     if name is None:
-        message = "is required: the document names no one destination for what arrives"
+        message = "is required: the document does not name exactly one destination for the goods"
         yield Problem("bin_code", message)
     elif position is None:
         message = f"warehouse {arrival.document.whs_code} has no position {name}"
@@ -81,21 +81,23 @@ def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
 
 
 def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -> Iterator[Problem]:
-    """Find what stands against goods in the stock itself; `there` has the row of each target."""
+    """Yield every problem with the present stock; `there` are the existing rows by target index."""
     for number, target in enumerate(targets):
         row = there.get(number)
         if row is None or not row.qty:
             continue
         place = f"{row.whs_code} {row.bin_code or 'in transit'}"
         if target.serial_number is not None:
-            message = f"serial {target.serial_number} is in stock already: {place}"
+            message = f"serial {target.serial_number} is already in stock at {place}"
             yield Problem(f"serials.{number}", message)
-        elif _differ(target.batch_num and target.expiry_date, row.expiry_date):
-            message = f"batch {row.batch_num} lies there with the expiry date {row.expiry_date}"
+        elif _are_different(target.batch_num and target.expiry_date, row.expiry_date):
+            message = (
+                f"batch {row.batch_num} is in stock there with the expiry date {row.expiry_date}"
+            )
             yield Problem("expiry_date", message)
 
 
-def _differ(new: str | None, old: str | None) -> bool:
+def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
@@ -111,12 +113,12 @@ def of_valid_fields(
 
 
 def _lines_of(document: Document, item_code: str, batch: str | None) -> list[DocumentLine]:
-    """Find the lines of an item: those that ask for the batch first, then those for any."""
+    """Return the lines of an item: first those of the batch, then those of any batch."""
     lines = [line for line in document.lines if line.item_code == item_code]
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
-def filling(
+def quantities_by_line(
     document: Document, item_code: str, batch: str | None, qty: Decimal
 ) -> dict[int, Decimal]:
     """Spread a received quantity over the lines of the document: quantity by line_num.
@@ -136,16 +138,18 @@ def filling(
     return parts
 
 
-def destination(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
+def default_bin(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
     """Return the position that the document names for a draft; None when not exactly one."""
-    parts = _parts(document, draft)
+    parts = _quantities_of(document, draft)
     if parts is None:
         return None
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
 
 
-def _parts(document: Document, draft: Checked[ReceiptLineDraft]) -> dict[int, Decimal] | None:
+def _quantities_of(
+    document: Document, draft: Checked[ReceiptLineDraft]
+) -> dict[int, Decimal] | None:
     """Return the quantities by line_num that a draft fills.
 
     None when its item or quantity is invalid, or the item is not on the document.
@@ -153,7 +157,7 @@ def _parts(document: Document, draft: Checked[ReceiptLineDraft]) -> dict[int, De
     code, qty = draft.item_code, draft.qty
     if code is None or qty is None or not _lines_of(document, code, None):
         return None
-    return filling(document, code, draft.batch, qty)
+    return quantities_by_line(document, code, draft.batch, qty)
 
 
 def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
@@ -165,18 +169,21 @@ def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | N
     return next((line.expiry_date for line in lines if line.batch == draft.batch), None)
 
 
-def ensure_within(
+def ensure_within_tolerance(
     document: Document, draft: ReceiptLineDraft, tolerance: Decimal, *, approved: bool
 ) -> None:
-    """Refuse what exceeds the order by more than the tolerance (percent), over all receipts."""
+    """Raise approval_required when more is received than ordered plus the tolerance.
+
+    `tolerance` is a percentage of the ordered quantity; all receipts of the document count.
+    """
     lines = _lines_of(document, draft.item_code, None)
     ordered = sum((line.qty for line in lines), NONE)
     received = sum((line.done_qty for line in lines), NONE) + draft.qty
     most = ordered * (1 + tolerance / 100)
     if received > most and not approved:
         message = (
-            f"{_plain(received)} of {draft.item_code} would be received and "
-            f"{_plain(ordered)} is ordered; at most {_plain(most)} needs no approval."
+            f"{_plain(received)} of {draft.item_code} would be received, {_plain(ordered)} ordered;"
+            f" more than {_plain(most)} needs the approval of a user with approvals.grant."
         )
         raise ServiceError(message, "approval_required")
 
@@ -185,10 +192,13 @@ def _plain(qty: Decimal) -> str:
     return f"{qty.normalize():f}"
 
 
-def ensure_room(receipt: StoredReceipt) -> None:
-    """Refuse more lines than a receipt may have."""
+def ensure_line_limit(receipt: StoredReceipt) -> None:
+    """Raise Conflict when a receipt already has the maximum number of lines."""
     if len(receipt.lines) >= MAX_LINES:
-        message = f"A receipt has at most {MAX_LINES} lines; finalize this one, create another."
+        message = (
+            f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
+            " finalize it and create another receipt."
+        )
         raise Conflict(message)
 
 

@@ -7,10 +7,10 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
-from shared.warehouse.receiving.service import changed, document_of, receipt_of_entry
+from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
 from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -48,23 +48,23 @@ def _undo(
 
     def step() -> Record[StoredReceipt] | None:
         nonlocal is_first
-        record = receipt_of_entry(tx.store, number)
+        record = get_entry_receipt(tx.store, number)
         receipt = record.entity
-        ensure_status("receipt", receipt, *allowed)
+        ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_in_stock(receipt)
         undone = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)
         if is_first and not is_last:
             _ensure_can_leave(tx, receipt, lines)
         is_first = False
-        progress = Progress(
+        progress = DocumentProgress(
             done=rules.undone_quantities(receipt, undone), ends=number if is_last else None
         )
         documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
         after = rules.with_undone(receipt, undone)
         if is_last:
-            return changed(tx, record, after, status=status)
-        changed(tx, record, after)
+            return update_receipt(tx, record, after, status=status)
+        update_receipt(tx, record, after)
         return None
 
     return run_steps(tx, step)
@@ -82,7 +82,7 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
     )
     ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
     undone = ledger.book_while_room(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
-    ledger.stage()
+    ledger.post()
     return undone
 
 
@@ -113,7 +113,7 @@ def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
         raise Conflict(message)
     qty = line.qty / len(line.stock_ids)
     try:
-        ledger.book.move("receipt_undone", qty, source=row)
+        ledger.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
         message = f"The received goods are no longer free: {refused.message}."
         raise Conflict(message) from refused

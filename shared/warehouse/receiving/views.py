@@ -1,4 +1,4 @@
-"""Receipts as the interface shows them."""
+"""Responses that show receipts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from shared.warehouse.work_records import work_fields
 
 
 def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
-    """Show a receipt without its lines."""
+    """Return the response for a receipt in a list, without its lines."""
     return Receipt.model_construct(**_receipt(record.entity))
 
 
@@ -23,10 +23,13 @@ RECEIPT_EVENTS = EventSubject("receipt", "/receipts/{record.id}", receipt_in_lis
 
 
 def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
-    """Show a receipt with its lines; once it is taken back, with those that it had."""
+    """Return the response for one receipt, with its lines.
+
+    A cancelled or reverted receipt shows all lines it ever had, any other those in stock.
+    """
     receipt = record.entity
-    taken_back = receipt.status in {"cancelled", "reverted"}
-    lines = [_receipt_line(line) for line in receipt.lines if taken_back or not line.undone]
+    is_undone = receipt.status in {"cancelled", "reverted"}
+    lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
     return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
 
 

@@ -1,9 +1,8 @@
-"""Use cases of transfer orders."""
+"""Use cases of transfer orders: create, check, read and list them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -14,17 +13,18 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
-    Source,
+    OrderSource,
     StoredTransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
 )
-from shared.warehouse.transfer_orders.order_picking import with_picking
+from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
@@ -32,9 +32,9 @@ from shared.warehouse.warehouses.models import WarehouseParameters
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A transfer order, and whether this request made it.
+    """A transfer order, and whether this request created it.
 
-    `lacks_stock`: it is released, and something of it has no stock allocated so far.
+    `lacks_stock` is true when it is released and a line lacks stock so far.
     """
 
     record: Record[StoredTransferOrder]
@@ -47,7 +47,7 @@ def create_transfer_order(
     draft: Checked[TransferOrderDraft],
     *,
     by_client: bool,
-    source: Source = "api",
+    source: OrderSource = "api",
 ) -> Created:
     """Create a transfer order and raise transfer.created, or return the one with its reference.
 
@@ -74,7 +74,7 @@ def create_transfer_order(
 
 
 def _create(
-    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: Source
+    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
 ) -> Created:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
@@ -86,18 +86,18 @@ def _create(
         found, number = run_both(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
-        begun = _begun(tx, found)
-        existing = begun or _existing(draft, found)
+        own = _created_by_request(tx, found)
+        existing = own or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
-            return Created(record, new=bool(begun), lacks_stock=bool(begun))
+            return Created(record, new=bool(own), lacks_stock=bool(own))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_allowed(draft, rules.examine(draft, known, by_client=by_client))
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
-        order, lacks_stock = with_picking(tx, order, draft.picker_id)
+        order, lacks_stock = create_picking_for(tx, order, draft.picker_id)
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
@@ -122,7 +122,7 @@ def examine_transfer_order(
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
-    return _existing(draft, found), [*findings.invalid, *findings.blocked]
+    return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
 def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
@@ -133,7 +133,7 @@ def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]
 def list_transfer_orders(
     store: Store, parameters: TransferOrderParameters, timezone: str
 ) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
     return repository.list_transfer_orders(store, parameters, timezone)
 
 
@@ -156,15 +156,17 @@ def _item_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
     return {code for code in codes if code is not None}
 
 
-def _existing(draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]) -> int | None:
+def _order_with_reference(
+    draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
+) -> int | None:
     if draft.external_ref is None:
         return None
     alias = found.get(repository.reference_key(draft.external_ref))
     return int(alias["id"]) if alias else None
 
 
-def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
-    """Find the order that an attempt of this request has begun and not completed."""
+def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
+    """Return the id of the order that an earlier attempt of the request has created, if any."""
     alias = (
         found.get(repository.request_key(tx.idempotency_record))
         if tx.idempotency_record is not None
@@ -175,19 +177,22 @@ def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
 
 def _master_data(
     tx: Transaction, draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
-) -> rules.MasterData:
-    return rules.MasterData(
+) -> rules.OrderMasterData:
+    return rules.OrderMasterData(
         products=catalog.known_products(tx, _item_codes(draft), found),
         warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
     )
 
 
 def _ensure_two_warehouses(
-    store: Store, draft: Checked[TransferOrderDraft], known: rules.MasterData
+    store: Store, draft: Checked[TransferOrderDraft], known: rules.OrderMasterData
 ) -> None:
-    """Count the warehouses only where the order itself does not show that there are two."""
-    if rules.two_warehouses(draft, known):
+    """Raise transfer_orders_disabled when the company has fewer than two warehouses.
+
+    They are counted only when the order itself does not name two of them.
+    """
+    if rules.names_two_warehouses(draft, known):
         return
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
-        message = "Transfer orders are inactive: they need two warehouses."
+        message = "Transfer orders need at least two warehouses; create another warehouse first."
         raise ServiceError(message, "transfer_orders_disabled")

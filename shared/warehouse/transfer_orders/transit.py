@@ -1,9 +1,8 @@
-"""A transfer order on the road and at its destination: dispatched, received, closed."""
+"""Dispatch transfer orders, receive their goods at the destination, and close them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
@@ -12,11 +11,12 @@ from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
-from shared.warehouse.stock.ledger import Ledger, blank_row, place_of, read_ahead
+from shared.warehouse.stock.ledger import Ledger, empty_row, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause, MovementType, StockRefused, StockRow
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
@@ -55,7 +55,7 @@ def _dispatch_step(
 ) -> Record[StoredTransferOrder] | None:
     """Stage as many picks as fit as in transit; with the last of them, the departure."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "picked")
+    rules.ensure_status(record.entity, "picked")
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
     picks = list(_picks_to_dispatch(picking.entity))
     dispatched = _dispatch(tx, record.entity, picking, picks)
@@ -105,10 +105,12 @@ def _dispatch(
         pick = one[2]
         row = ledger.row(pick.staged_id)
         target = row.model_copy(update=in_transit)
-        ledger.book.move("transfer_dispatch", pick.qty, source=row, target=target, promised=True)
+        ledger.changes.move(
+            "transfer_dispatch", pick.qty, source=row, target=target, allocated=True
+        )
 
     dispatched = ledger.book_while_room(ahead, book)
-    ledger.stage()
+    ledger.post()
     mark_dispatched(tx, picking, [pick for _, _, pick in dispatched])
     return dispatched
 
@@ -120,8 +122,8 @@ def _cause(order: StoredTransferOrder) -> MovementCause:
 def _in_transit(
     order: StoredTransferOrder, product_id: int, batch: str | None, serial: str | None
 ) -> StockRow:
-    """Describe the row of goods on their way to the destination of an order."""
-    return place_of(
+    """Return the key fields of the stock row of goods in transit to the destination."""
+    return row_at(
         product_id=product_id,
         warehouse_id=order.destination.id or 0,
         position_id=None,
@@ -138,7 +140,7 @@ def _in_transit(
 def receive_transfer_order(
     tx: Transaction, number: int, arrival: Checked[Arrival]
 ) -> Record[StoredTransferOrder]:
-    """Put what arrived of an order into stock; with the last of it, raise transfer.received.
+    """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
     Raises:
         NotFound: There is no such order.
@@ -151,16 +153,16 @@ def receive_transfer_order(
         lambda: Ledger(tx, cause=MovementCause(type="transfer_order", id=number), receiving=True),
     )
     order = record.entity
-    rules.ensure_state(order, "in_transit", "receiving")
+    rules.ensure_status(order, "in_transit", "receiving")
     found = tx.store.get_many(_keys(order, arrival))
     known = _master_data(tx, order, arrival, found)
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
-    after, excess = rules.unloaded(order, arrival, tx.now)
+    after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
-        message = f"More arrived than was dispatched with TO-{order.id}: {'; '.join(excess)}."
+        message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
         raise Conflict(message)
     if arrival.lines:
-        _unload(tx, ledger, order, arrival, known, found)
+        _put_into_stock(tx, ledger, order, arrival, known, found)
     received = TRANSFER_ORDERS.replace(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
@@ -172,7 +174,7 @@ def _keys(order: StoredTransferOrder, arrival: Checked[Arrival]) -> list[Key]:
     whs_code = order.destination.code or ""
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(code) for code in _item_codes(arrival)]
-    keys += [warehouses.position_key(*pair) for pair in _pairs(order, arrival)]
+    keys += [warehouses.position_key(*pair) for pair in _position_codes(order, arrival)]
     return keys
 
 
@@ -185,7 +187,7 @@ def _item_codes(arrival: Checked[Arrival]) -> set[str]:
     return {code for code in codes if code is not None}
 
 
-def _pairs(order: StoredTransferOrder, arrival: Checked[Arrival]) -> set[tuple[str, str]]:
+def _position_codes(order: StoredTransferOrder, arrival: Checked[Arrival]) -> set[tuple[str, str]]:
     codes = {line.bin_code for line in _lines(arrival)}
     return {(order.destination.code or "", code) for code in codes if code is not None}
 
@@ -195,23 +197,23 @@ def _master_data(
     order: StoredTransferOrder,
     arrival: Checked[Arrival],
     found: Mapping[Key, Item],
-) -> rules.MasterData:
-    positions = warehouses.known_positions(tx, _pairs(order, arrival), found)
-    return rules.MasterData(
+) -> rules.ArrivalMasterData:
+    positions = warehouses.known_positions(tx, _position_codes(order, arrival), found)
+    return rules.ArrivalMasterData(
         products=catalog.known_products(tx, _item_codes(arrival), found),
         positions={bin_code: position for (_, bin_code), position in positions.items()},
     )
 
 
-def _unload(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known of it
+def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination and master data
     tx: Transaction,
     ledger: Ledger,
     order: StoredTransferOrder,
     arrival: Arrival,
-    known: rules.MasterData,
+    known: rules.ArrivalMasterData,
     found: Mapping[Key, Item],
 ) -> None:
-    """Stage that goods lie on the shelves of the destination."""
+    """Stage that arrived goods are at positions of the destination."""
     whs_code = order.destination.code or ""
     warehouse = warehouses.known_warehouses(tx, [whs_code], found)[whs_code]
     moves: list[tuple[StockRow, StockRow, Decimal]] = []
@@ -220,7 +222,7 @@ def _unload(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known 
         serials: Sequence[str | None] = line.serials or [None]
         for serial in serials:
             source = _in_transit(order, product.id, line.batch, serial)
-            target = blank_row(
+            target = empty_row(
                 product,
                 warehouse,
                 known.positions[line.bin_code],
@@ -230,11 +232,11 @@ def _unload(  # noqa: PLR0913, PLR0917 - what arrives, where, and what is known 
                 now=tx.now,
             )
             moves.append((source, target, line.qty if serial is None else Decimal(1)))
-    spots = [spot for source, target, _ in moves for spot in (source, target)]
-    ledger.load(targets=spots, movements=len(moves))
+    places = [place for source, target, _ in moves for place in (source, target)]
+    ledger.load(targets=places, movements=len(moves))
     for source, target, qty in moves:
         _leave_transit(ledger, "transfer_receipt", qty, source, target)
-    ledger.stage()
+    ledger.post()
 
 
 def _leave_transit(
@@ -244,12 +246,12 @@ def _leave_transit(
     source: StockRow,
     target: StockRow | None = None,
 ) -> None:
-    """Put into the book that goods of an order are no longer in transit."""
-    row = ledger.book.at(source) or source
+    """Book that goods of an order are no longer in transit."""
+    row = ledger.changes.find(source) or source
     try:
-        ledger.book.move(kind, qty, source=row, target=target)
+        ledger.changes.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
-        # The order has its goods in transit: it was read before someone else took them in.
+        # The order says they are in transit: another request received them after it was read.
         raise StaleRead from refused
 
 
@@ -272,13 +274,15 @@ def _close_step(
 ) -> Record[StoredTransferOrder] | None:
     """Stage as many parcels as fit as lost; with the last of them, the end of the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "received")
-    if rules.differs(record.entity) and closing.reason is None:
-        message = "is required: less was received than was dispatched"
+    rules.ensure_status(record.entity, "received")
+    if rules.has_discrepancy(record.entity) and closing.reason is None:
+        message = f"is required: {rules.units_missing(record.entity):f} units were not received"
         raise ValidationFailed([Problem("reason", message)])
     parcels = list(_parcels(record.entity))
     lost = _write_off(tx, record.entity, parcels, closing.reason)
-    order = rules.without(record.entity, ((line, parcel) for line, _, parcel in lost), tx.now)
+    order = rules.without_parcels(
+        record.entity, ((line, parcel) for line, _, parcel in lost), tx.now
+    )
     if len(lost) < len(parcels):
         TRANSFER_ORDERS.replace(tx, record, order)
         return None
@@ -310,5 +314,5 @@ def _write_off(
     lost = ledger.book_while_room(
         ahead, lambda one: _leave_transit(ledger, "transfer_loss", one[2].qty, place(one))
     )
-    ledger.stage()
+    ledger.post()
     return lost

@@ -9,12 +9,12 @@ from typing import Any
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.references import ensure_not_retired
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, allocate_ids
 from shared.kernel.errors import Conflict, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.references import ensure_not_retired
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,

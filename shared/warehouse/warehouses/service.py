@@ -6,17 +6,17 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
-from shared.kernel.db.references import (
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.references import (
     ensure_not_retired,
     is_on_open_document,
     retire,
     retire_unused,
     undo_retirement,
 )
-from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.warehouses import repository, rules
 from shared.warehouse.warehouses.models import (
     MAX_WAREHOUSE_ID,

@@ -30,7 +30,7 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule
 from shared.warehouse.waves.repository import WAVES
-from shared.warehouse.waves.service import Opened, opened
+from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
 _MAX_WAIT_MS = 3_000
 """How long to wait for a pending wave of some of the same pickings."""
@@ -39,14 +39,16 @@ type _Pickings = list[Record[StoredPicking]]
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
+class CompanyParameters:
     """The settings of the company that a new wave depends on."""
 
     settings: Settings
     timezone: str
 
 
-def create_wave(tx: Transaction, draft: Checked[WaveDraft], company: Company) -> Opened:
+def create_wave(
+    tx: Transaction, draft: Checked[WaveDraft], company: CompanyParameters
+) -> WaveWithOrders:
     """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
     Raises:
@@ -57,7 +59,7 @@ def create_wave(tx: Transaction, draft: Checked[WaveDraft], company: Company) ->
     chosen, found = _named_pickings(tx, draft)
     draft = ensure_valid(draft, found)
     if draft.rule is not None:
-        chosen = _found(tx, draft.rule, draft.warehouse_code, company.timezone)
+        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, company.timezone)
     else:
         rules.ensure_none_ended(chosen)
     interrupted = _ensure_free(tx, chosen)
@@ -79,10 +81,10 @@ def create_wave(tx: Transaction, draft: Checked[WaveDraft], company: Company) ->
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
-        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED],
+        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED_STATUSES],
         begun=any(one.started_at is not None for one in pickings),
     )
-    return opened(WAVES.insert(tx, number, wave), chosen)
+    return with_orders(WAVES.insert(tx, number, wave), chosen)
 
 
 # Which pickings
@@ -105,17 +107,17 @@ def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickin
     return records, found
 
 
-def _found(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
-    """Find the pickings that a rule takes: of those that match, the first in no active wave."""
-    waiting = wave_pickings.waiting_pickings(tx.store, whs_code)
-    matching = rules.in_turn([one for one in waiting if rules.matches(rule, one, timezone)])
+def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
+    """Return the pickings that match a rule and are in no active wave, the most urgent first."""
+    waiting = wave_pickings.pending_pickings(tx.store, whs_code)
+    matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
     free = [one.id for one in matching if _active_wave(one.wave_id, known) is None]
-    most, records = rules.most_of(rule), list[Record[StoredPicking]]()
+    most, records = rules.max_pickings(rule), list[Record[StoredPicking]]()
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
         read = wave_pickings.read_pickings(tx.store, part)
-        # The index may lag: those that were started or taken just now are passed over.
+        # The index may lag: skip pickings that were started or assigned since.
         known = repository.find_waves(
             tx.store, {one.entity.wave_id for one in read if one.entity.wave_id}
         )
@@ -125,13 +127,13 @@ def _found(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pi
             if one.entity.status == "pending" and _active_wave(one.entity.wave_id, known) is None
         ]
     if not records:
-        message = f"no pending picking of {whs_code} matches it and is in no other wave"
+        message = f"matches no pending picking of {whs_code} that is in no other wave"
         raise ValidationFailed([Problem("rule", message)])
     return records
 
 
 def _active_wave(number: int | None, known: repository.FoundWaves) -> int | None:
-    """Name the active wave that a picking is in."""
+    """Return the id of the active wave among `known.waves`; None when it is not active."""
     wave = known.waves.get(number) if number is not None else None
     return wave.id if wave and wave.entity.status != "cancelled" else None
 
@@ -148,7 +150,7 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
     found = repository.find_waves(tx.store, named)
     in_waves = [
-        f"PKG-{one.id} is in {rules.code_of(wave)}"
+        f"PKG-{one.id} is in {rules.wave_code(wave)}"
         for one in records
         if (wave := _active_wave(one.entity.wave_id, found)) is not None
     ]

@@ -42,7 +42,7 @@ WAVES = Collection(
 
 
 def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; `from` and `to` are days in the time zone."""
+    """Read a page of waves; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={"status": parameters.status, "warehouse": parameters.warehouse},
         between=parameters.created(timezone),

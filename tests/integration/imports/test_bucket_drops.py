@@ -132,7 +132,7 @@ def test_files_of_an_inactive_tenant_are_refused(
 ) -> None:
     moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
     provisioning.set_state(scenario.slug, state, moved_to=moved_to)
-    directory.forget()
+    directory.clear()
     files = drop(scenario, "products/goods.csv")
     written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
@@ -141,7 +141,7 @@ def test_files_of_an_inactive_tenant_are_refused(
 
 def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
     provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
-    directory.forget()
+    directory.clear()
     files = drop(scenario, "products/goods.csv")
     written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
@@ -151,11 +151,11 @@ def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> 
 def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
     answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
     provisioning.set_state(scenario.slug, "suspended")
-    directory.forget()
+    directory.clear()
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
     provisioning.set_state(scenario.slug, "active")
-    directory.forget()
+    directory.clear()
     [one] = all_imports(scenario)
     assert one["status"] == "failed"
     assert "suspended" in one["structure_errors"][0]

@@ -153,7 +153,7 @@ def test_an_import_of_another_tenant_is_not_found(scenario: ImportScenario, beta
 def test_every_request_is_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
     number = upload(scenario)
     provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
-    directory.forget()
+    directory.clear()
     assert refusals(scenario.erp, number) == {(404, "bulk_import_disabled")}
 
 

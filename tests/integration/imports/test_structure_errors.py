@@ -133,7 +133,7 @@ def test_the_plan_limits_the_number_of_rows(
         Plan(frozenset({"api.public.enabled"}), limits, "professional"),
     )
     provisioning.set_plan(scenario.slug, "essentials")
-    directory.forget()
+    directory.clear()
     header, *rows = [["item_code", "name"], *([f"P-{n}", "Good"] for n in range(4))]
     blank: list[str] = []
     for write, name in ((as_csv, "rows.csv"), (as_xlsx, "rows.xlsx")):

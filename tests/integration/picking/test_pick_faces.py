@@ -1,4 +1,4 @@
-"""From where goods are promised when products have pick faces of their own."""
+"""Allocation from the pick faces of products."""
 
 from tests.faults import AwsFaults
 from tests.warehouse_scenario import WarehouseScenario
@@ -13,21 +13,21 @@ def _assign(yard: WarehouseScenario, item_code: str, bin_code: str) -> int:
 
 
 def _places(yard: WarehouseScenario, *lines: tuple[str, float]) -> list[tuple[str, str, float]]:
-    """Order it, and tell from where it would be picked; what was promised is free again."""
+    """Return where stock is allocated for an order; the allocations are released again."""
     shown = yard.picking(yard.order(*lines))
     assert yard.act(shown["id"], "cancel").status == 200
     return [(line["item_code"], line["bin_code"], line["qty"]) for line in shown["lines"]]
 
 
 def _with_tiles(yard: WarehouseScenario) -> None:
-    """Five BRICK and five TILE at each of A-01, B-01 and F-01, which came in this order."""
+    """Put five BRICK and five TILE at each of A-01, B-01 and F-01, in this order."""
     yard.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
     for bin_code in ("A-01", "B-01", "F-01"):
         for item_code in ("BRICK", "TILE"):
             yard.stock(item_code, 5, bin_code)
 
 
-def test_each_product_is_promised_from_its_own_pick_faces_first(yard: WarehouseScenario) -> None:
+def test_each_product_is_allocated_from_its_own_pick_faces_first(yard: WarehouseScenario) -> None:
     _with_tiles(yard)
     both = (("BRICK", 7), ("TILE", 7))
     assert _places(yard, *both) == [
@@ -49,7 +49,7 @@ def test_each_product_is_promised_from_its_own_pick_faces_first(yard: WarehouseS
     assert _places(yard, ("TILE", 7)) == [("TILE", "F-01", 5), ("TILE", "A-01", 2)]
 
 
-def test_a_pick_face_that_may_not_be_picked_from_is_passed_over(yard: WarehouseScenario) -> None:
+def test_unusable_pick_face_is_skipped(yard: WarehouseScenario) -> None:
     _with_tiles(yard)
     _assign(yard, "TILE", "B-01")
     query = {"warehouse": "YARD", "bin_code": "B-01"}
@@ -64,7 +64,7 @@ def test_a_pick_face_that_may_not_be_picked_from_is_passed_over(yard: WarehouseS
     assert free_again == [("TILE", "B-01", 5), ("TILE", "F-01", 1)], "it is still assigned"
 
 
-def test_pick_faces_cost_allocation_no_call_more(
+def test_pick_faces_add_no_call_to_allocation(
     yard: WarehouseScenario, aws_faults: AwsFaults
 ) -> None:
     _with_tiles(yard)

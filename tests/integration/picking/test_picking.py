@@ -1,4 +1,4 @@
-"""From the first promise of stock to the truck, and back again."""
+"""Pickings from allocation to dispatch, and back."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
 
 
-def test_an_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: Stack) -> None:
+def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 10)
     order = yard.order(("BRICK", 4))
 
@@ -55,8 +55,8 @@ def test_an_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: Stack
     assert left.data["lines"][0]["picked_qty"] == 4
     assert yard.level("BRICK") == (6, 0, 6)
     kinds = [event["type"]["S"] for event in stack.events()]
-    told = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
-    assert told == ["picking.created", "picking.completed", "shipment.dispatched"]
+    raised = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
+    assert raised == ["picking.created", "picking.completed", "shipment.dispatched"]
     prove(stack.store())
     again = yard.erp.post(f"/exit-documents/{order}/dispatch")
     assert (again.status, again.code) == (409, "conflict")
@@ -64,7 +64,7 @@ def test_an_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: Stack
     assert [one["type"] for one in moved] == ["adjustment", "pick", "pick", "dispatch"]
 
 
-def test_first_expired_then_pick_faces_then_first_received(yard: WarehouseScenario) -> None:
+def test_allocation_order_is_expiry_then_pick_face_then_age(yard: WarehouseScenario) -> None:
     yard.stock("CEMENT", 5, "A-01", batch="LATE", expiry_date="2031-01-01")
     yard.stock("CEMENT", 5, "B-01", batch="SOON", expiry_date="2030-01-01")
     yard.stock("CEMENT", 5, "X-01", batch="FIRST", expiry_date="2029-01-01")
@@ -82,7 +82,7 @@ def test_first_expired_then_pick_faces_then_first_received(yard: WarehouseScenar
     assert places(brick) == [("F-01", 5), ("A-01", 5), ("B-01", 2)]
 
 
-def test_what_is_not_there_stays_open_until_it_comes(yard: WarehouseScenario, stack: Stack) -> None:
+def test_missing_stock_is_allocated_when_it_arrives(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 3)
     number = yard.started(yard.order(("BRICK", 5)))
     lines = yard.erp.get(f"/pickings/{number}").data["lines"]
@@ -96,7 +96,7 @@ def test_what_is_not_there_stays_open_until_it_comes(yard: WarehouseScenario, st
     prove(stack.store())
 
 
-def test_a_shortage_needs_its_reason_and_frees_what_was_promised(
+def test_shortage_needs_a_reason_and_releases_allocations(
     yard: WarehouseScenario, stack: Stack
 ) -> None:
     yard.stock("BRICK", 5)
@@ -126,9 +126,7 @@ def test_a_shortage_needs_its_reason_and_frees_what_was_promised(
     prove(stack.store())
 
 
-def test_a_cancelled_picking_leaves_everything_as_it_was(
-    yard: WarehouseScenario, stack: Stack
-) -> None:
+def test_cancelled_picking_restores_the_stock(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 5)
     yard.stock("DRILL", 1, serial="S-1")
     order = yard.order(("BRICK", 5), ("DRILL", 1))
@@ -149,7 +147,7 @@ def test_a_cancelled_picking_leaves_everything_as_it_was(
     assert yard.picking(order)["status"] == "pending"
 
 
-def test_a_finished_picking_is_reverted_until_it_is_dispatched(
+def test_finalized_picking_can_be_reverted_until_dispatch(
     yard: WarehouseScenario, stack: Stack
 ) -> None:
     yard.stock("BRICK", 5)
@@ -171,7 +169,7 @@ def test_a_finished_picking_is_reverted_until_it_is_dispatched(
     prove(stack.store())
 
 
-def test_any_serial_of_the_shelf_may_be_taken(yard: WarehouseScenario, stack: Stack) -> None:
+def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario, stack: Stack) -> None:
     for serial in ("S-1", "S-2", "S-3"):
         yard.stock("DRILL", 1, serial=serial)
     number = yard.started(yard.order(("DRILL", 2)))
@@ -207,7 +205,7 @@ def test_any_serial_of_the_shelf_may_be_taken(yard: WarehouseScenario, stack: St
         ({"item_code": "DRILL", "serials": ["S-9"]}, "serials"),
     ],
 )
-def test_a_wrong_pick_is_named_and_changes_nothing(
+def test_invalid_pick_is_refused_and_changes_nothing(
     yard: WarehouseScenario, stack: Stack, body: dict[str, object], field: str
 ) -> None:
     yard.stock("BRICK", 9)
@@ -236,7 +234,7 @@ def test_a_wrong_pick_is_named_and_changes_nothing(
         ("any", ("X-01", "L1"), 422),
     ],
 )
-def test_what_may_be_picked_instead_is_a_setting(
+def test_substitution_follows_the_setting(
     yard: WarehouseScenario, stack: Stack, substitution: str, place: tuple[str, str], status: int
 ) -> None:
     bin_code, batch = place
@@ -259,7 +257,7 @@ def test_what_may_be_picked_instead_is_a_setting(
     prove(stack.store())
 
 
-def test_acts_that_the_state_does_not_allow_say_so(yard: WarehouseScenario, stack: Stack) -> None:
+def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 9)
     order = yard.order(("BRICK", 1))
     number: int = yard.picking(order)["id"]
@@ -294,7 +292,7 @@ def test_acts_that_the_state_does_not_allow_say_so(yard: WarehouseScenario, stac
         ({"document_id": 1, "operator_id": 0}, "operator_id"),
     ],
 )
-def test_a_wrong_field_of_a_new_picking_is_named(
+def test_invalid_field_of_a_new_picking_is_named(
     yard: WarehouseScenario, body: dict[str, object], field: str
 ) -> None:
     yard.order(("BRICK", 1))
@@ -302,7 +300,9 @@ def test_a_wrong_field_of_a_new_picking_is_named(
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)
 
 
-def test_a_line_of_many_serials_is_promised_whole(yard: WarehouseScenario, stack: Stack) -> None:
+def test_line_of_many_serials_is_allocated_completely(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
     for number in range(34):
         yard.stock("DRILL", 1, serial=f"S-{number:02d}")
 
@@ -313,7 +313,7 @@ def test_a_line_of_many_serials_is_promised_whole(yard: WarehouseScenario, stack
     prove(stack.store())
 
 
-def test_a_large_picking_is_promised_in_steps(yard: WarehouseScenario, stack: Stack) -> None:
+def test_large_picking_is_allocated_in_steps(yard: WarehouseScenario, stack: Stack) -> None:
     codes = [f"P-{number:02d}" for number in range(23)]
     for code in codes:
         assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
@@ -335,7 +335,7 @@ def test_a_large_picking_is_promised_in_steps(yard: WarehouseScenario, stack: St
 
 
 @pytest.mark.parametrize("how", ["cancel", "revert"])
-def test_a_picking_of_many_orders_and_products_is_taken_back(
+def test_picking_of_many_orders_and_products_is_undone(
     yard: WarehouseScenario, stack: Stack, how: str
 ) -> None:
     codes = [f"P-{number:02d}" for number in range(20)]

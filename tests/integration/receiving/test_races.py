@@ -1,4 +1,4 @@
-"""Several people receive at the same instant; and how often one of them waits."""
+"""Concurrent receipts, and the round trips of each action."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,14 +9,14 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import prove
 
 
 def at_once(*calls: Callable[[], Response]) -> list[Response]:
-    """Make all calls at the same instant."""
+    """Make all calls at the same instant and return their results."""
     barrier = Barrier(len(calls))
 
     def worker(call: Callable[[], Response]) -> Response:
@@ -28,15 +28,15 @@ def at_once(*calls: Callable[[], Response]) -> list[Response]:
 
 
 @pytest.fixture
-def slow_wire(receiving_scenario: ReceivingScenario, aws_faults: AwsFaults) -> AwsFaults:
-    """Each AWS call lasts, so that the requests really meet."""
+def slow_aws_calls(receiving_scenario: ReceivingScenario, aws_faults: AwsFaults) -> AwsFaults:
+    """Delay each AWS call, so that concurrent requests overlap."""
     assert receiving_scenario
     aws_faults.latency = 0.01
     return aws_faults
 
 
-@pytest.mark.usefixtures("slow_wire")
-def test_two_receipts_of_one_line_share_what_was_ordered(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_two_receipts_of_one_line_share_the_ordered_quantity(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 10})
@@ -56,11 +56,11 @@ def test_two_receipts_of_one_line_share_what_was_ordered(
         == 10
     )
     prove(stack.store())
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
 
 
-@pytest.mark.usefixtures("slow_wire")
-def test_a_serial_is_received_once(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_serial_is_received_once(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
     orders = [receiving_scenario.order({"item_code": "DRILL", "qty": 2}) for _ in range(2)]
     receipts = [receiving_scenario.started(order) for order in orders for _ in range(2)]
 
@@ -76,8 +76,8 @@ def test_a_serial_is_received_once(receiving_scenario: ReceivingScenario, stack:
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("slow_wire")
-def test_who_cancels_puts_back_all_that_came_or_is_refused(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_cancelling_while_receiving_undoes_everything_or_is_refused(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 10})
@@ -105,8 +105,8 @@ def test_who_cancels_puts_back_all_that_came_or_is_refused(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("slow_wire")
-def test_a_position_is_deleted_or_receives(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_position_is_either_deleted_or_receives_goods(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"qty": 10}))
@@ -124,12 +124,12 @@ def test_a_position_is_deleted_or_receives(
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_a_line_waits_five_times(
+def test_receiving_a_line_takes_five_round_trips(
     receiving_scenario: ReceivingScenario,
     aws_faults: AwsFaults,
     known: bool,  # noqa: FBT001
 ) -> None:
-    """The receipt, master data and document, rows by code, rows and levels, the commit."""
+    """Round trips: the receipt, master data and document, row aliases, rows and levels, commit."""
     number = receiving_scenario.started(
         receiving_scenario.order({"qty": 10}, {"item_code": "DRILL", "qty": 30})
     )
@@ -150,7 +150,7 @@ def test_a_line_waits_five_times(
     assert seen.round_trips == 7, "one more to claim the key, one to find the destination"
 
 
-def test_how_often_the_other_work_waits(
+def test_round_trips_of_other_receipt_actions(
     receiving_scenario: ReceivingScenario, aws_faults: AwsFaults
 ) -> None:
     order = receiving_scenario.order({"qty": 10})

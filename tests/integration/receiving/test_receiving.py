@@ -1,4 +1,4 @@
-"""Goods arrive, and are in stock at once."""
+"""Receive goods into stock, from the receipt to its end."""
 
 from decimal import Decimal
 from typing import Any
@@ -11,13 +11,13 @@ from tests.stock_invariants import prove
 WHOLE = ({"qty": 10}, {"item_code": "CEMENT", "qty": 5}, {"item_code": "DRILL", "qty": 2})
 
 
-def told(stack: Stack) -> list[str]:
-    """The events of work, in the order in which they were raised."""
+def work_events(stack: Stack) -> list[str]:
+    """Return the events of receipts and pickings, in the order in which they were raised."""
     kinds = [str(event["type"]["S"]) for event in stack.events()]
     return [kind for kind in kinds if kind.startswith("receipt.")]
 
 
-def test_an_order_is_received_and_the_erp_told(
+def test_purchase_order_is_received_completely(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order(*WHOLE)
@@ -83,11 +83,11 @@ def test_an_order_is_received_and_the_erp_told(
         (2, "CEMENT", 5, "L1", []),
         (3, "DRILL", 2, None, ["S-1", "S-2"]),
     ]
-    assert told(stack) == ["receipt.created", "receipt.completed"]
+    assert work_events(stack) == ["receipt.created", "receipt.completed"]
     prove(stack.store())
 
 
-def test_each_line_raises_rows_levels_movements_and_events(
+def test_received_line_changes_rows_levels_movements_and_events(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "CEMENT", "qty": 8}))
@@ -128,7 +128,9 @@ def test_each_line_raises_rows_levels_movements_and_events(
     prove(stack.store())
 
 
-def test_the_user_who_receives_is_kept(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+def test_receipt_and_movements_keep_the_user(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
     order = receiving_scenario.order({"qty": 10})
     token = stack.user_token(sub="17", permissions="entries.manage")
     person = Erp(stack.gateway, token)
@@ -142,7 +144,7 @@ def test_the_user_who_receives_is_kept(receiving_scenario: ReceivingScenario, st
     assert movement["user_id"] == 17
 
 
-def test_lines_of_an_item_fill_in_their_order(receiving_scenario: ReceivingScenario) -> None:
+def test_lines_of_one_item_are_filled_in_order(receiving_scenario: ReceivingScenario) -> None:
     order = receiving_scenario.order({"qty": 4}, {"item_code": "DRILL", "qty": 1}, {"qty": 6})
     number = receiving_scenario.started(order)
 
@@ -154,7 +156,7 @@ def test_lines_of_an_item_fill_in_their_order(receiving_scenario: ReceivingScena
     assert receiving_scenario.progress(order) == [(4, 0, "complete"), drill, (6, 0, "complete")]
 
 
-def test_a_line_that_names_the_batch_fills_first(receiving_scenario: ReceivingScenario) -> None:
+def test_line_of_the_same_batch_is_filled_first(receiving_scenario: ReceivingScenario) -> None:
     order = receiving_scenario.order(
         {"item_code": "CEMENT", "qty": 5},
         {"item_code": "CEMENT", "qty": 5, "batch": "L2"},
@@ -169,7 +171,7 @@ def test_a_line_that_names_the_batch_fills_first(receiving_scenario: ReceivingSc
     assert [line[0] for line in receiving_scenario.progress(order)] == [5, 5, 5]
 
 
-def test_several_receipts_work_on_one_order(
+def test_purchase_order_has_several_receipts(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 10})
@@ -201,7 +203,9 @@ def test_quantities_are_exact(receiving_scenario: ReceivingScenario, stack: Stac
     prove(stack.store())
 
 
-def test_the_document_tells_where_to_put_it(receiving_scenario: ReceivingScenario) -> None:
+def test_position_defaults_to_the_destination_on_the_document(
+    receiving_scenario: ReceivingScenario,
+) -> None:
     lines = ({"qty": 2}, {"qty": 2, "destination_bin": "B-01"}, {"qty": 2, "destination_bin": None})
     number = receiving_scenario.started(receiving_scenario.order(*lines))
 
@@ -221,7 +225,7 @@ def test_the_document_tells_where_to_put_it(receiving_scenario: ReceivingScenari
     ]
 
 
-def test_the_document_tells_the_expiry_of_the_batch_it_expects(
+def test_expiry_date_defaults_to_that_of_the_expected_batch(
     receiving_scenario: ReceivingScenario,
 ) -> None:
     line = {"item_code": "CEMENT", "qty": 5, "batch": "L1", "expiry_date": "2031-01-31"}
@@ -235,7 +239,7 @@ def test_the_document_tells_the_expiry_of_the_batch_it_expects(
     assert [row["expiry_date"] for row in rows] == ["2031-01-31", None, "2032-01-31"]
 
 
-def test_a_batch_has_one_expiry_date_at_its_place(
+def test_batch_has_one_expiry_date_at_a_position(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "CEMENT", "qty": 9}))
@@ -262,7 +266,7 @@ def test_a_batch_has_one_expiry_date_at_its_place(
     prove(stack.store())
 
 
-def test_a_serial_that_left_may_come_back(
+def test_serial_that_left_the_stock_can_be_received_again(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 2}))
@@ -281,7 +285,7 @@ def test_a_serial_that_left_may_come_back(
     prove(stack.store())
 
 
-def test_twenty_five_serials_fit_into_one_call_and_go_again(
+def test_twenty_five_serials_are_received_and_undone_in_one_request(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 25}))
@@ -296,10 +300,10 @@ def test_twenty_five_serials_fit_into_one_call_and_go_again(
     prove(stack.store())
 
 
-# More than was ordered
+# More than the ordered quantity
 
 
-def test_the_tolerance_counts_over_all_receipts(
+def test_tolerance_counts_all_receipts_of_the_document(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     cases = (
@@ -321,7 +325,7 @@ def test_the_tolerance_counts_over_all_receipts(
     prove(stack.store())
 
 
-def test_a_user_with_the_permission_approves_more(
+def test_user_with_permission_approves_more_than_the_tolerance(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 10})
@@ -348,7 +352,7 @@ def test_a_user_with_the_permission_approves_more(
     prove(stack.store())
 
 
-def test_what_is_more_than_all_lines_counts_for_the_first(
+def test_excess_quantity_counts_for_the_first_line(
     receiving_scenario: ReceivingScenario,
 ) -> None:
     receiving_scenario.yard.settle(receipt_tolerance=Decimal(50))

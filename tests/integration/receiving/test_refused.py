@@ -1,4 +1,4 @@
-"""What may not be received is refused, told clearly, and changes nothing."""
+"""Refused receipts and lines: the messages are precise, and nothing changes."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,19 +18,19 @@ BRICKS = {"item_code": "BRICK", "qty": 1}
 
 @contextmanager
 def nothing_changes(stack: Stack) -> Iterator[None]:
-    """Check that the block leaves everything as it was; ids that were drawn stay drawn."""
-    before = _everything(stack)
+    """Assert that the block changes no stored item; the sequences of ids may advance."""
+    before = _stored_items(stack)
     yield
-    assert _everything(stack) == before
+    assert _stored_items(stack) == before
     prove(stack.store())
 
 
-def _everything(stack: Stack) -> list[Any]:
+def _stored_items(stack: Stack) -> list[Any]:
     items = [item for item in stack.items() if item["PK"]["S"] != "sequence"]
     return [*sorted(items, key=repr), *stack.events()]
 
 
-def _assert_named(answer: Response, fields: str) -> None:
+def _assert_refused_field(answer: Response, fields: str) -> None:
     assert answer.status == 422, answer.text
     assert [problem["field"] for problem in answer.json()["errors"]] == fields.split(), answer.text
     assert answer.json()["error"]["field"] == fields.split(maxsplit=1)[0]
@@ -73,9 +73,7 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-def test_what_may_not_be_received_changes_nothing(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
+def test_refused_line_changes_nothing(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
     receiving_scenario.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
     receiving_scenario.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "S-01"})
     receiving_scenario.yard.stock("DRILL", 1, serial="S-0", bin_code="B-01")
@@ -93,10 +91,10 @@ def test_what_may_not_be_received_changes_nothing(
         for case, (body, fields) in WRONG.items():
             answer = receiving_scenario.erp.post(f"/receipts/{number}/lines", {**BRICKS, **body})
             assert answer.status == 422, case
-            _assert_named(answer, fields)
+            _assert_refused_field(answer, fields)
 
 
-def test_more_serials_than_a_call_takes_are_told_how_to_send(
+def test_too_many_serials_are_refused_with_advice(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 26}))
@@ -106,12 +104,14 @@ def test_more_serials_than_a_call_takes_are_told_how_to_send(
             number, 26, item_code="DRILL", serials=[f"S-{each}" for each in range(26)]
         )
 
-    _assert_named(answer, "serials")
+    _assert_refused_field(answer, "serials")
     assert "at most 25" in answer.json()["message"]
-    assert "several calls" in answer.json()["message"]
+    assert "further requests" in answer.json()["message"]
 
 
-def test_every_problem_is_told_at_once(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+def test_all_problems_are_reported_together(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
     receiving_scenario.yard.stock("DRILL", 1, serial="S-0")
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
 
@@ -127,7 +127,7 @@ def test_every_problem_is_told_at_once(receiving_scenario: ReceivingScenario, st
     ]  # fmt: skip
 
 
-def test_a_field_that_is_wrong_is_not_told_to_be_missing_as_well(
+def test_invalid_field_is_not_reported_as_missing_too(
     receiving_scenario: ReceivingScenario,
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
@@ -138,7 +138,7 @@ def test_a_field_that_is_wrong_is_not_told_to_be_missing_as_well(
     assert sorted(named) == ["bin_code", "serials.0"]
 
 
-def test_goods_expire_by_the_calendar_of_the_company(
+def test_expiry_is_checked_in_the_time_zone_of_the_company(
     receiving_scenario: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:
     now = datetime.fromtimestamp(clock.time(), UTC)
@@ -159,7 +159,7 @@ def test_goods_expire_by_the_calendar_of_the_company(
     assert f"today is {today}" in refused.json()["message"]
 
 
-# States
+# Statuses
 
 
 IN_STATE: Mapping[str, tuple[str, ...]] = {
@@ -180,7 +180,7 @@ ALLOWED: Mapping[str, set[str]] = {
 }
 
 
-def test_a_state_allows_what_follows_from_it_and_nothing_else(
+def test_each_status_allows_only_its_actions(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 50})
@@ -200,13 +200,13 @@ def test_a_state_allows_what_follows_from_it_and_nothing_else(
             for action in sorted(set(ACTIONS) - allowed):
                 refused = do(number, action)
                 assert (refused.status, refused.code) == (409, "conflict")
-                assert f"receipt is {state}" in refused.json()["message"]
+                assert f"Receipt {number} is {state}" in refused.json()["message"]
         for action in sorted(allowed):
             answer = do(brought_to(state), action)
             assert answer.status == 200, answer.text
 
 
-def test_nothing_can_be_received_for_what_has_ended(
+def test_nothing_is_received_for_a_closed_document(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     closed, done = receiving_scenario.order({"qty": 5}), receiving_scenario.order({"qty": 5})
@@ -220,7 +220,7 @@ def test_nothing_can_be_received_for_what_has_ended(
         assert f"PO-{order} is " in refused.json()["message"]
 
 
-def test_a_receipt_of_a_transfer_order_is_worked_on_there(
+def test_receipt_of_a_transfer_order_is_refused_here(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     document = {**ORDER, "type": "transfer_order", "doc_num": "TO-5"}
@@ -235,7 +235,7 @@ def test_a_receipt_of_a_transfer_order_is_worked_on_there(
         assert "TO-5" in refused.json()["message"]
 
 
-def test_a_receipt_that_cannot_be_is_refused(
+def test_receipt_of_unknown_or_closed_document_is_refused(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
     number = receiving_scenario.order({"qty": 1})
@@ -246,17 +246,17 @@ def test_a_receipt_that_cannot_be_is_refused(
         "comments": {"comments": "x" * 2001},
     }
     with nothing_changes(stack):
-        _assert_named(receiving_scenario.erp.post("/receipts", {}), "document_id")
+        _assert_refused_field(receiving_scenario.erp.post("/receipts", {}), "document_id")
         for field, body in wrong.items():
-            _assert_named(
+            _assert_refused_field(
                 receiving_scenario.erp.post("/receipts", {"document_id": number, **body}), field
             )
 
 
-# Whose it is
+# Permissions
 
 
-def test_what_is_there_is_there_for_its_company_only(
+def test_receipts_of_other_companies_are_not_found(
     receiving_scenario: ReceivingScenario, beta: Erp, stack: Stack
 ) -> None:
     order = receiving_scenario.order({"qty": 5})
@@ -267,7 +267,9 @@ def test_what_is_there_is_there_for_its_company_only(
             (beta, number, order),
             (receiving_scenario.erp, number + 1, order + 1),
         ):
-            _assert_named(asking.post("/receipts", {"document_id": document_id}), "document_id")
+            _assert_refused_field(
+                asking.post("/receipts", {"document_id": document_id}), "document_id"
+            )
             answers = []
             for action in ACTIONS:
                 body = BRICKS if action == "lines" else None
@@ -275,7 +277,9 @@ def test_what_is_there_is_there_for_its_company_only(
             assert {(one.status, one.code) for one in answers} == {(404, "not_found")}
 
 
-def test_who_may_receive(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+def test_receiving_needs_scope_or_permission(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
     order = receiving_scenario.order({"qty": 5})
     number = receiving_scenario.started(order)
     reader = stack.erp(scopes=["receipts:read", "pickings:write", "stocks:write"])

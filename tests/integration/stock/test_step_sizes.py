@@ -1,7 +1,6 @@
 """What a ledger plans is what it stages, and no transaction comes near the limit of DynamoDB."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ _MOST_ACTIONS = MAX_ACTIONS - 4
 @pytest.fixture(autouse=True)
 def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """The number of actions that each ledger has planned, checked against what it stages."""
-    stage, planned = Ledger.stage, []
+    stage, planned = Ledger.post, []
 
     def stage_as_planned(ledger: Ledger) -> None:
         tx = ledger._tx
@@ -120,7 +119,7 @@ def test_goods_are_moved_between_warehouses(erp: Erp, stack: Stack) -> None:
     yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
     yard.stock("BRICK", 9)
     yard.stock("DRILL", 1, serial="S1")
-    lines: tuple[dict[str, Any], ...] = ({}, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
-    transfer = body(*lines, to_warehouse="SHOP")
+    drill = {"item_code": "DRILL", "qty": 1, "serials": ["S1"]}
+    transfer = body({}, drill, to_warehouse="SHOP")
     assert erp.post("/transfers", transfer).status == 201
     prove(stack.store())

@@ -1,7 +1,7 @@
-"""What is wrong with a transfer is told at once, and nothing moves."""
+"""Refused transfers: all problems are reported, and nothing moves."""
 
 from tests.gateway import Erp
-from tests.integration.transfers.bodies import PATH, body, problems, unchanged
+from tests.integration.transfers.bodies import PATH, body, problems, stored_items
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -16,12 +16,12 @@ WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_a_wrong_field_of_an_answer_is_named(yards: WarehouseScenario) -> None:
+def test_invalid_field_of_an_acknowledgement_is_named(yards: WarehouseScenario) -> None:
     number = yards.erp.post(PATH, body()).data["id"]
 
     for answer, field in WRONG_ANSWERS:
-        told = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
-        assert list(told) == [field], answer
+        found = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
+        assert list(found) == [field], answer
 
 
 WRONG_LINES: list[tuple[dict[str, object], str]] = [
@@ -49,18 +49,18 @@ WRONG_LINES: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_a_wrong_line_is_named_and_moves_nothing(yards: WarehouseScenario, stack: Stack) -> None:
-    before = unchanged(stack)
+def test_invalid_line_is_refused_and_moves_nothing(yards: WarehouseScenario, stack: Stack) -> None:
+    before = stored_items(stack)
 
     for line, field in WRONG_LINES:
-        told = problems(yards.erp.post(PATH, body({}, line)))
-        assert f"lines.1.{field}" in told, line
-        assert all(name.startswith("lines.1.") for name in told), line
-    assert unchanged(stack) == before
+        found = problems(yards.erp.post(PATH, body({}, line)))
+        assert f"lines.1.{field}" in found, line
+        assert all(name.startswith("lines.1.") for name in found), line
+    assert stored_items(stack) == before
 
 
-def test_every_problem_is_told_at_once(yards: WarehouseScenario) -> None:
-    told = problems(
+def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
+    found = problems(
         yards.erp.post(
             PATH,
             body(
@@ -75,7 +75,7 @@ def test_every_problem_is_told_at_once(yards: WarehouseScenario) -> None:
         )
     )
 
-    assert set(told) == {
+    assert set(found) == {
         "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
         "lines.2.serials.0",
     }  # fmt: skip
@@ -83,14 +83,14 @@ def test_every_problem_is_told_at_once(yards: WarehouseScenario) -> None:
     assert set(problems(yards.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
 
 
-def test_the_transfers_of_others_are_not_there(
+def test_transfers_of_other_companies_are_not_found(
     yards: WarehouseScenario, beta: Erp, stack: Stack
 ) -> None:
     number = yards.erp.post(PATH, body(execute=False)).data["id"]
-    before = unchanged(stack)
+    before = stored_items(stack)
 
     for action in ("execute", "acknowledge"):
         for caller, wanted in ((beta, number), (yards.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{action}", {"sap_status": "sent"})
             assert (answer.status, answer.code) == (404, "not_found")
-    assert unchanged(stack) == before
+    assert stored_items(stack) == before

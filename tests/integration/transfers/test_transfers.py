@@ -1,7 +1,7 @@
-"""Stock moves from shelf to shelf and from warehouse to warehouse."""
+"""Transfers of stock between positions and between warehouses."""
 
 from tests.faults import AwsFaults
-from tests.integration.transfers.bodies import PATH, body, problems, unchanged
+from tests.integration.transfers.bodies import PATH, body, problems, stored_items
 from tests.stack import Stack
 from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
@@ -9,8 +9,8 @@ from tests.warehouse_scenario import WarehouseScenario
 KINDS = ("transfer.created", "transfer.completed")
 
 
-def where(yards: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
-    """Tell where an item lies: warehouse, position, inventory status."""
+def positions_of(yards: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
+    """Return the quantities of an item by warehouse, position and inventory status."""
     rows = yards.erp.walk("/stocks", item_code=item_code, status="in")
     found: dict[tuple[str, str, str], float] = {}
     for row in rows:
@@ -23,7 +23,7 @@ def events(stack: Stack) -> list[str]:
     return [event["type"]["S"] for event in stack.events() if event["type"]["S"] in KINDS]
 
 
-def test_a_transfer_inside_a_warehouse_is_done_at_once(
+def test_transfer_within_a_warehouse_is_executed_at_once(
     yards: WarehouseScenario, stack: Stack
 ) -> None:
     answer = yards.erp.post(PATH, body(reason="Tidy up", comments="Aisle A", operator_id=7))
@@ -59,7 +59,7 @@ def test_a_transfer_inside_a_warehouse_is_done_at_once(
         ],
     }
     assert yards.erp.get(f"{PATH}/{number}").data == shown
-    assert where(yards, "BRICK") == {
+    assert positions_of(yards, "BRICK") == {
         ("YARD", "A-01", "available"): 6, ("YARD", "B-01", "available"): 4,
     }  # fmt: skip
     [moved] = yards.erp.get("/stock-movements", query={"type": "transfer"}).data
@@ -68,12 +68,14 @@ def test_a_transfer_inside_a_warehouse_is_done_at_once(
     )  # fmt: skip
     assert moved["document"] == {"type": "transfer", "id": number}
     assert sorted(events(stack)) == sorted(KINDS)
-    told = [event for event in stack.events() if event["type"]["S"] in KINDS]
-    assert {event["object"]["S"] for event in told} == {"transfer"}
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    assert {event["object"]["S"] for event in raised} == {"transfer"}
     prove(stack.store())
 
 
-def test_goods_of_every_kind_change_the_warehouse(yards: WarehouseScenario, stack: Stack) -> None:
+def test_batches_and_serials_move_to_another_warehouse(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     answer = yards.erp.post(
         PATH,
         body(
@@ -85,9 +87,9 @@ def test_goods_of_every_kind_change_the_warehouse(yards: WarehouseScenario, stac
     )
 
     assert answer.status == 201, answer.text
-    assert where(yards, "BRICK")["SHOP", "B-01", "available"] == 4
-    assert where(yards, "CEMENT") == {("SHOP", "A-01", "available"): 5}
-    assert where(yards, "DRILL") == {
+    assert positions_of(yards, "BRICK")["SHOP", "B-01", "available"] == 4
+    assert positions_of(yards, "CEMENT") == {("SHOP", "A-01", "available"): 5}
+    assert positions_of(yards, "DRILL") == {
         ("YARD", "A-01", "available"): 1, ("SHOP", "F-01", "available"): 2,
     }  # fmt: skip
     [cement] = yards.erp.get("/stocks", query={"item_code": "CEMENT", "status": "in"}).data
@@ -100,9 +102,7 @@ def test_goods_of_every_kind_change_the_warehouse(yards: WarehouseScenario, stac
     prove(stack.store())
 
 
-def test_damaged_goods_stay_damaged_wherever_they_go(
-    yards: WarehouseScenario, stack: Stack
-) -> None:
+def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stack) -> None:
     yards.erp.post(
         "/stock-adjustments",
         {
@@ -115,19 +115,19 @@ def test_damaged_goods_stay_damaged_wherever_they_go(
     more = yards.erp.post(PATH, body({"qty": 8}))
 
     assert moved.status == 201
-    assert where(yards, "BRICK") == {
+    assert positions_of(yards, "BRICK") == {
         ("YARD", "A-01", "available"): 7, ("YARD", "B-01", "damaged"): 3,
     }  # fmt: skip
     assert (more.status, more.code) == (409, "conflict")
     prove(stack.store())
 
 
-def test_a_pending_transfer_waits_for_its_execution(yards: WarehouseScenario, stack: Stack) -> None:
+def test_pending_transfer_moves_when_executed(yards: WarehouseScenario, stack: Stack) -> None:
     made = yards.erp.post(PATH, body(execute=False))
     number = made.data["id"]
 
     assert (made.status, made.data["status"]) == (201, "pending")
-    assert where(yards, "BRICK") == {("YARD", "A-01", "available"): 10}
+    assert positions_of(yards, "BRICK") == {("YARD", "A-01", "available"): 10}
     early = yards.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent"})
     assert (early.status, early.code) == (409, "conflict")
     assert "pending" in early.json()["message"]
@@ -136,25 +136,27 @@ def test_a_pending_transfer_waits_for_its_execution(yards: WarehouseScenario, st
     again = yards.erp.post(f"{PATH}/{number}/execute")
     assert (again.status, again.code) == (409, "conflict")
     assert "transferred" in again.json()["message"]
-    assert where(yards, "BRICK")["YARD", "B-01", "available"] == 4
+    assert positions_of(yards, "BRICK")["YARD", "B-01", "available"] == 4
     assert events(stack) == list(KINDS)
     prove(stack.store())
 
 
-def test_the_events_of_a_transfer_that_is_done_at_once_have_an_order(
+def test_events_of_an_immediate_transfer_are_ordered(
     yards: WarehouseScenario, stack: Stack
 ) -> None:
     assert yards.erp.post(PATH, body()).status == 201
 
-    told = [event for event in stack.events() if event["type"]["S"] in KINDS]
-    facts = sorted((int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in told)
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    facts = sorted(
+        (int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in raised
+    )
     assert facts == [
         (1, "transfer.created", "pending"),
         (2, "transfer.completed", "transferred"),
     ]
 
 
-def test_what_is_not_there_is_an_error_that_may_pass(
+def test_missing_goods_are_an_error_that_can_be_executed_again(
     yards: WarehouseScenario, stack: Stack
 ) -> None:
     number = yards.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
@@ -162,19 +164,17 @@ def test_what_is_not_there_is_an_error_that_may_pass(
     failed = yards.erp.post(f"{PATH}/{number}/execute")
 
     assert (failed.status, failed.data["status"]) == (200, "error")
-    assert failed.data["message"] == "Line 1: only 10 of BRICK is free at YARD A-01."
+    assert failed.data["message"] == "Line 1: 12 requested, 10 free of BRICK at YARD A-01."
     assert [row["id"] for row in yards.erp.get(PATH, query={"status": "error"}).data] == [number]
     assert events(stack) == ["transfer.created"]
     yards.stock("BRICK", 2)
     done = yards.erp.post(f"{PATH}/{number}/execute").data
     assert (done["status"], done["message"]) == ("transferred", None)
-    assert where(yards, "BRICK") == {("YARD", "B-01", "available"): 12}
+    assert positions_of(yards, "BRICK") == {("YARD", "B-01", "available"): 12}
     prove(stack.store())
 
 
-def test_a_shelf_that_was_blocked_meanwhile_takes_nothing(
-    yards: WarehouseScenario, stack: Stack
-) -> None:
+def test_target_blocked_meanwhile_is_an_error(yards: WarehouseScenario, stack: Stack) -> None:
     number = yards.erp.post(PATH, body(execute=False)).data["id"]
     [shelf] = yards.erp.get(
         "/warehouse-positions", query={"warehouse": "YARD", "bin_code": "B-01"}
@@ -189,9 +189,9 @@ def test_a_shelf_that_was_blocked_meanwhile_takes_nothing(
     prove(stack.store())
 
 
-def test_all_or_nothing_is_moved(yards: WarehouseScenario, stack: Stack) -> None:
+def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
     yards.erp.post("/pickings", {"document_id": yards.order(("BRICK", 3))})
-    before = unchanged(stack)
+    before = stored_items(stack)
 
     answer = yards.erp.post(
         PATH,
@@ -205,15 +205,15 @@ def test_all_or_nothing_is_moved(yards: WarehouseScenario, stack: Stack) -> None
 
     assert (answer.status, answer.code) == (409, "conflict")
     assert answer.json()["message"] == (
-        "Line 2: only 2 of BRICK is free at YARD A-01; "
-        "line 3: only 0 of CEMENT, batch L2 is free at YARD A-01; "
+        "Line 2: 3 requested, 2 free of BRICK at YARD A-01; "
+        "line 3: 1 requested, 0 free of CEMENT, batch L2 at YARD A-01; "
         "line 4: serial S9 of DRILL is not free at YARD A-01."
     )
-    assert unchanged(stack) == before
+    assert stored_items(stack) == before
     prove(stack.store())
 
 
-def test_the_erp_acknowledges_as_often_as_it_has_to(yards: WarehouseScenario) -> None:
+def test_erp_may_acknowledge_repeatedly(yards: WarehouseScenario) -> None:
     number = yards.erp.post(PATH, body()).data["id"]
 
     refused = yards.erp.post(
@@ -230,7 +230,9 @@ def test_the_erp_acknowledges_as_often_as_it_has_to(yards: WarehouseScenario) ->
     assert whole.data["doc_entry"] == 7
 
 
-def test_more_than_one_transaction_holds_is_refused(yards: WarehouseScenario, stack: Stack) -> None:
+def test_transfer_larger_than_one_transaction_is_refused(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     shelves = ("A-01", "B-01", "F-01")
     codes = [f"P-{number}" for number in range(13)]
     for code in codes:
@@ -253,7 +255,7 @@ def test_more_than_one_transaction_holds_is_refused(yards: WarehouseScenario, st
     prove(stack.store())
 
 
-def test_forty_serials_move_at_once(yards: WarehouseScenario, stack: Stack) -> None:
+def test_forty_serials_move_in_one_transfer(yards: WarehouseScenario, stack: Stack) -> None:
     serials = [f"N{number}" for number in range(40)]
     for serial in serials:
         yards.stock("DRILL", 1, serial=serial)
@@ -262,11 +264,13 @@ def test_forty_serials_move_at_once(yards: WarehouseScenario, stack: Stack) -> N
     answer = yards.erp.post(PATH, body(line, to_warehouse="SHOP"), key="forty")
 
     assert answer.status == 201, answer.text
-    assert where(yards, "DRILL")["SHOP", "B-01", "available"] == 40
+    assert positions_of(yards, "DRILL")["SHOP", "B-01", "available"] == 40
     prove(stack.store())
 
 
-def test_what_a_pending_transfer_names_stays(yards: WarehouseScenario, stack: Stack) -> None:
+def test_master_data_of_a_pending_transfer_cannot_be_deleted(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
     yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
     move = {"item_code": "SAND", "qty": 1, "to_bin": "F-01"}
     number = yards.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False)).data["id"]
@@ -295,7 +299,7 @@ def test_what_a_pending_transfer_names_stays(yards: WarehouseScenario, stack: St
     prove(stack.store())
 
 
-def test_a_transfer_waits_six_times(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:
+def test_transfer_takes_six_round_trips(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:
     for key in ("k1", "k2"):
         with aws_faults.recorded() as seen:
             assert yards.erp.post(PATH, body({"qty": 1}), key=key).status == 201

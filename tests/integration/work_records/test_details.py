@@ -1,4 +1,4 @@
-"""A receipt, a picking and a transfer, with every field that the interface names."""
+"""Details of receipts, pickings and transfers with every field of the interface."""
 
 import pytest
 
@@ -25,16 +25,16 @@ HEAD = {
     "created_at": BEGUN,
     "updated_at": DONE,
 }
-NOT_YET = dict.fromkeys(
+UNSET = dict.fromkeys(
     ("concept", "comments", "user_id", "operator", "document", "started_at", "finalized_at")
 )
 SALE_2 = {**SALE, "id": 4, "external_ref": "SO-10"}
 
 
-def test_a_receipt_with_all_that_was_received(stack: Stack, erp: Erp) -> None:
+def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
     drills = {"product_id": 2, "item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]}
     cement = {"product_id": 3, "item_code": "CEMENT", "qty": 12.5, "batch_num": "B7"}
-    behind_the_scenes = {
+    internal_fields = {
         "document_line": 1,
         "position_id": 5,
         "bin_code": "A-01-1",
@@ -46,7 +46,7 @@ def test_a_receipt_with_all_that_was_received(stack: Stack, erp: Erp) -> None:
         stack.store(),
         **HEAD,
         document=ORDER,
-        lines=[drills, {**cement, **behind_the_scenes}],
+        lines=[drills, {**cement, **internal_fields}],
     )
 
     shown = erp.get(f"/receipts/{number}").data
@@ -60,19 +60,17 @@ def test_a_receipt_with_all_that_was_received(stack: Stack, erp: Erp) -> None:
     assert erp.get("/receipts").data == [shown]
 
 
-def test_a_receipt_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
+def test_receipt_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
     number = receipt(stack.store(), document=None, lines=[], created_at=BEGUN, updated_at=DONE)
 
     shown = erp.get(f"/receipts/{number}").data
     known = {"id": number, "uuid": shown["uuid"], "status": "pending"}
     times = {"created_at": BEGUN, "updated_at": DONE}
-    assert shown == {**known, **NOT_YET, **times, "lines": []}
+    assert shown == {**known, **UNSET, **times, "lines": []}
 
 
 @pytest.mark.parametrize("doc_num", ["EN-12", 4711, None])
-def test_documents_are_numbered_in_words_or_figures(
-    stack: Stack, erp: Erp, doc_num: object
-) -> None:
+def test_document_number_may_be_text_or_number(stack: Stack, erp: Erp, doc_num: object) -> None:
     bare = {"id": 12, "type": "transfer_order", "doc_num": doc_num}
     document = {**bare, "card_code": None, "external_ref": None}
     number = receipt(stack.store(), document=document, operator={"id": 7, "name": None})
@@ -82,7 +80,7 @@ def test_documents_are_numbered_in_words_or_figures(
     assert shown["operator"] == {"id": 7, "name": None}
 
 
-def test_a_picking_with_all_that_is_to_be_picked(stack: Stack, erp: Erp) -> None:
+def test_picking_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
     drills = {
         "product_id": 2,
         "item_code": "DRILL",
@@ -106,7 +104,7 @@ def test_a_picking_with_all_that_is_to_be_picked(stack: Stack, erp: Erp) -> None
     place = {"position_id": 5, "bin_code": "A-01-1", "qty": 1}
     allocated = {**place, "stock_id": 11, "serial": "S1"}
     taken = {**place, "staged_id": 21, "serial": "S2", "dispatched": True}
-    behind_the_scenes = {
+    internal_fields = {
         "document_id": 3,
         "document_line": 1,
         "allocations": [allocated],
@@ -122,7 +120,7 @@ def test_a_picking_with_all_that_is_to_be_picked(stack: Stack, erp: Erp) -> None
         whs_code="CEN",
         wave_id=2,
         carrier_code="DHL",
-        lines=[{**drills, **behind_the_scenes}, {**cement, "document_id": 4, "document_line": 1}],
+        lines=[{**drills, **internal_fields}, {**cement, "document_id": 4, "document_line": 1}],
     )
 
     shown = erp.get(f"/pickings/{number}").data
@@ -140,7 +138,7 @@ def test_a_picking_with_all_that_is_to_be_picked(stack: Stack, erp: Erp) -> None
     assert erp.get("/pickings").data == [shown]
 
 
-def test_a_picking_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
+def test_picking_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
     number = picking(stack.store(), documents=[], lines=[], created_at=BEGUN, updated_at=DONE)
 
     shown = erp.get(f"/pickings/{number}").data
@@ -148,7 +146,7 @@ def test_a_picking_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
         "id": number,
         "uuid": shown["uuid"],
         "status": "pending",
-        **NOT_YET,
+        **UNSET,
         "created_at": BEGUN,
         "updated_at": DONE,
         "code": f"PKG-{number}",
@@ -160,7 +158,9 @@ def test_a_picking_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("doc_entry", [80123, "80123", None])
-def test_a_transfer_with_the_answer_of_the_erp(stack: Stack, erp: Erp, doc_entry: object) -> None:
+def test_transfer_with_the_answer_of_the_erp_is_shown(
+    stack: Stack, erp: Erp, doc_entry: object
+) -> None:
     facts = {
         "status": "error",
         "sap_status": "rejected",
@@ -191,7 +191,7 @@ def test_a_transfer_with_the_answer_of_the_erp(stack: Stack, erp: Erp, doc_entry
     assert erp.get("/transfers").data == [shown]
 
 
-def test_a_transfer_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
+def test_transfer_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
     number = transfer(
         stack.store(),
         from_whs_code=None,
@@ -226,7 +226,7 @@ def test_a_transfer_of_which_little_is_known(stack: Stack, erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
-def test_only_what_is_there_and_ones_own_is_shown(
+def test_missing_and_foreign_records_are_not_found(
     stack: Stack, erp: Erp, beta: Erp, path: str
 ) -> None:
     number = PLANTED[path](stack.store())
@@ -244,7 +244,7 @@ def test_only_what_is_there_and_ones_own_is_shown(
 
 
 @pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
-def test_a_valid_token_is_all_that_a_user_needs(stack: Stack, path: str) -> None:
+def test_users_read_without_special_permission(stack: Stack, path: str) -> None:
     number = PLANTED[path](stack.store())
     anyone = Erp(stack.gateway, stack.user_token())
 
@@ -257,7 +257,7 @@ def test_a_valid_token_is_all_that_a_user_needs(stack: Stack, path: str) -> None
         assert answer.json()["error"]["scope"] == scope
 
 
-def test_what_has_not_changed_is_not_sent_again(stack: Stack, erp: Erp) -> None:
+def test_unchanged_record_answers_not_modified(stack: Stack, erp: Erp) -> None:
     store = stack.store()
     number = receipt(store)
 

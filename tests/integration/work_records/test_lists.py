@@ -1,4 +1,4 @@
-"""Receipts, pickings and transfers are found again."""
+"""Lists of receipts, pickings and transfers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +17,9 @@ from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, re
 from tests.stack import Stack
 
 type Found = tuple[Mapping[str, str], list[int]]
-"""What is asked, and the ids that come."""
+"""A query, and the ids that it returns."""
 type Wrong = tuple[Mapping[str, str], list[str]]
-"""What is asked, and the parameters that are wrong."""
+"""A query, and its invalid parameters."""
 
 STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
 TRANSFER_STATUSES = ("pending", "transferred", "error")
@@ -65,17 +65,17 @@ def _row(path: str, number: int) -> dict[str, Any]:
     return {**_head(number), "documents": documents, "priority": priority}
 
 
-def _fill(store: Store, path: str) -> None:
-    """Plant twelve. Two share a document; the last has none, nor have some other values."""
+def _insert_twelve(store: Store, path: str) -> None:
+    """Insert twelve records: pairs share a document, the last has none, some values are missing."""
     for number in range(1, 13):
         PLANTED[path](store, **_row(path, number))
 
 
 @pytest.fixture(params=ALL)
 def path(request: pytest.FixtureRequest, stack: Stack) -> str:
-    """Path of a list with twelve rows to look at."""
+    """Path of a list of twelve records."""
     asked: str = request.param
-    _fill(stack.store(), asked)
+    _insert_twelve(stack.store(), asked)
     return asked
 
 
@@ -119,7 +119,7 @@ FOUND: Mapping[str, Sequence[Found]] = {
 }
 
 
-def test_every_filter_keeps_what_it_names(erp: Erp, path: str) -> None:
+def test_every_filter_returns_matching_records(erp: Erp, path: str) -> None:
     for query, found in (*FOUND_IN_ALL, *FOUND[path]):
         rows = erp.walk(path, **query, sort="created_at", per_page=2)
         assert [row["id"] for row in rows] == found, query
@@ -129,7 +129,7 @@ def test_every_filter_keeps_what_it_names(erp: Erp, path: str) -> None:
 
 
 @pytest.mark.parametrize("query", [{}, {"status": "pending"}, {"from": "2026-03-03"}])
-def test_every_order_goes_both_ways_and_a_missing_value_sorts_first(
+def test_every_sort_works_in_both_directions_with_missing_values_first(
     erp: Erp, path: str, query: Mapping[str, str]
 ) -> None:
     rows = erp.walk(path, **query)
@@ -142,7 +142,7 @@ def test_every_order_goes_both_ways_and_a_missing_value_sorts_first(
         assert second.data == [expected[1]], sort
 
 
-def test_an_order_of_several_digits_is_that_of_the_numbers(stack: Stack, erp: Erp) -> None:
+def test_priorities_sort_as_numbers(stack: Stack, erp: Erp) -> None:
     for priority in (10, 2, None, 1, 100):
         picking(stack.store(), priority=priority)
 
@@ -177,14 +177,14 @@ WRONG: Mapping[str, Sequence[Wrong]] = {
 
 
 @pytest.mark.parametrize("asked", ALL)
-def test_a_wrong_parameter_is_named(erp: Erp, asked: str) -> None:
+def test_invalid_parameter_is_named(erp: Erp, asked: str) -> None:
     for query, wrong in (*WRONG_IN_ALL, *WRONG[asked]):
         answer = erp.get(asked, query=query)
         assert (answer.status, answer.code) == (422, "validation_failed"), query
         assert sorted(problem["field"] for problem in answer.json()["errors"]) == wrong
 
 
-def test_what_other_lists_filter_by_is_not_known_here(erp: Erp, path: str) -> None:
+def test_parameters_of_other_lists_are_refused(erp: Erp, path: str) -> None:
     unknown = {"external_ref": "REF-2"} if path == "/transfers" else {"from_warehouse": "CEN"}
 
     assert len(erp.get(path, query={**unknown, "colour": "red"}).data) == 12
@@ -201,7 +201,7 @@ NARROW: Mapping[str, Sequence[Mapping[str, str]]] = {
 }
 
 
-def test_only_the_entries_that_are_shown_are_looked_at(
+def test_page_examines_only_the_entries_it_shows(
     erp: Erp, aws_faults: AwsFaults, path: str
 ) -> None:
     for query in NARROW[path]:
@@ -211,10 +211,10 @@ def test_only_the_entries_that_are_shown_are_looked_at(
         assert (len(found), seen.entries_examined) == (2, 2), query
 
 
-def test_the_work_on_a_document_is_found_by_the_id_and_type_of_the_document(stack: Stack) -> None:
+def test_work_is_found_by_document_id_and_type(stack: Stack) -> None:
     store = stack.store()
     for path in DOCUMENTED:
-        _fill(store, path)
+        _insert_twelve(store, path)
     other = receipt(store, document={**ORDER, "type": "transfer_order", "id": 2})
 
     def work_on(**document: str) -> list[int]:

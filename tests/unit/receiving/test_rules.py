@@ -1,4 +1,4 @@
-"""What may arrive, and for which lines it is: examples and laws."""
+"""Rules of receipts: examples and properties."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,15 +15,15 @@ from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.rules import (
     MAX_LINES,
-    Arrival,
-    destination,
-    ensure_room,
-    ensure_within,
+    ReceivedGoods,
+    default_bin,
+    ensure_line_limit,
+    ensure_within_tolerance,
     examine,
     expiry_date,
-    filling,
     lines_in_stock,
     of_valid_fields,
+    quantities_by_line,
     undone_quantities,
     with_undone,
 )
@@ -63,10 +63,10 @@ def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
 
 
 def parts_of(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    return filling(document, draft.item_code, draft.batch, draft.qty)
+    return quantities_by_line(document, draft.item_code, draft.batch, draft.qty)
 
 
-def test_what_names_the_batch_fills_first_and_another_batch_last() -> None:
+def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None:
     document = order(line(1, "5", batch="L2"), line(2, "5"), line(3, "5", batch="L1"))
 
     assert parts_of(document, draft("5")) == {3: 5}
@@ -83,7 +83,7 @@ amounts = st.decimals(min_value=0, max_value=10**6, places=6)
     lines=st.lists(st.tuples(amounts, amounts, st.sampled_from([None, "L1", "L2"])), min_size=1),
     qty=amounts.filter(bool),
 )
-def test_all_that_arrives_counts_once_and_open_lines_are_filled_first(
+def test_received_quantity_is_counted_once_and_fills_open_lines_first(
     lines: Sequence[tuple[Decimal, Decimal, str | None]], qty: Decimal
 ) -> None:
     document = order(
@@ -104,18 +104,18 @@ def test_all_that_arrives_counts_once_and_open_lines_are_filled_first(
         )
 
 
-def test_the_destination_is_that_of_the_lines_that_are_filled() -> None:
+def test_default_position_is_the_destination_of_the_filled_lines() -> None:
     document = order(
         line(1, "5", bin_code="A-01"), line(2, "5", bin_code="A-01"), line(3, "5", bin_code="B-01")
     )
 
-    assert destination(document, draft("10")) == "A-01"
-    assert destination(document, draft("11")) is None
-    assert destination(order(line(1, "5")), draft()) is None
-    assert destination(document, draft(item_code="BRICK")) is None
+    assert default_bin(document, draft("10")) == "A-01"
+    assert default_bin(document, draft("11")) is None
+    assert default_bin(order(line(1, "5")), draft()) is None
+    assert default_bin(document, draft(item_code="BRICK")) is None
 
 
-def test_the_expiry_is_the_documents_only_for_the_batch_that_it_expects() -> None:
+def test_default_expiry_date_comes_from_the_document_line_of_the_same_batch() -> None:
     expected = {"batch": "L1", "expiry_date": "2031-01-31"}
     document = order(line(1, "5", expiry_date="2030-01-31"), line(2, "5", **expected))
 
@@ -132,7 +132,7 @@ def test_the_expiry_is_the_documents_only_for_the_batch_that_it_expects() -> Non
         ("0.1", "4.01", True), ("100", "14", True),
     ],
 )  # fmt: skip
-def test_the_tolerance_is_a_part_of_all_that_was_ordered(
+def test_tolerance_is_a_percentage_of_the_whole_ordered_quantity(
     tolerance: str,
     qty: str,
     fits: bool,  # noqa: FBT001
@@ -140,7 +140,7 @@ def test_the_tolerance_is_a_part_of_all_that_was_ordered(
     document = order(line(1, "7", "6"), line(2, "3"), line(3, "90", item_code="BRICK"))
 
     def check(*, approved: bool) -> None:
-        ensure_within(document, draft(qty), Decimal(tolerance), approved=approved)
+        ensure_within_tolerance(document, draft(qty), Decimal(tolerance), approved=approved)
 
     check(approved=True)
     if fits:
@@ -162,22 +162,24 @@ def test_the_tolerance_is_a_part_of_all_that_was_ordered(
         ({"today": "2030-01-02", "draft": draft(expiry_date="2030-01-01")}, "expiry_date", "today"),
     ],
 )  # fmt: skip
-def test_every_problem_says_what_is_wrong(facts: dict[str, Any], field: str, words: str) -> None:
+def test_every_problem_has_its_field_and_message(
+    facts: dict[str, Any], field: str, words: str
+) -> None:
     good: dict[str, Any] = {
         "draft": draft(), "document": order(line(1, "5")), "bin_code": "A-01",
         "product": CEMENT, "position": SHELF, "today": "2026-03-01",
     }  # fmt: skip
-    assert list(examine(Arrival(**good))) == []
+    assert list(examine(ReceivedGoods(**good))) == []
 
-    [found] = examine(Arrival(**{**good, **facts}))
+    [found] = examine(ReceivedGoods(**{**good, **facts}))
 
     assert found.field == field
     assert words in found.message
 
 
-def test_what_is_not_kept_in_stock_any_more_is_refused() -> None:
+def test_product_no_longer_kept_in_stock_is_refused() -> None:
     gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
-    arrival = Arrival(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
+    arrival = ReceivedGoods(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
 
     assert [problem.message for problem in examine(arrival)] == [
         "product CEMENT is not kept in stock"
@@ -195,7 +197,7 @@ def test_problems_of_an_invalid_field_are_reported_once() -> None:
 
 
 def receipt(*lines: tuple[int, int]) -> StoredReceipt:
-    """A receipt with a line for each product and number of rows."""
+    """Return a receipt with a line for each pair of product and number of stock rows."""
     return StoredReceipt(
         id=1, uuid="u", status="started", created_at=AT, updated_at=AT,
         lines=[
@@ -208,10 +210,10 @@ def receipt(*lines: tuple[int, int]) -> StoredReceipt:
     )  # fmt: skip
 
 
-def test_a_receipt_has_at_most_a_thousand_lines() -> None:
-    ensure_room(receipt(*[(1, 1)] * (MAX_LINES - 1)))
-    with pytest.raises(Conflict, match="at most 1000 lines"):
-        ensure_room(receipt(*[(1, 1)] * MAX_LINES))
+def test_receipt_with_a_thousand_lines_takes_no_more() -> None:
+    ensure_line_limit(receipt(*[(1, 1)] * (MAX_LINES - 1)))
+    with pytest.raises(Conflict, match="Receipt 1 has 1000 lines, the maximum"):
+        ensure_line_limit(receipt(*[(1, 1)] * MAX_LINES))
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 25)), max_size=60), st.data())
@@ -240,7 +242,7 @@ def test_lines_are_undone_product_by_product() -> None:
     assert lines_in_stock(mixed) == [0, 2, 1, 3]
 
 
-def test_a_state_that_does_not_allow_it_is_named() -> None:
-    ensure_status("receipt", receipt(), "pending", "started")
-    with pytest.raises(Conflict, match="The receipt is started; this needs it to be finalized"):
-        ensure_status("receipt", receipt(), "finalized")
+def test_wrong_status_is_named_in_the_message() -> None:
+    ensure_status("Receipt", receipt(), "pending", "started")
+    with pytest.raises(Conflict, match="Receipt 1 is started; it must be finalized for this"):
+        ensure_status("Receipt", receipt(), "finalized")

@@ -1,4 +1,4 @@
-"""What a transfer may say, and how much one may move."""
+"""Rules of transfers: valid bodies, and the maximum size of a transfer."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
 
-def known(*codes: str) -> rules.MasterData:
-    return rules.MasterData(
+def known(*codes: str) -> rules.TransferMasterData:
+    return rules.TransferMasterData(
         products={
             code: KnownProduct(
                 number, code, code.title(), by_batch=False, by_serial=code == "DRILL", in_stock=True
@@ -68,7 +68,7 @@ def fields(wanted: Checked[TransferDraft]) -> list[str]:
         (10, [9], "YARD", False),
     ],
 )
-def test_what_one_transaction_holds(
+def test_number_of_lines_that_fit_into_one_transaction(
     plain: int,
     serials: list[int],
     to: str,
@@ -82,7 +82,7 @@ def test_what_one_transaction_holds(
     assert fields(draft(*lines, to=to)) == ([] if fits else ["lines"])
 
 
-def test_an_end_must_be_open_and_another_place() -> None:
+def test_target_must_be_usable_and_another_position() -> None:
     same = {"to_bin": "A-01"}
     assert fields(draft(same, {"to_bin": "X-01"}, {"to_bin": "D-01"})) == [
         "lines.1.to_bin", "lines.2.to_bin",
@@ -91,35 +91,37 @@ def test_an_end_must_be_open_and_another_place() -> None:
     assert fields(draft({"from_bin": "X-01"}, {"from_bin": "D-01"})) == []
 
 
-def test_what_is_invalid_by_itself_is_not_told_again() -> None:
+def test_invalid_field_is_not_reported_again() -> None:
     raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "execute": "yes"}
     assert fields(check(TransferDraft, raw)) == []
     assert fields(check(TransferDraft, {})) == []
 
 
-def test_an_end_that_was_closed_meanwhile_is_told_by_line() -> None:
+def test_target_blocked_since_creation_is_reported_by_line() -> None:
     wanted = draft({}, {"to_bin": "X-01"}, {"to_bin": "D-01"})
     transfer = rules.new_transfer(5, wanted, known(), user_id=7, now="now")
 
     assert (transfer.status, transfer.user_id, transfer.operator) == ("pending", 7, None)
-    assert list(rules.closed_ends(transfer, known())) == [
+    assert list(rules.unusable_targets(transfer, known())) == [
         "line 2: position X-01 is blocked", "line 3: position D-01 is disabled",
     ]  # fmt: skip
-    with pytest.raises(Conflict, match="is pending; this needs it to be transferred"):
+    with pytest.raises(
+        Conflict, match=r"Transfer \d+ is pending; it must be transferred for this action"
+    ):
         rules.ensure_status(transfer, "transferred")
 
 
 @pytest.mark.parametrize(
     ("entry", "kept"), [(0, 0), (80123, 80123), ("080123", "080123"), (" 7 ", "7"), (None, None)]
 )
-def test_the_number_of_the_erp_is_kept_as_it_writes_it(entry: object, kept: object) -> None:
+def test_doc_entry_is_kept_as_the_erp_writes_it(entry: object, kept: object) -> None:
     found = ensure_valid(check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry}))
     assert found.doc_entry == kept
     assert type(found.doc_entry) is type(kept)
 
 
 @pytest.mark.parametrize("entry", [True, -1, 1.0, "", " ", "a\nb", "x" * 101, [], 2**53])
-def test_what_is_no_number_of_an_erp_is_refused(entry: object) -> None:
+def test_invalid_doc_entry_is_refused(entry: object) -> None:
     problems = problems_of(check(ErpAnswer, {"sap_status": "sent", "doc_entry": entry}))
     assert [(problem.field, problem.message) for problem in problems] == [
         ("doc_entry", "must be a whole number or a text of 1 to 100 characters")

@@ -1,4 +1,4 @@
-"""Bodies of users and roles: what is one, what is none, all problems at once."""
+"""Validation of the bodies of users and roles."""
 
 from typing import Any, get_args
 
@@ -24,7 +24,7 @@ def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:
         ("a_b-c.d", "a_b-c.d"),
     ],
 )
-def test_user_names_are_kept_in_lower_case(given: str, kept: str) -> None:
+def test_user_names_are_stored_in_lower_case(given: str, kept: str) -> None:
     user = ensure_valid(check(UserCreate, {"username": given, "name": "Ana"}))
     assert user.username == kept
 
@@ -34,11 +34,11 @@ def test_user_names_are_kept_in_lower_case(given: str, kept: str) -> None:
     ["", " ", ".ana", "-ana", "_ana", "ana ruiz", "ana@acme", "añá", "an\x00a", "a" * 65,
      "a" * 300, "ana/1", "K\u212a", "\ud800"],
 )  # fmt: skip
-def test_what_is_no_user_name(username: str) -> None:
+def test_invalid_user_names_are_refused(username: str) -> None:
     assert [field for field, _ in _problems({"username": username})] == ["username"]
 
 
-def test_all_problems_come_at_once() -> None:
+def test_all_problems_are_returned() -> None:
     found = _problems(
         {
             "username": 5, "name": "n" * 101, "email": "nobody", "roles": [3, 3, 0, "x", 2.5],
@@ -51,20 +51,20 @@ def test_all_problems_come_at_once() -> None:
 
 
 @pytest.mark.parametrize("body", [{"name": ""}, {"name": "A\tB"}, {"name": None}])
-def test_what_is_no_name(body: dict[str, Any]) -> None:
+def test_invalid_names_are_refused(body: dict[str, Any]) -> None:
     assert [field for field, _ in _problems(body)] == ["name"]
 
 
-def test_a_user_has_twenty_roles_at_most() -> None:
+def test_user_has_at_most_twenty_roles() -> None:
     assert _problems({"roles": list(range(1, 21))}) == []
     assert _problems({"roles": list(range(1, 22))}) == [("roles", "must have at most 20 entries")]
 
 
-def test_the_permissions_are_those_that_there_are() -> None:
+def test_permission_type_matches_the_descriptions() -> None:
     assert get_args(Permission) == tuple(PERMISSIONS)
 
 
-def test_unknown_and_repeated_permissions_are_told_with_their_places() -> None:
+def test_unknown_and_repeated_permissions_are_reported_with_their_index() -> None:
     given = ["exits.manage", "exits.manage", "everything", 5, None]
     problems = problems_of(check(RoleCreate, {"name": "Packers", "permissions": given}))
 
