@@ -12,7 +12,6 @@ from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import IMPORT_KINDS, ImportKind
 from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
-from shared.kernel.spreadsheets.open_table import open_table
 from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
 from shared.warehouse.documents.vocabulary import Kind, type_of
 
@@ -79,6 +78,9 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     Raises:
         UnreadableFile: The file is no readable spreadsheet.
     """
+    # Imported here because it takes 100 ms, and most requests read no file.
+    from shared.kernel.spreadsheets.open_table import open_table  # noqa: PLC0415
+
     layout = importer_of(kind).layout
     table = open_table(path, name, max_rows=_MAX_SHEET_ROWS)
     rows = table.rows()
