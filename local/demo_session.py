@@ -45,10 +45,10 @@ class Demo:
         """Add a row for a call; return the body.
 
         Args:
-            what: Title of the step.
-            answer: The response.
+            title: Title of the step.
+            response: The response.
             expected: Status with which the step succeeds.
-            outcome: Describes the body of a successful response.
+            describe: Describes the body of a successful response.
             read: Reads the body from the response.
         """
         request = response.request
