@@ -179,7 +179,7 @@ class Stack:
         """Every item of the control table, in DynamoDB's JSON."""
         return list(stored_items(ACCOUNT, REGION, config().control_table))
 
-    def told(self) -> int:
+    def event_count(self) -> int:
         """How many events of all tenants are in the outbox."""
         return sum(1 for _ in _outbox())
 
@@ -196,8 +196,8 @@ def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
 
     Args:
         erp: Who prepares.
-        what: Name of what is prepared; whoever gives it again prepares the same.
-        prepare: Makes it, through the interface; what writes to more than tables is made anew.
+        what: Name of the preparation; the same name means the same preparation.
+        prepare: Prepares through the interface; only its writes to tables are reused.
 
     Returns:
         What preparing returned, then or now.

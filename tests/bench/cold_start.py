@@ -108,8 +108,8 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         own = _medians(times[name])
         ratios = [mine / theirs for mine, theirs in zip(own, minimal, strict=True)]
         cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
-        promised = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
-        table.rows.append(Row(cells, *promised))
+        verdict = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
+        table.rows.append(Row(cells, *verdict))
     return [table]
 
 

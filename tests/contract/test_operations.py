@@ -60,9 +60,9 @@ def admitted(answer: Response) -> bool:
 
 def test_declared_operations_are_those_of_the_interface() -> None:
     declared = {name: (one.scope, one.permission) for name, one in DECLARED.items()}
-    promised = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
+    expected = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
 
-    assert {name: promised.get(name) for name in declared} == declared
+    assert {name: expected.get(name) for name in declared} == declared
     assert set(DOCUMENTED) <= set(declared)
 
 

@@ -19,7 +19,7 @@ from tests.gateway import Erp
 from tests.iam import Access, allows, read_policy
 from tests.integration.entity_factories import address_of
 from tests.integration.roles import ARNS, Roles, concerns
-from tests.integration.routes import doors, operations
+from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import ACCOUNT, REGION, Stack
 
@@ -125,7 +125,9 @@ def test_functions_may_use_rotated_keys_by_their_tags(
 
 def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
     serving = {
-        f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
+        f"functions.{name}.app.lambda_handler"
+        for name, handler in handlers().items()
+        if handler.operations
     } | {"functions.import_worker.app.lambda_handler"}
     # The routes of administrators have their own role with more permissions.
     assert roles.functions_assuming("TenantDataRole") == serving - {SETTINGS}

@@ -20,7 +20,7 @@ from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
 from tests.integration import write_routes
 from tests.integration.offboarding.company import FILE_KEYS as KEYS
 from tests.integration.offboarding.company import Company
-from tests.integration.routes import doors
+from tests.integration.routes import handlers
 from tests.webhook_scenario import URL
 
 
@@ -59,7 +59,7 @@ def test_export_contains_the_entities_of_the_lists(company: Company, tmp_path: P
 
 def test_every_collection_has_an_export_file() -> None:
     """A new collection must be added to `FILE_NAMES`."""
-    assert doors()
+    assert handlers()
     kinds = {each.kind for each in gc.get_objects() if isinstance(each, Collection)}
     assert {kind for kind in kinds if not kind.startswith("crate")} <= FILE_NAMES.keys()
 

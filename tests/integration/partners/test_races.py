@@ -55,7 +55,7 @@ def test_one_free_document_id_goes_to_one_client(stack: Stack, erp: Erp, client:
     assert Counter(answer.status for answer in answers) == {200: 1, 422: _AT_ONCE - 1}
     (winner,) = [answer.data["id"] for answer in answers if answer.status == 200]
     assert ids(erp.walk("/clients", document_id=5)) == [winner]
-    # Whoever lost still has its own number, and the winner's old one is free.
+    # The request that lost keeps its own number; the old number of the other one is free.
     for n, number in enumerate(numbers):
         body = {"name": "Late", "document_id": 100 + n}
         assert erp.post("/clients", body).status == (201 if number == winner else 422)

@@ -135,9 +135,9 @@ def test_picking_for_several_customers_is_a_trip_of_its_own() -> None:
 
 
 def test_metrics_count_units_with_and_without_stock() -> None:
-    promised = {"stock_id": 1, "position_id": 1, "bin_code": "A", "qty": 3}
+    allocation = {"stock_id": 1, "position_id": 1, "bin_code": "A", "qty": 3}
     line = picking(1, "5").lines[0].model_dump()
-    half = picking(1, lines=[{**line, "allocations": [promised]}])
+    half = picking(1, lines=[{**line, "allocations": [allocation]}])
     picked = picking(2, lines=[{**line, "picked_qty": 4}], status="finalized")
 
     metrics = rules.with_allocation(wave().metrics, [half, picked, picking(3, "6")])
