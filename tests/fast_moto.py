@@ -104,9 +104,17 @@ class _Handler(DynamoHandler):
     def __init__(self, request: AWSPreparedRequest) -> None:
         super().__init__()
         assert isinstance(request.body, bytes)
-        self.body = json.loads(request.body)
+        has_binary = b'"B"' in request.body
+        self.body = json.loads(request.body, object_hook=_decode_binary if has_binary else None)
         self.region = request.url.split(".")[1]
         self.current_account = DEFAULT_ACCOUNT_ID
+
+
+def _decode_binary(value: dict[str, Any]) -> dict[str, Any]:
+    """Decode a binary value; of other maps, those of attributes, none has text under "B"."""
+    if isinstance(text := value.get("B"), str):
+        return {"B": base64.b64decode(text)}
+    return value
 
 
 def _to_json(value: object) -> Any:

@@ -35,6 +35,7 @@ _VALUES = {
     ":map": {"M": {"x": {"B": b"\x01"}}},
     ":list": {"L": [{"S": "z"}]},
     ":set": {"SS": ["a"]},
+    ":secret": {"B": b"\x00\xffB"},
 }
 _LARGE = {"S": "x" * 400_001}
 
@@ -88,6 +89,7 @@ _CONDITIONS = (
     "version = :one AND NOT contains(tags, :text)",
     "version BETWEEN :one AND :one OR #name IN (:text)",
     "version + :one",
+    "secret = :secret",
 )
 _PARTITION = {
     "TableName": "goods",
@@ -148,6 +150,15 @@ _CALLS: tuple[_Call, ...] = (
     (
         "transact_write_items",
         {"TransactItems": [{"Update": _update("SET version = :text + :one")}]},
+    ),
+    (
+        "transact_write_items",
+        {
+            "TransactItems": [
+                {"Update": _update("SET more = :one", _OTHER, "secret = :secret")},
+                _CHECK_FAILS,
+            ]
+        },
     ),
     *_READS,
 )
