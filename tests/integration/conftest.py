@@ -23,9 +23,9 @@ def _cheap_passwords() -> Iterator[None]:
         form = form.replace(f"t={passwords._PASSES}", "t=1")
         assert form != passwords._PHC_PREFIX
         patch.setattr(
-            passwords, "_NOBODYS", passwords._DUMMY_HASH.replace(passwords._PHC_PREFIX, form)
+            passwords, "_DUMMY_HASH", passwords._DUMMY_HASH.replace(passwords._PHC_PREFIX, form)
         )
-        patch.setattr(passwords, "_FORM", form)
+        patch.setattr(passwords, "_PHC_PREFIX", form)
         patch.setattr(passwords, "_MEMORY_KIB", 8)
         patch.setattr(passwords, "_PASSES", 1)
         yield

@@ -168,7 +168,7 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(attempt_limits, limit, sys.maxsize)
     cheap = f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}"
-    monkeypatch.setattr(passwords, "_NOBODYS", cheap)
+    monkeypatch.setattr(passwords, "_DUMMY_HASH", cheap)
 
 
 @pytest.mark.usefixtures("_many_quick_guesses")

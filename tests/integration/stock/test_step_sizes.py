@@ -32,7 +32,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         assert len(tx._actions) - before == expected
         planned.append(expected)
 
-    monkeypatch.setattr(Ledger, "stage", stage_as_planned)
+    monkeypatch.setattr(Ledger, "post", stage_as_planned)
     yield planned
     assert planned
 
