@@ -271,7 +271,7 @@ def _peak(stack: Stack, count: int) -> int:
     client: Any = _Products(real.client, count)
     store = Store(client, slug=real.slug, table=real.table, outbox=real.outbox)
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as directory:
-        patch.setattr(export, "store_for", lambda *_: store)
+        patch.setattr(export, "operator_store", lambda *_: store)
         tracemalloc.start()
         began, _ = tracemalloc.get_traced_memory()
         manifest = export.export_tenant("acme", Path(directory))
