@@ -14,7 +14,7 @@ from moto.kms.models import kms_backends
 
 from tests import gateway
 from tests.iam import Access
-from tests.stack import forget_what_was_asked
+from tests.stack import clear_caches_except_clients
 
 _ITEM_ACTIONS = {
     "Put": "PutItem",
@@ -104,12 +104,12 @@ class Watch:
                 for name, value in self.environment(handler).items():
                     patch.setenv(name, value)
                 self._running.append(handler)
-                forget_what_was_asked()
+                clear_caches_except_clients()
                 try:
                     return target(*arguments)
                 finally:
                     self._running.pop()
-                    forget_what_was_asked()
+                    clear_caches_except_clients()
 
         return handle
 

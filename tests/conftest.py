@@ -1,4 +1,4 @@
-"""What every test may ask for: a stack on moto, ERPs that call it, time, AWS faults."""
+"""Fixtures of all tests: a stack on moto, ERPs that call it, a clock, AWS faults."""
 
 import gc
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.stack import CREDENTIALS, Stack, deployed
 
-# How long an example takes says more of the machine than of the code.
+# The time of an example depends on the machine, not on the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -27,20 +27,20 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def no_real_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test that forgets its stack reaches nobody's account."""
+    """Replace AWS credentials, so that no test reaches a real account."""
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Time that passes when the test says so, and while the service waits."""
+    """A clock that advances when the test or a waiting service moves it."""
     return clocks.install(monkeypatch)
 
 
 @pytest.fixture
 def aws_faults(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
-    """Every AWS call of the test, seen and disturbed at will."""
+    """A recorder of the AWS calls of the test, which can inject faults."""
     return faults.install(monkeypatch)
 
 
@@ -53,11 +53,11 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 
 @pytest.fixture
 def erp(stack: Stack) -> Erp:
-    """acme's ERP, with every scope."""
+    """The ERP of acme, with every scope."""
     return stack.erp()
 
 
 @pytest.fixture
 def beta(stack: Stack) -> Erp:
-    """The ERP of the neighbour beta, with every scope."""
+    """The ERP of the other tenant beta, with every scope."""
     return stack.erp("beta")

@@ -1,4 +1,4 @@
-"""Snapshots of the tables and keys that moto holds, and a look at the items of a table."""
+"""Snapshots of the tables and keys in moto, and direct reads of their items."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class Snapshot:
 
     @classmethod
     def take(cls, account: str, region: str) -> "Snapshot":
-        """Copy what moto holds now."""
+        """Copy the tables and keys in moto."""
         tables = dynamodb_backends[account][region].tables
         keys = kms_backends[account][region].keys
         return cls(
@@ -37,19 +37,19 @@ class Snapshot:
         )
 
     def restore(self) -> None:
-        """Make moto hold the tables and keys of the snapshot."""
+        """Replace the tables and keys in moto by those of the snapshot."""
         for name in self.tables:
             self.restore_table(name)
         keys = kms_backends[self.account][self.region].keys
         keys.update({name: _copy_of_key(key) for name, key in self.keys.items()})
 
     def restore_table(self, name: str) -> None:
-        """Make moto hold one table of the snapshot."""
+        """Replace one table in moto by that of the snapshot."""
         tables = dynamodb_backends[self.account][self.region].tables
         tables[name] = _copy_of_table(self.tables[name])
 
     def is_current(self) -> bool:
-        """Tell whether every table of the snapshot has the same items in moto."""
+        """Return whether every table of the snapshot has the same items in moto."""
         tables = dynamodb_backends[self.account][self.region].tables
         return all(tables[name].items == kept.items for name, kept in self.tables.items())
 

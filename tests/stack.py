@@ -48,23 +48,20 @@ CREDENTIALS = {
 }
 
 
-def forget_everything() -> None:
-    """Begin as a new execution environment, which knows nothing."""
-    forget_what_was_asked()
+def clear_all_caches() -> None:
+    """Clear all caches, as in a new execution environment."""
+    clear_caches_except_clients()
     aws.client.cache_clear()
 
 
-def forget_what_was_asked() -> None:
-    """Begin as an execution environment that has asked AWS nothing yet."""
-    _forget_the_stack()
+def clear_caches_except_clients() -> None:
+    """Clear all caches except the clients that use the ambient credentials."""
+    _clear_stack_caches()
     access.tenant_access.clear()
 
 
-def _forget_the_stack() -> None:
-    """Begin as an execution environment that has its clients and knows nothing else.
-
-    Clients are dear, and the same in every test but for what they may still try again.
-    """
+def _clear_stack_caches() -> None:
+    """Clear all caches except clients, which are slow to create and the same in every test."""
     config.cache_clear()
     key_ring.clear()
     signing.public_key.cache_clear()
@@ -76,7 +73,7 @@ def _forget_the_stack() -> None:
 
 
 class _Quota(RetryQuota):
-    """What a client may still try again."""
+    """The retry quota of a client, which the tests can refill."""
 
     _all: ClassVar[WeakSet["_Quota"]] = WeakSet()
 
@@ -86,7 +83,7 @@ class _Quota(RetryQuota):
 
     @classmethod
     def refill(cls) -> None:
-        """Have every client as if it had never met a fault."""
+        """Refill the quota of every client."""
         for one in cls._all:
             one.release(one.INITIAL_CAPACITY)
 
@@ -98,29 +95,29 @@ quota.RetryQuota = _Quota  # type: ignore[assignment, misc]
 class Stack:
     """A deployed stack with the tenants acme and beta, both empty, with every module.
 
-    With both as many requests per minute are agreed as can be, and its minute never ends unless
-    a test lets it: tests send more than any plan allows, and must not depend on the time of day.
+    Both tenants have the highest rate limit, and the limit's minute does not end unless a test ends
+    it: tests send more requests than any plan allows and must not depend on the time of day.
     """
 
     template: Template
 
     @property
     def gateway(self) -> Gateway:
-        """The API at its default address."""
+        """Return the API at its default address."""
         return Gateway(self.template, HOST)
 
     def tenant(self, slug: str = "acme") -> Tenant:
-        """The tenant as the control table has it."""
+        """Return the tenant from the control table."""
         return provisioning.show_tenant(slug)
 
     def token(
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
     ) -> str:
-        """Mint the token of an integration client, as the token route would."""
+        """Issue a token of an integration client, as the token route does."""
         return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
 
     def user_token(self, slug: str = "acme", **claims: object) -> str:
-        """Mint the token of a user; `claims` replace kind, permissions, second_factor …"""
+        """Issue a token of a user; `claims` replace kind, permissions, second_factor …"""
         tenant = self.tenant(slug)
         client_token = tokens.issue_to_client(tenant, "app", frozenset())
         own = tokens._json(client_token.split(".")[1])
@@ -129,11 +126,11 @@ class Stack:
         )
 
     def erp(self, slug: str = "acme", **token: Any) -> Erp:
-        """An ERP with a token for every scope, unless `scopes` names some."""
+        """Return an ERP whose token has every scope, or those of `scopes`."""
         return Erp(self.gateway, self.token(slug, **token))
 
     def store(self, slug: str = "acme") -> Store:
-        """The tenant's table, to look behind the scenes."""
+        """Return the tenant's table, for direct reads."""
         return Store(
             aws.client("dynamodb"),
             slug=slug,
@@ -142,8 +139,8 @@ class Stack:
         )
 
     def empty(self, slug: str = "acme") -> None:
-        """Make the tenant as it was on its first day, its events forgotten, nobody revoked."""
-        _first_day().snapshot.restore_table(config().tenant_table(slug))
+        """Restore the tenant as deployed, without events and revocations."""
+        _deployment().snapshot.restore_table(config().tenant_table(slug))
         aws.client("dynamodb").update_item(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
@@ -157,57 +154,57 @@ class Stack:
         bookmarks._remembered.clear()
 
     def keep(self) -> Callable[[], None]:
-        """Return what makes every table as it is now, whatever happens to it until then."""
+        """Return a function that restores every table to its present state."""
         kept = Snapshot.take(ACCOUNT, REGION)
 
-        def bring_back() -> None:
+        def restore() -> None:
             kept.restore()
             bookmarks._remembered.clear()
 
-        return bring_back
+        return restore
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Items of a tenant's table as `stored`, in DynamoDB's JSON, by their keys."""
+        """Return the items of a tenant's table as `stored`, sorted by key."""
         return sorted(self.stored(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
 
     def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
-        """Every item of a tenant's table but the counts of its requests, in no order."""
+        """Yield every item of a tenant's table except rate limit windows, in any order."""
         items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith("rate#"))
 
     def control(self) -> list[dict[str, Any]]:
-        """Every item of the control table, in DynamoDB's JSON."""
+        """Return every item of the control table, in DynamoDB's JSON."""
         return list(stored_items(ACCOUNT, REGION, config().control_table))
 
     def event_count(self) -> int:
-        """How many events of all tenants are in the outbox."""
+        """Return the number of events of all tenants in the outbox."""
         return sum(1 for _ in _outbox())
 
     def events(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
+        """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
         events = [item for item in _outbox() if item["PK"]["S"] == slug]
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
 
 
 def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
-    """Let an ERP prepare a stack to which nothing has happened, or have it as it did before.
+    """Prepare a fresh stack through the interface, or restore the result of the first time.
 
-    Either way the environment knows the tenant, the keys and the ERP afterwards.
+    Either way the caches hold the tenant, the keys and the ERP afterwards.
 
     Args:
-        erp: Who prepares.
+        erp: The ERP that prepares.
         what: Name of the preparation; the same name means the same preparation.
-        prepare: Prepares through the interface; only its writes to tables are reused.
+        prepare: Prepares the stack. If it writes to buckets or queues, it runs every time.
 
     Returns:
-        What preparing returned, then or now.
+        The result of `prepare`.
     """
     assert erp.token is not None
     caller = tokens._json(erp.token.split(".")[1])
-    # How many shards there are shows in the table.
+    # The number of shards changes the items of the table.
     name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
     result: R
-    if not _first_day().snapshot.is_current():
+    if not _deployment().snapshot.is_current():
         result = prepare()
     elif name in _prepared:
         kept, result = _prepared[name]
@@ -225,7 +222,7 @@ _prepared: dict[Hashable, tuple[Snapshot, Any]] = {}
 
 
 def _has_only_tables() -> bool:
-    """Tell whether buckets and queues are as empty as on the first day."""
+    """Return whether all buckets and queues are empty."""
     buckets = s3_backends[ACCOUNT]["aws"].buckets.values()
     queues = sqs_backends[ACCOUNT][REGION].queues.values()
     return not any(bucket.keys for bucket in buckets) and not any(
@@ -238,8 +235,8 @@ def _outbox() -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _FirstDay:
-    """The stack just after it was deployed and its tenants were created."""
+class _Deployment:
+    """The stack after its deployment and the creation of its tenants."""
 
     template: Template
     snapshot: Snapshot
@@ -247,27 +244,27 @@ class _FirstDay:
 
 @contextmanager
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """Deploy the stack, fresh, for the length of the block."""
-    first_day = _first_day()
+    """Deploy a fresh stack for the block."""
+    deployment = _deployment()
     fast_moto.install(monkeypatch)
     with mock_aws(), only_known_names(monkeypatch):
-        _enter(monkeypatch, first_day.template)
-        first_day.snapshot.restore()
+        _enter(monkeypatch, deployment.template)
+        deployment.snapshot.restore()
         monkeypatch.setattr(limiter, "_clock", partial(int, now_ms()))
         _open_buckets_and_queues()
         for slug in _TENANTS:
             access.dynamodb_for(slug)
-        yield Stack(first_day.template)
-        _forget_the_stack()
+        yield Stack(deployment.template)
+        _clear_stack_caches()
 
 
 @cache
-def _first_day() -> _FirstDay:
-    """Deploy once per process, as the template and the provisioning have it."""
+def _deployment() -> _Deployment:
+    """Deploy the template and create the tenants, once per process."""
     with pytest.MonkeyPatch.context() as monkeypatch, mock_aws():
         for name, value in CREDENTIALS.items():
             monkeypatch.setenv(name, value)
-        forget_everything()
+        clear_all_caches()
         template = _create()
         _enter(monkeypatch, template)
         provisioning.set_shared_address(ADDRESS)
@@ -275,25 +272,25 @@ def _first_day() -> _FirstDay:
             provisioning.create_tenant(
                 NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
-            # not by provisioning, which would note it in the tenant's audit log
+            # Not through provisioning, which would add an entry to the tenant's audit log.
             aws.client("dynamodb").update_item(
                 TableName=config().control_table,
                 Key={"pk": {"S": tenant_key(slug)}},
                 UpdateExpression="SET requests_per_minute = :most",
                 ExpressionAttributeValues={":most": {"N": str(MAX_REQUESTS_PER_MINUTE)}},
             )
-        return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
+        return _Deployment(template, Snapshot.take(ACCOUNT, REGION))
 
 
 def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
-    """Begin as a new execution environment of the stack's functions."""
+    """Start as a new execution environment of the stack's functions."""
     for name, value in (CREDENTIALS | template.environment()).items():
         monkeypatch.setenv(name, value)
-    _forget_the_stack()
+    _clear_stack_caches()
 
 
 def _create() -> Template:
-    """Create the tables and keys that the template declares; name everything else."""
+    """Create the tables and keys of the template, and names for its other resources."""
     declared = Template({})
     names = {"AWS::StackName": NAME, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT}
     for table, properties in declared.resources("AWS::DynamoDB::Table").items():
@@ -326,7 +323,7 @@ def _queues() -> tuple[str, ...]:
 
 
 def _open_buckets_and_queues() -> None:
-    """Create what is empty at first, without asking through the wire."""
+    """Create the buckets and queues directly in moto, without calls of AWS."""
     for bucket in _buckets():
         s3_backends[ACCOUNT]["aws"].create_bucket(f"{NAME}-{bucket.lower()}", REGION)
     for queue in _queues():

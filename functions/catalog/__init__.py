@@ -1,1 +1,1 @@
-"""ApiHandler of the catalog."""
+"""The routes of products and product categories."""

@@ -1,1 +1,1 @@
-"""ApiHandler of entry and exit documents."""
+"""The routes of entry and exit documents, and dispatch."""

@@ -37,7 +37,7 @@ _CREATE: OperationOptions = {
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
-    "description": "200 answers the document that already has the reference and type.",
+    "description": "Returns 200 with the existing document when one has the reference and type already.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
@@ -83,7 +83,7 @@ def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
 )
 def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give up what is still to be received."""
+    """Close the document; open quantities will not be received."""
     return ResourceResponse(views.entry_document(service.close_document(tx, "entry", request.id)))
 
 
@@ -119,7 +119,7 @@ def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
 )
 def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give up what is still to be picked."""
+    """Close the document; open quantities will not be picked."""
     return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
 
 

@@ -1,1 +1,1 @@
-"""ApiHandler of everything else."""
+"""The handler of paths that no other function has; it responds with 404."""

@@ -1,1 +1,1 @@
-"""ApiHandler of imports."""
+"""The routes of imports."""

@@ -1,1 +1,1 @@
-"""ApiHandler of the partners."""
+"""The routes of clients and providers."""

@@ -1,1 +1,1 @@
-"""ApiHandler of the description of the interface."""
+"""The OpenAPI document and the reference page."""

@@ -1,1 +1,1 @@
-"""Stock: rows, levels, movements and adjustments."""
+"""The routes of stock rows, levels, movements and adjustments."""

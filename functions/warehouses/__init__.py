@@ -1,1 +1,1 @@
-"""ApiHandler of the warehouses."""
+"""The routes of warehouses, positions, pick faces and maps."""

@@ -1,1 +1,1 @@
-"""Between the gateway and the subjects."""
+"""The HTTP floor: request handler, routes, idempotency, paging, rate limit."""

@@ -2,7 +2,8 @@
 
 `ApiHandler._respond` holds the order of the checks, which is part of the interface: tenant state,
 revocation, rate limit, route, scope or permission, plan and module, headers, body and query,
-idempotency, and only then the service.
+idempotency, service. An invalid body of a route that collects problems goes to the service before
+an Idempotency-Key is claimed; the service adds the problems of its rules and refuses it.
 """
 
 from base64 import b64encode

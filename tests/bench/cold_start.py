@@ -35,7 +35,7 @@ from tests.bench import build_output, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
-from tests.stack import CREDENTIALS, Stack, deployed, forget_what_was_asked
+from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
 from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
 BOUND = 1.3
@@ -169,7 +169,7 @@ def _seeded(address: str) -> Iterator[tuple[Stack, faults.AwsFaults]]:
         with deployed(patch) as stack:
             for name, value in _LOCALHOST.items():
                 patch.setenv(name, value)
-            forget_what_was_asked()
+            clear_caches_except_clients()
             seed.fill(stack.erp())
             hook = seed.hook(_HOOK) | {"url": address}
             assert stack.erp().post("/webhooks", hook).data["id"] == _HOOK

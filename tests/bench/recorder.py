@@ -11,7 +11,7 @@ import pytest
 from tests import gateway
 from tests.bench.replay import RecordedResponse, kind_of
 from tests.faults import AwsFaults, Call
-from tests.stack import forget_everything
+from tests.stack import clear_all_caches
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str
             invocation = invocations[handler] = Invocation(event)
             running.append(invocation)
             if fresh:
-                forget_everything()
+                clear_all_caches()
             try:
                 invocation.result = target(event, context)
             finally:

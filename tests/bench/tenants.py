@@ -25,7 +25,7 @@ from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Gateway
-from tests.stack import Stack, deployed, forget_what_was_asked
+from tests.stack import Stack, clear_caches_except_clients, deployed
 
 FEW, MANY = 10, 2_000
 _TRIES, _QUICK_TRIES = 400, 60
@@ -169,7 +169,7 @@ class _Authorizer:
                     metered(self.aws_faults) as self.units,
                 ):
                     self._verdict = authorize(gateway, proxy)
-                forget_what_was_asked()
+                clear_caches_except_clients()
             return self._verdict
 
         patch.setattr(Gateway, "_authorize", kept)
@@ -188,7 +188,7 @@ def _first_requests(stack: Stack, aws_faults: AwsFaults) -> Table:
     authorizer = _Authorizer(aws_faults)
     with pytest.MonkeyPatch.context() as patch:
         authorizer.install(patch)
-        forget_what_was_asked()
+        clear_caches_except_clients()
         seen, units = _ask(aws_faults, erp)
         own = Recording(seen.calls[len(authorizer.seen.calls) :])
         own.round_trips = seen.round_trips - authorizer.seen.round_trips

@@ -29,7 +29,7 @@ from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import Bucket
 from tests.e2e.rate_limit_transport import RateLimitTransport
 from tests.e2e.responses import fields
-from tests.stack import forget_everything
+from tests.stack import clear_all_caches
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
 HERE = Path(__file__).parent
@@ -155,11 +155,11 @@ def operator_access(stack: Deployed) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         for name, value in aws_environment(stack.endpoint_url).items():
             monkeypatch.setenv(name, value)
-        forget_everything()
+        clear_all_caches()
         for name, value in deployment.operator_environment().items():
             monkeypatch.setenv(name, value)
         yield
-    forget_everything()
+    clear_all_caches()
 
 
 @pytest.fixture

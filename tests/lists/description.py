@@ -77,7 +77,7 @@ class Listed:
     Attributes:
         path: The path of its route.
         collection: The collection of its rows.
-        build: Builds the entity number n, counted from 1.
+        make: Makes the entity number n, counted from 1.
         fields: Name → type of the fields of a row; see `fields`.
         filters: Parameter → filter, without updated_since, from and to.
         sorts: Sort value → sort key of a row. None sorts first, and equal rows are sorted by id.

@@ -1,7 +1,7 @@
-"""Work that is larger than one transaction: done in steps, each a transaction of its own.
+"""Operations larger than one transaction: they run in steps, each a transaction of its own.
 
-A step takes as many items as its transaction has room for. Whatever ends a request between two
-steps leaves finished steps behind; a repeated request goes on with what they left.
+A step takes as many items as its transaction has room for. If a request ends between two steps,
+the committed steps remain, and a repeated request does the rest.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -9,7 +9,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
 from tests import fast_moto
 from tests.integration.db.crate_list import CrateTable
-from tests.stack import forget_what_was_asked
+from tests.stack import clear_caches_except_clients
 
 type NewCrateTable = Callable[[], CrateTable]
 
@@ -22,7 +22,7 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
     numbers = count()
     with mock_aws():
-        forget_what_was_asked()
+        clear_caches_except_clients()
         dynamodb = aws.client("dynamodb")
 
         def make() -> CrateTable:
@@ -31,7 +31,7 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
             return CrateTable(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
 
         yield make
-        forget_what_was_asked()
+        clear_caches_except_clients()
 
 
 @pytest.fixture
