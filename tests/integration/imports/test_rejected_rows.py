@@ -152,7 +152,7 @@ TRANSFERS: Rows = [
     ["G", "YARD", "SHOP", "DRILL", "2", "", "", "S-1,S-2,S-3"],
 ]
 PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
-    (3, "to_warehouse", "must be another warehouse than from_warehouse"),
+    (3, "to_warehouse", "must be another warehouse than from_warehouse, YARD"),
     (4, "to_warehouse", "no warehouse has the code GHOST"),
     (4, "qty", "must be a number"),
     (4, "priority", "must be a whole number"),
