@@ -14,7 +14,7 @@ from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_access import run_access_demo
-from local.demo_imports import Bucket, run_imports_demo
+from local.demo_imports import TenantBucket, run_imports_demo
 from local.demo_session import Demo
 from local.demo_warehouse import run_warehouse_demo
 from local.demo_webhooks import run_webhooks_demo
@@ -28,7 +28,7 @@ def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
-def run_demo(demo: Demo, bucket: Bucket) -> None:
+def run_demo(demo: Demo, bucket: TenantBucket) -> None:
     """Run the steps of the demo; every run creates a few more products and documents."""
     run = uuid.uuid4().hex[:8]
     warehouses = demo.step(
@@ -156,7 +156,7 @@ def main() -> int:
     os.environ.update(aws_environment(stack["endpoint_url"]))
     with httpx.Client(timeout=60) as http:
         demo = Demo(Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http))
-        run_demo(demo, Bucket(stack["import_bucket"], arguments.tenant))
+        run_demo(demo, TenantBucket(stack["import_bucket"], arguments.tenant))
         run = uuid.uuid4().hex[:8]
         run_access_demo(demo, run, http, arguments.tenant, stack["tenants"]["mini"])
     Console(width=None if sys.stdout.isatty() else 140).print(demo.table())

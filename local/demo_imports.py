@@ -32,7 +32,7 @@ SO-S1-{run};Sales order;02/03/2026;C-200;CEN;DEMO-{run};1
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class TenantBucket:
     """The tenant's files in the import bucket."""
 
     name: str
@@ -59,7 +59,7 @@ class Bucket:
         )
 
 
-def run_imports_demo(demo: Demo, run: str, bucket: Bucket) -> None:
+def run_imports_demo(demo: Demo, run: str, bucket: TenantBucket) -> None:
     """Import products with errors, and orders for the valid products."""
     _catalogue(demo, run)
     _drop(demo, run, bucket)
@@ -103,7 +103,7 @@ def _errors(report: httpx.Response) -> list[str]:
     return problems
 
 
-def _drop(demo: Demo, run: str, bucket: Bucket) -> None:
+def _drop(demo: Demo, run: str, bucket: TenantBucket) -> None:
     name = f"exit_documents/orders-{run}.csv"
     bucket.put(f"drop/{name}", _ORDERS.format(run=run).encode())
     one = json.loads(bucket.await_file(f"drop/{name}.result.json"))

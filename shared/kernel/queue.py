@@ -7,9 +7,9 @@ from typing import Any
 from shared.kernel.aws import client
 from shared.kernel.json_text import dumps
 
-MOST_DELAY = 900
+MAX_DELAY_SECONDS = 900
 """Seconds by which SQS can delay a message. A longer delay needs several messages in turn."""
-MOST_AT_ONCE = 10
+MAX_BATCH_MESSAGES = 10
 """Messages that one call can send."""
 
 

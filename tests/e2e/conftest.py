@@ -26,7 +26,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
-from tests.e2e.import_calls import Bucket
+from tests.e2e.import_calls import ImportBucket
 from tests.e2e.rate_limit_transport import RateLimitTransport
 from tests.e2e.responses import fields
 from tests.stack import clear_all_caches
@@ -192,7 +192,7 @@ def importer(stack: Deployed) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="session")
-def bucket(stack: Deployed) -> Bucket:
+def bucket(stack: Deployed) -> ImportBucket:
     """The import bucket of the stack."""
     s3 = boto3.client(
         "s3",
@@ -201,4 +201,4 @@ def bucket(stack: Deployed) -> Bucket:
         aws_access_key_id="test",
         aws_secret_access_key="test",
     )
-    return Bucket(s3, stack.import_bucket)
+    return ImportBucket(s3, stack.import_bucket)

@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class ImportBucket:
     """The import bucket."""
 
     s3: S3Client

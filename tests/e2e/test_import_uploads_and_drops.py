@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import IMPORTER, TIMEOUT, Deployed
 from tests.e2e.import_calls import (
     XLSX,
-    Bucket,
+    ImportBucket,
     catalogue,
     commit_import,
     counts,
@@ -74,7 +74,7 @@ def test_a_form_limits_the_size_of_the_file(importer: httpx.Client) -> None:
 
 
 def test_a_dropped_file_is_validated_and_has_results(
-    importer: httpx.Client, bucket: Bucket, run: str
+    importer: httpx.Client, bucket: ImportBucket, run: str
 ) -> None:
     name = f"{IMPORTER}/drop/products/cátalogo nº {run}.csv"
     bucket.put(name, catalogue(run, "Drum", "", "Reel"))
@@ -93,7 +93,7 @@ def test_a_dropped_file_is_validated_and_has_results(
     assert [row["name"] for row in walk(importer, "/products", item_code=f"{run}-2")] == ["Reel"]
 
 
-def rejected(bucket: Bucket, name: str, content: bytes) -> str:
+def rejected(bucket: ImportBucket, name: str, content: bytes) -> str:
     """Wait until a dropped file is moved to the rejected files, and return the reason."""
     moved = name.replace("/drop/", "/rejected/", 1)
     eventually(lambda: None if bucket.read(name) else True, f"{name} moved")
@@ -115,7 +115,7 @@ def rejected(bucket: Bucket, name: str, content: bytes) -> str:
 )
 @pytest.mark.usefixtures("importer")
 def test_a_refused_file_is_moved_with_the_reason(
-    bucket: Bucket, run: str, slug: str, name: str, reason: str
+    bucket: ImportBucket, run: str, slug: str, name: str, reason: str
 ) -> None:
     file, content = f"{slug}/drop/{name.format(run)}", catalogue(run, "Drum")
     bucket.put(file, content)

@@ -19,7 +19,7 @@ from shared.kernel.events.outbox import (
     unrelayed_entries,
 )
 from shared.kernel.observability import logger
-from shared.kernel.queue import MOST_AT_ONCE, Queue
+from shared.kernel.queue import MAX_BATCH_MESSAGES, Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class Relay:
             except Exception:  # noqa: BLE001 - the entry is reported as failed
                 logger.exception("An outbox entry was not relayed", tenant=tenant)
                 failed.add(entry.id)
-        batches = [tasks[at : at + MOST_AT_ONCE] for at in range(0, len(tasks), MOST_AT_ONCE)]
+        batches = [
+            tasks[at : at + MAX_BATCH_MESSAGES] for at in range(0, len(tasks), MAX_BATCH_MESSAGES)
+        ]
         for unsent in map_concurrently(_send, batches):
             failed |= unsent
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]

@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.queue import MOST_DELAY, Message, Queue
+from shared.kernel.queue import MAX_DELAY_SECONDS, Message, Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class DeliveryTask:
         return max(0, -(-(self.due - now_ms()) // 1000))
 
     def message(self) -> Message:
-        """Return the queue message. A task that is due later than MOST_DELAY arrives too early."""
+        """Return the queue message. A task that is due later than MAX_DELAY_SECONDS arrives too early."""
         # Fair queuing: one message group per subscription.
         group = f"{self.tenant}.{self.webhook}"
-        return Message(asdict(self), group, min(self.seconds_left, MOST_DELAY))
+        return Message(asdict(self), group, min(self.seconds_left, MAX_DELAY_SECONDS))
 
     def send(self) -> None:
         """Send the task to its queue."""
