@@ -104,7 +104,7 @@ BAD_ENTRIES: set[Complaint] = {
     (15, "batch", "product BRICK is not managed by batch"),
     (16, "serials", "product CEMENT is not managed by serial"),
     (17, "serials", "is on the document already, at row 16"),
-    (17, "serials", "must be as many as qty (2); there are 1"),
+    (17, "serials", "1 serials given, but qty is 2"),
     (18, "serials", "is on the document already, at row 18"),
     (19, "qty", "must be whole, the product is managed by serial"),
     (20, "", _HALF + "21"),
@@ -157,7 +157,7 @@ BAD_TRANSFERS: set[Complaint] = {
     (6, "batch_num", "product DRILL is not managed by batch"),
     (7, "item_code", "product HAULAGE is not kept in stock"),
     (7, "priority", "must be at least 0"),
-    (8, "expected_series", "must be as many as qty (2); there are 3"),
+    (8, "expected_series", "3 serials given, but qty is 2"),
 }
 
 PICK_FACES: Rows = [

@@ -82,7 +82,7 @@ def test_picker_is_required_only_when_a_client_releases(
         ),
         (
             {"item_code": "DRILL", "expected_series": ["S1", "S2"]},
-            {"lines.0.expected_series": "must be as many as qty (3); there are 2"},
+            {"lines.0.expected_series": "2 serials given, but qty is 3"},
         ),
         (
             {"item_code": "DRILL", "expected_series": ["S1", "S2", "S1"]},
