@@ -106,7 +106,7 @@ def _serial_problems(line: GoodsLine, seen: dict[str, str]) -> Iterator[Problem]
     field, serials = line.serials
     path = line.field_path(field)
     if serials and line.qty is not None and len(serials) != line.qty:
-        yield Problem(path, f"{len(serials)} serials given, but qty is {line.qty:f}")
+        yield Problem(path, f"{len(serials)} given, {line.qty:f} required")
     for number, serial in enumerate(serials or ()):
         place = f"{path}.{number}"
         if serial in seen:

@@ -204,7 +204,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
         "racks.to": "is required",
         "racks.digits": "must be at most 9",
         "slots": "must have at least 1 entry",
-        "levels": "is required, since the naming mask names it",
+        "levels": "is required, because the naming mask has {level}",
         "pick_sequence_start": "must be at least 0",
         "type": "must be a text",
         "whs_code": "no warehouse has the code NIX",
@@ -229,5 +229,5 @@ def test_at_most_1000_are_made_at_once(erp: Erp, warehouse: Make) -> None:
     }
 
     assert problems(erp.post(BULK, body)) == {
-        "naming_mask": "names 2000 positions; at most 1000 can be made at once"
+        "naming_mask": "names 2000 positions; the limit is 1000 per request"
     }

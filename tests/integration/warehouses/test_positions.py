@@ -66,7 +66,7 @@ def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehou
     assert not any(created[flag] for flag in ("is_blocked", "is_crossdock", "disabled"))
     assert problems(erp.post("/warehouse-positions", {"whs_code": None})) == {
         "bin_code": "is required",
-        "whs_code": "is required, or warehouse_id instead",
+        "whs_code": "is required unless warehouse_id is given",
     }
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.warehouse.warehouses.geometry import (
-    Crowded,
+    TooManyComparisons,
     Rectangle,
     Vertex,
     edges,
@@ -227,5 +227,5 @@ def test_bays_side_by_side_touch_whatever_their_angle(degrees: int, w: int, d: i
 def test_hundreds_of_long_bays_on_the_slant_are_not_compared_for_ever() -> None:
     slanting = [bay(i * 0.01, 5000 - i * 0.01, 5000, 0.001, 45) for i in range(1500)]
 
-    with pytest.raises(Crowded):
+    with pytest.raises(TooManyComparisons):
         list(overlaps(slanting))

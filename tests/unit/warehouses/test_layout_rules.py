@@ -86,15 +86,15 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         "depot.x": outside,
         "zones.0.color": "must have at most 32 characters",
         "zones.0.polygon.1.0": outside,
-        "zones.1.code": "is the same as of zones.0; it must be unique",
+        "zones.1.code": "is the same as in zones.0; must be unique",
         "zones.1.polygon": "must have at least 3 corners",
         "zones.2.polygon": "must not cross or touch itself",
         "zones.3.polygon.1": "must have at most 2 entries",
         "zones.3.polygon.2": "must have at least 2 entry",
         "aisles.0.x2": outside,
-        "aisles.1.number": "is the same as of aisles.0; it must be unique in its zone",
+        "aisles.1.number": "is the same as in aisles.0; must be unique in its zone",
         "aisles.1.one_way": "must be true or false",
-        "bays.0.x": "lets the bay reach beyond the floor",
+        "bays.0.x": "the bay reaches beyond the floor",
         "bays.1.x": "must be at least 0",
         "bays.1.rotation": "must be at most 360",
         "bays.1.levels.0.height_m": "must be more than 0",
@@ -103,7 +103,7 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         "bays.2.w": "must be more than 0",
         "bays.2.d": "must be at most 10000",
         "points.0.x": outside,
-        "points.1.code": "is the same as of points.0; it must be unique",
+        "points.1.code": "is the same as in points.0; must be unique",
     }
 
 
@@ -144,7 +144,7 @@ def test_bays_must_not_overlap_and_are_named_once() -> None:
 
     assert found == {
         "bays.1": "overlaps bays.0",
-        "bays.3.number": "is the same as of bays.2; it must be unique on its side of its aisle",
+        "bays.3.number": "is the same as in bays.2; must be unique on its side of its aisle",
     }
     turned = [bay(1, 5, 5, rotation=45), bay(2, 6, 5.5)]
     assert problems(bays=turned) == {"bays.1": "overlaps bays.0"}
@@ -182,7 +182,7 @@ def test_polygons_have_their_bounds() -> None:
 
     assert problems(zones=zones[:25], aisles=[]) == {}
     assert problems(zones=zones, aisles=[]) == {
-        "zones.25.polygon": "the polygons have more than 5000 corners"
+        "zones.25.polygon": "the polygons have more than 5000 corners in total"
     }
     zones = [{"code": "Z", "polygon": [*comb, [39.4, 0]]}]
     assert "at most 200" in problems(zones=zones, aisles=[])["zones.0.polygon"]
