@@ -95,11 +95,12 @@ def use_of(position: StoredPosition) -> tuple[object, ...]:
 
 def moves(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
     """Return a problem for each field that names another warehouse than that of the position."""
+    fixed = "the warehouse of a position cannot change"
     found: list[Problem] = []
     if change.warehouse_id not in {None, before.warehouse_id}:
-        found.append(Problem("warehouse_id", f"cannot change from {before.warehouse_id}"))
+        found.append(Problem("warehouse_id", f"must be {before.warehouse_id}; {fixed}"))
     if change.whs_code not in {None, before.whs_code}:
-        found.append(Problem("whs_code", f"cannot change from {before.whs_code}"))
+        found.append(Problem("whs_code", f"must be {before.whs_code}; {fixed}"))
     return found
 
 

@@ -126,7 +126,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
 
     assert problems(erp.put(LAYOUT, body)) == {
         "zones.0.polygon": "must not cross or touch itself",
-        "aisles.0.zone": "is no zone of this map",
+        "aisles.0.zone": "the map has no zone S",
         "bays.0.x": "the bay reaches beyond the floor",
         "bays.1.x": "must be a number",
         "bays.1.number": "is the same as in bays.0; must be unique on its side of its aisle",

@@ -114,7 +114,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make
         ),
         (
             {"warehouse_id": 1, "whs_code": "DUB"},
-            {"whs_code": "must be CEN, the code of warehouse_id"},
+            {"whs_code": "must be CEN, the code of the warehouse 1"},
         ),
         ({"warehouse_id": "1"}, {"warehouse_id": "must be a whole number"}),
     ],
@@ -177,8 +177,8 @@ def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: 
 
     assert problems(answer) == {
         "bin_code": "must not be empty",
-        "warehouse_id": "cannot change: a position stays in its warehouse",
-        "whs_code": "cannot change: a position stays in its warehouse",
+        "warehouse_id": "must be 1; the warehouse of a position cannot change",
+        "whs_code": "must be CEN; the warehouse of a position cannot change",
     }
 
 

@@ -78,20 +78,19 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         points=[{"code": "P", "x": 40.000001, "y": 0}, {"code": "P", "x": 1, "y": 99}],
     )
 
-    outside = "lies outside the floor"
     assert found == {
         "depth_m": "must be a number",
         "grid_m": "must be more than 0",
         "slots_per_level": "must be at least 1",
-        "depot.x": outside,
+        "depot.x": "must be at most width_m (40 m); is 41 m",
         "zones.0.color": "must have at most 32 characters",
-        "zones.0.polygon.1.0": outside,
+        "zones.0.polygon.1.0": "must be at most width_m (40 m); is 41 m",
         "zones.1.code": "is the same as in zones.0; must be unique",
-        "zones.1.polygon": "must have at least 3 corners",
+        "zones.1.polygon": "must have at least 3 different corners; has 2",
         "zones.2.polygon": "must not cross or touch itself",
         "zones.3.polygon.1": "must have at most 2 entries",
         "zones.3.polygon.2": "must have at least 2 entry",
-        "aisles.0.x2": outside,
+        "aisles.0.x2": "must be at most width_m (40 m); is 50 m",
         "aisles.1.number": "is the same as in aisles.0; must be unique in its zone",
         "aisles.1.one_way": "must be true or false",
         "bays.0.x": "the bay reaches beyond the floor",
@@ -102,7 +101,7 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         "bays.2.x": "must be a number",
         "bays.2.w": "must be more than 0",
         "bays.2.d": "must be at most 10000",
-        "points.0.x": outside,
+        "points.0.x": "must be at most width_m (40 m); is 40.000001 m",
         "points.1.code": "is the same as in points.0; must be unique",
     }
 
