@@ -37,8 +37,8 @@ _CREATE: OperationOptions = {
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
-    "description": "Status 200 means that a document with this reference and type already exists; the "
-    "response is that document.",
+    "description": "Status 200 means that a document with this reference and type already exists; "
+    "the response is that document.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}

@@ -18,8 +18,8 @@ routes = Routes()
     permission="exits.manage",
     response=ExitDocument,
     errors=("conflict",),
-    description="Picked goods leave the warehouse, quantities that are not picked are cancelled, and"
-    " the document is closed.",
+    description="Picked goods leave the warehouse, quantities that are not picked are cancelled,"
+    " and the document is closed.",
 )
 def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
     """Dispatch the staged goods of an exit document."""

@@ -18,7 +18,7 @@ _SECURITY_HEADERS: Mapping[str, str] = {
     ),
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers that block scripts and external resources, because users choose the names in a drawing."""
+"""Headers that block scripts and external resources. Users choose the names in a drawing."""
 
 
 @routes.declare(
@@ -44,9 +44,9 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     body=LayoutDraft,
     collects_problems=True,
     errors=("gone",),
-    description="The body is the complete map and replaces the published one. Lengths are in metres "
-    "from the lower left corner of the floor. Polygons must not cross or touch themselves. Bays "
-    "must lie on the floor and in the zone of their aisle; they may touch but not overlap. "
+    description="The body is the complete map and replaces the published one. Lengths are in "
+    "metres from the lower left corner of the floor. Polygons must not cross or touch themselves. "
+    "Bays must lie on the floor and in the zone of their aisle; they may touch but not overlap. "
     "Limits: 200 zones (200 corners each, 5000 in total), 1000 aisles, 5000 bays, 5000 points.",
 )
 def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> ResourceResponse:

@@ -13,7 +13,7 @@ from tests.gateway import Erp
 type Write = Callable[..., dict[str, Any]]
 
 
-def test_closing_gives_up_what_is_open(yard: Erp, order: Write) -> None:
+def test_closing_cancels_open_quantities(yard: Erp, order: Write) -> None:
     number = yard.post("/entry-documents", order(), key="k1").data["id"]
 
     closed = yard.post(f"/entry-documents/{number}/close")
@@ -83,7 +83,7 @@ def test_lists_sort_both_ways(many: Erp) -> None:
     assert first == references(many, sort="-priority")[::-1]
 
 
-def test_updated_since_includes_the_instant_itself(many: Erp) -> None:
+def test_updated_since_includes_the_given_time(many: Erp) -> None:
     rows = many.walk("/exit-documents", sort="updated_at")
     since = rows[5]["updated_at"]
     found = many.walk("/exit-documents", sort="updated_at", updated_since=since, per_page=2)
@@ -103,12 +103,12 @@ def test_updated_since_includes_the_instant_itself(many: Erp) -> None:
         ({"updated_since": "2026-01-01"}, "updated_since"),
     ],
 )
-def test_a_wrong_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+def test_problem_names_the_invalid_parameter(erp: Erp, query: dict[str, str], field: str) -> None:
     answer = erp.get("/exit-documents", query=query)
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)
 
 
-def test_what_an_open_document_names_stays(yard: Erp, order: Write) -> None:
+def test_master_data_on_an_open_document_cannot_be_deleted(yard: Erp, order: Write) -> None:
     products = {row["item_code"]: row["id"] for row in yard.walk("/products")}
     body = order(lines=[{"item_code": "BRICK", "qty": 1, "destination_bin": "A-01"}])
     document = yard.post("/entry-documents", body, key="k1").data["id"]
@@ -133,7 +133,7 @@ def test_what_an_open_document_names_stays(yard: Erp, order: Write) -> None:
     assert yard.get(brick).code == "gone"
 
 
-def test_a_product_deleted_while_an_order_is_being_written_is_never_on_it(
+def test_product_deleted_concurrently_is_never_on_a_document(
     yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
@@ -154,7 +154,7 @@ def test_a_product_deleted_while_an_order_is_being_written_is_never_on_it(
     assert answer.json()["error"]["field"] == "lines.0.item_code"
 
 
-def test_a_product_whose_delete_died_half_way_is_usable_again(
+def test_product_is_usable_after_an_interrupted_deletion(
     yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")

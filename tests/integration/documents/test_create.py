@@ -19,7 +19,7 @@ def problems(answer: Any) -> dict[str, str]:
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
-def test_an_entry_document_comes_back_field_by_field(yard: Erp, order: Write) -> None:
+def test_entry_document_has_all_its_fields(yard: Erp, order: Write) -> None:
     body = order(
         type="Orden de compra",
         doc_date="01/03/2026",
@@ -65,7 +65,7 @@ def test_an_entry_document_comes_back_field_by_field(yard: Erp, order: Write) ->
     assert yard.follow(answer.headers["Location"]).data == answer.data
 
 
-def test_an_exit_document_has_priority_and_address(yard: Erp, order: Write) -> None:
+def test_exit_document_has_priority_and_address(yard: Erp, order: Write) -> None:
     body = order(type="nota de ENTREGA", priority="Alta", ship_to="Dock 4\nBristol")
 
     data = yard.post("/exit-documents", body, key="k1").data
@@ -80,7 +80,7 @@ def test_an_exit_document_has_priority_and_address(yard: Erp, order: Write) -> N
     assert "received_qty" not in data["lines"][0]
 
 
-def test_the_same_key_gets_the_same_answer(yard: Erp, order: Write) -> None:
+def test_same_idempotency_key_returns_the_same_response(yard: Erp, order: Write) -> None:
     first = yard.post("/entry-documents", order(), key="k1")
     again = yard.post("/entry-documents", order(), key="k1")
 
@@ -89,7 +89,7 @@ def test_the_same_key_gets_the_same_answer(yard: Erp, order: Write) -> None:
     assert again.headers["Idempotent-Replayed"] == "true"
 
 
-def test_the_same_reference_and_type_answers_the_first_document(yard: Erp, order: Write) -> None:
+def test_same_reference_and_type_returns_the_first_document(yard: Erp, order: Write) -> None:
     first = yard.post("/entry-documents", order(), key="k1")
     second = yard.post(
         "/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k2"
@@ -102,7 +102,7 @@ def test_the_same_reference_and_type_answers_the_first_document(yard: Erp, order
     assert yard.get("/entry-documents").json()["meta"]["total"] == 2
 
 
-def test_a_key_is_required(yard: Erp, order: Write) -> None:
+def test_idempotency_key_is_required(yard: Erp, order: Write) -> None:
     for path in ("/entry-documents", "/exit-documents"):
         answer = yard.post(path, order())
         assert (answer.status, answer.code) == (400, "idempotency_key_required")
@@ -110,7 +110,7 @@ def test_a_key_is_required(yard: Erp, order: Write) -> None:
 
 @pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, path: str) -> None:
+def test_twenty_concurrent_requests_create_one_document(yard: Erp, order: Write, path: str) -> None:
     body = order(type="purchase_order" if "entry" in path else "sale_order")
 
     with ThreadPoolExecutor(20) as pool:
@@ -121,7 +121,7 @@ def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, p
     assert yard.get(path).json()["meta"]["total"] == 1
 
 
-def test_every_problem_is_told_at_once_with_its_path(yard: Erp, order: Write) -> None:
+def test_all_problems_are_reported_together_with_paths(yard: Erp, order: Write) -> None:
     yard.get("/entry-documents")
     body = order(
         external_ref=" ",
@@ -166,7 +166,7 @@ def test_every_problem_is_told_at_once_with_its_path(yard: Erp, order: Write) ->
     assert yard.get("/entry-documents").json()["meta"]["total"] == 0
 
 
-def test_a_destination_must_be_there_and_usable(yard: Erp, order: Write) -> None:
+def test_destination_must_exist_and_be_usable(yard: Erp, order: Write) -> None:
     bins = ["A-01", "A-02", "A-03", "S-01", "Z-99"]
     lines = [{"item_code": "BRICK", "qty": 1, "destination_bin": name} for name in bins]
 
@@ -178,7 +178,7 @@ def test_a_destination_must_be_there_and_usable(yard: Erp, order: Write) -> None
     }
 
 
-def test_what_is_no_inventory_item_is_blocked_by_rule(yard: Erp, order: Write) -> None:
+def test_product_not_kept_in_stock_is_blocked(yard: Erp, order: Write) -> None:
     answer = yard.post(
         "/exit-documents",
         order(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
@@ -205,12 +205,14 @@ def test_what_is_no_inventory_item_is_blocked_by_rule(yard: Erp, order: Write) -
         ({"qty": 1, "item_code": "x" * 51}, "lines.0.item_code"),
     ],
 )
-def test_a_wrong_line_is_named(yard: Erp, order: Write, line: dict[str, Any], field: str) -> None:
+def test_problem_has_the_path_of_the_line(
+    yard: Erp, order: Write, line: dict[str, Any], field: str
+) -> None:
     body = order(lines=[{"item_code": "DRILL", **line}])
     assert list(problems(yard.post("/entry-documents", body, key="k1"))) == [field]
 
 
-def test_lines_are_one_to_a_thousand(yard: Erp, order: Write) -> None:
+def test_document_has_1_to_1000_lines(yard: Erp, order: Write) -> None:
     line = {"item_code": "BRICK", "qty": 1}
 
     for lines in ([], None, "x", [line] * 1001):
@@ -221,7 +223,7 @@ def test_lines_are_one_to_a_thousand(yard: Erp, order: Write) -> None:
     assert len(thousand.data["lines"]) == 1000
 
 
-def test_a_document_larger_than_an_item_is_whole(yard: Erp, order: Write) -> None:
+def test_document_larger_than_an_item_is_complete(yard: Erp, order: Write) -> None:
     # Random serials hardly compress, so this needs more than one item.
     chance = random.Random(1)  # noqa: S311 - test data
     serials = [f"{n:05d}-{chance.getrandbits(64):016x}" for n in range(35_000)]
@@ -236,7 +238,7 @@ def test_a_document_larger_than_an_item_is_whole(yard: Erp, order: Write) -> Non
     assert closed.data["status"] == "closed"
 
 
-def test_nothing_is_written_for_a_refused_document(stack: Stack, yard: Erp, order: Write) -> None:
+def test_refused_document_writes_nothing(stack: Stack, yard: Erp, order: Write) -> None:
     before = stack.items()
     yard.post("/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k1")
     left = [item for item in stack.items() if item not in before]

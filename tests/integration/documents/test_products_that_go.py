@@ -11,7 +11,7 @@ from tests.gateway import Erp
 from tests.stack import Stack
 
 
-def test_an_invalid_body_is_refused_as_such_once_the_outcome_is_known(
+def test_invalid_body_is_refused_after_the_retirement_ends(
     yard: Erp, order: Callable[..., dict[str, Any]], stack: Stack, clock: Clock
 ) -> None:
     assert clock.monotonic() > 0  # waits pass at once

@@ -101,9 +101,7 @@ def test_search_reaches_the_end_of_a_long_name(erp: Erp, client: Make) -> None:
 
 
 @BOTH
-def test_an_incremental_read_finds_what_changed_since(
-    partners: Erp, clock: Clock, path: str
-) -> None:
+def test_updated_since_finds_later_changes(partners: Erp, clock: Clock, path: str) -> None:
     since = partners.get(f"{path}/4").data["updated_at"]
     clock.advance(60)
     partners.patch(f"{path}/1", {"phone": "1"})
@@ -114,7 +112,7 @@ def test_an_incremental_read_finds_what_changed_since(
 
 
 @BOTH
-def test_pages_tell_where_they_are(partners: Erp, path: str) -> None:
+def test_pages_have_their_position_and_total(partners: Erp, path: str) -> None:
     answer = partners.get(path, query={"per_page": 2, "page": 3, "sort": "name"}).json()
 
     assert ids(answer["data"]) == [1]
@@ -124,7 +122,7 @@ def test_pages_tell_where_they_are(partners: Erp, path: str) -> None:
 
 
 @BOTH
-def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
+def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> None:
     query = {
         "page": 0,
         "per_page": "x",
@@ -141,13 +139,13 @@ def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "9007199254740992", "9" * 5000, "1_0", "1.0", ""])
-def test_what_is_no_document_id_is_refused(erp: Erp, number: str) -> None:
+def test_invalid_document_id_is_refused(erp: Erp, number: str) -> None:
     answer = erp.get("/clients", query={"document_id": number})
 
     assert set(problems(answer)) == {"document_id"}
 
 
-def test_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:
+def test_number_of_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:
     partners.get("/clients")  # the tenant is known from here on
     aws_faults.latency = 0.03
 

@@ -20,7 +20,7 @@ HALDEN = {
 }
 
 
-def test_a_provider_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+def test_provider_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     answer = erp.post("/providers", HALDEN)
 
     assert answer.status == 201, answer.text
@@ -33,14 +33,14 @@ def test_a_provider_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
     assert erp.walk("/providers") == [created]
 
 
-def test_what_is_not_sent_is_null(erp: Erp, provider: Make) -> None:
+def test_fields_that_are_not_sent_are_null(erp: Erp, provider: Make) -> None:
     optional = {"description", "email", "phone", "paymentinfo"}
     for created in (provider(), provider(**dict.fromkeys(optional))):
         assert {name for name, value in created.items() if value is None} == optional
         assert erp.get(f"/providers/{created['id']}").data == created
 
 
-def test_every_problem_is_told_at_once(erp: Erp) -> None:
+def test_all_problems_are_reported_together(erp: Erp) -> None:
     answer = erp.post(
         "/providers",
         {
@@ -63,7 +63,7 @@ def test_every_problem_is_told_at_once(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"name": None}, {"name": ""}, {"name": "x" * 201}])
-def test_a_name_is_required(erp: Erp, body: dict[str, object]) -> None:
+def test_name_is_required(erp: Erp, body: dict[str, object]) -> None:
     assert set(problems(erp.post("/providers", body))) == {"name"}
 
 
@@ -87,7 +87,7 @@ def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
     assert erp.walk("/providers", search="gmbh") == []
 
 
-def test_bad_changes_are_told_at_once(erp: Erp, provider: Make) -> None:
+def test_all_problems_of_a_change_are_reported_together(erp: Erp, provider: Make) -> None:
     before = provider()
 
     answer = erp.put("/providers/1", {"name": None, "email": "", "phone": "x" * 51})
@@ -100,7 +100,7 @@ def test_bad_changes_are_told_at_once(erp: Erp, provider: Make) -> None:
     assert erp.get("/providers/1").data == before
 
 
-def test_a_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
+def test_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
     created = provider(email="sales@midland.example")
 
     answer = erp.delete("/providers/1")
@@ -115,7 +115,9 @@ def test_a_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
     assert provider()["id"] == 2
 
 
-def test_clients_and_providers_are_apart(erp: Erp, client: Make, provider: Make) -> None:
+def test_clients_and_providers_have_separate_ids_and_names(
+    erp: Erp, client: Make, provider: Make
+) -> None:
     client("Brindley", email="both@brindley.example")
     provider("Brindley", email="both@brindley.example")
 
@@ -125,14 +127,14 @@ def test_clients_and_providers_are_apart(erp: Erp, client: Make, provider: Make)
     assert erp.get("/clients/1").status == 200
 
 
-def test_a_neighbour_finds_nothing(beta: Erp, provider: Make) -> None:
+def test_other_tenants_do_not_find_the_provider(beta: Erp, provider: Make) -> None:
     provider()
 
     assert beta.get("/providers/1").code == "not_found"
     assert beta.walk("/providers") == []
 
 
-def test_who_may_do_what(stack: Stack, provider: Make) -> None:
+def test_scopes_and_permissions_are_required(stack: Stack, provider: Make) -> None:
     provider()
     reader = stack.erp(scopes=["providers:read"])
     assert reader.get("/providers/1").status == 200

@@ -36,7 +36,7 @@ def calls_that_overlap(aws_faults: AwsFaults) -> None:
     aws_faults.latency = 0.01
 
 
-def test_one_document_id_makes_one_client(stack: Stack, erp: Erp) -> None:
+def test_concurrent_creates_with_one_document_id_create_one_client(stack: Stack, erp: Erp) -> None:
     answers = at_once(lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5}))
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: _AT_ONCE - 1}
@@ -47,7 +47,9 @@ def test_one_document_id_makes_one_client(stack: Stack, erp: Erp) -> None:
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_one_free_document_id_goes_to_one_client(stack: Stack, erp: Erp, client: Make) -> None:
+def test_concurrent_changes_to_one_document_id_succeed_once(
+    stack: Stack, erp: Erp, client: Make
+) -> None:
     numbers = [client(f"Client {n}", document_id=100 + n)["id"] for n in range(_AT_ONCE)]
 
     answers = at_once(lambda n: erp.patch(f"/clients/{numbers[n]}", {"document_id": 5}))
@@ -62,7 +64,7 @@ def test_one_free_document_id_goes_to_one_client(stack: Stack, erp: Erp, client:
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_a_client_that_changes_its_number_many_times_has_one(
+def test_concurrent_changes_leave_a_client_one_document_id(
     stack: Stack, erp: Erp, client: Make
 ) -> None:
     client(document_id=99)
@@ -77,7 +79,7 @@ def test_a_client_that_changes_its_number_many_times_has_one(
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_one_of_many_deletes_takes_effect(stack: Stack, erp: Erp, client: Make) -> None:
+def test_one_of_several_concurrent_deletes_succeeds(stack: Stack, erp: Erp, client: Make) -> None:
     before = client(document_id=5)
 
     answers = at_once(lambda _: erp.delete("/clients/1"))
@@ -88,7 +90,7 @@ def test_one_of_many_deletes_takes_effect(stack: Stack, erp: Erp, client: Make) 
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_a_number_given_away_while_its_client_goes_stays_with_its_new_owner(
+def test_document_id_that_moves_during_a_deletion_stays_with_its_new_client(
     stack: Stack, erp: Erp, client: Make
 ) -> None:
     client(document_id=5)
@@ -109,7 +111,9 @@ def test_a_number_given_away_while_its_client_goes_stays_with_its_new_owner(
     assert_totals_are_true(stack, take_census(stack))
 
 
-def test_changes_of_one_provider_at_once_lose_none(stack: Stack, erp: Erp, provider: Make) -> None:
+def test_concurrent_changes_of_a_provider_are_all_kept(
+    stack: Stack, erp: Erp, provider: Make
+) -> None:
     provider()
     fields = ["name", "description", "phone", "paymentinfo"]
 

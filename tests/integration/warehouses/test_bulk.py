@@ -41,7 +41,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
     return 5
 
 
-def test_a_mask_names_a_whole_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
+def test_mask_creates_all_positions(erp: Erp, stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
 
     answer = erp.post(BULK, RACKS)
@@ -62,7 +62,7 @@ def test_a_mask_names_a_whole_warehouse(erp: Erp, stack: Stack, warehouse: Make)
     assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_what_exists_is_left_alone(
+def test_existing_positions_are_not_changed(
     erp: Erp, warehouse: Make, position: Make, small_steps: int
 ) -> None:
     warehouse("CEN")
@@ -78,7 +78,7 @@ def test_what_exists_is_left_alone(
     assert erp.get(f"/warehouse-positions/{old['id']}").data == old
 
 
-def test_sending_it_again_changes_nothing(
+def test_repeated_request_changes_nothing(
     erp: Erp, stack: Stack, warehouse: Make, small_steps: int
 ) -> None:
     warehouse("CEN")
@@ -94,7 +94,7 @@ def test_sending_it_again_changes_nothing(
 
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("kill", [kill_before, kill_after])
-def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
+def test_interrupted_request_is_completed_by_a_retry(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, kill: Callable[[int], Fault]
 ) -> None:
     def begin() -> None:
@@ -122,7 +122,7 @@ def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
     assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
 
 
-def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaults) -> None:
+def test_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaults) -> None:
     warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
 
@@ -135,7 +135,7 @@ def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFa
 
 @pytest.mark.usefixtures("small_steps", "clock")
 @pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
-def test_conflicts_and_lost_answers_do_not_show(
+def test_conflicts_and_lost_responses_are_retried(
     erp: Erp, warehouse: Make, aws_faults: AwsFaults, fault: Fault
 ) -> None:
     warehouse("CEN")
@@ -148,7 +148,7 @@ def test_conflicts_and_lost_answers_do_not_show(
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
-def test_someone_else_makes_one_of_them_in_between(
+def test_position_created_concurrently_is_not_changed(
     erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse("CEN")
@@ -168,7 +168,7 @@ def test_someone_else_makes_one_of_them_in_between(
     assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_its_key_replays_the_whole_answer(erp: Erp, warehouse: Make) -> None:
+def test_idempotency_key_replays_the_complete_response(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     first = erp.post(BULK, RACKS, key="k1")
@@ -180,7 +180,7 @@ def test_its_key_replays_the_whole_answer(erp: Erp, warehouse: Make) -> None:
     assert erp.get("/warehouses/1").data["positions_count"] == 11
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+def test_all_problems_are_reported_together(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     answer = erp.post(
@@ -219,7 +219,7 @@ def test_labels_are_a_list_or_a_range(erp: Erp, warehouse: Make, racks: object) 
     assert set(problems(erp.post(BULK, {**RACKS, "racks": racks}))) == {"racks"}
 
 
-def test_at_most_1000_are_made_at_once(erp: Erp, warehouse: Make) -> None:
+def test_request_creates_at_most_1000_positions(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     body = {
         "whs_code": "CEN",

@@ -57,7 +57,7 @@ def big_map(bays: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("body", read(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
-def test_a_map_comes_back_field_by_field(
+def test_map_has_all_its_fields(
     erp: Erp, stack: Stack, warehouse: Make, body: dict[str, Any]
 ) -> None:
     warehouse(body["whs_code"])
@@ -76,7 +76,7 @@ def test_a_map_comes_back_field_by_field(
     assert (event["object"]["S"], event["id"]["N"], event["version"]["N"]) == ("layout", "1", "1")
 
 
-def test_what_is_left_out_is_not_on_the_map(erp: Erp, warehouse: Make) -> None:
+def test_publication_replaces_the_complete_map(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     erp.put(LAYOUT, MAP)
 
@@ -88,9 +88,7 @@ def test_what_is_left_out_is_not_on_the_map(erp: Erp, warehouse: Make) -> None:
     assert erp.get(LAYOUT).data == answer.data
 
 
-def test_each_publication_is_one_version_whatever_happens_in_between(
-    erp: Erp, warehouse: Make
-) -> None:
+def test_each_publication_is_one_version_despite_faults(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     first = erp.put(LAYOUT, MAP, key="first")
     assert problems(erp.put(LAYOUT, {**MAP, "width_m": 0})) == {
@@ -106,7 +104,7 @@ def test_each_publication_is_one_version_whatever_happens_in_between(
     assert {**second.data, "version": 1, "published_at": ""} == {**first.data, "published_at": ""}
 
 
-def test_the_map_shows_the_code_its_warehouse_has_now(erp: Erp, warehouse: Make) -> None:
+def test_map_has_the_current_code_of_its_warehouse(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     before = erp.put(LAYOUT, MAP).data
 
@@ -115,7 +113,7 @@ def test_the_map_shows_the_code_its_warehouse_has_now(erp: Erp, warehouse: Make)
     assert erp.get(LAYOUT).data == {**before, "warehouse_code": "MAIN"}
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+def test_all_problems_are_reported_together(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     bay = {"number": 2, "w": 2, "d": 1}
     body = {
@@ -137,7 +135,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
 
 
 @pytest.mark.parametrize("path", [LAYOUT, f"{LAYOUT}.svg"])
-def test_a_map_waits_once_for_the_database(
+def test_map_is_read_in_one_round_trip(
     erp: Erp, warehouse: Make, aws_faults: AwsFaults, path: str
 ) -> None:
     warehouse("CEN")
@@ -150,7 +148,7 @@ def test_a_map_waits_once_for_the_database(
     assert seen.round_trips == 1
 
 
-def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
+def test_unpublished_map_is_not_found(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     for path in (LAYOUT, f"{LAYOUT}.svg", "/warehouses/2/layout", "/warehouses/x/layout"):
@@ -161,7 +159,7 @@ def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
 
 
-def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
+def test_map_is_deleted_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
     erp.put(LAYOUT, big_map(5000))
 
@@ -175,7 +173,7 @@ def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) 
     assert_totals_are_true(stack, census)
 
 
-def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make) -> None:
+def test_map_with_the_largest_body_is_stored(erp: Erp, stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
     body = big_map(5000)
 
@@ -193,7 +191,7 @@ def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make
     assert erp.get(LAYOUT).data["bays"] == []
 
 
-def test_a_change_can_be_bound_to_the_map_that_was_read(erp: Erp, warehouse: Make) -> None:
+def test_if_match_refuses_a_change_of_another_version(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     erp.put(LAYOUT, MAP)
     seen = erp.get(LAYOUT).headers["ETag"]
@@ -212,7 +210,7 @@ def test_a_change_can_be_bound_to_the_map_that_was_read(erp: Erp, warehouse: Mak
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
 
 
-def test_the_drawing_is_an_image_that_can_run_nothing(erp: Erp, warehouse: Make) -> None:
+def test_drawing_is_an_image_without_scripts(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN", name="<script>alert(1)</script>")
     erp.put(LAYOUT, MAP)
 
@@ -232,7 +230,7 @@ def test_the_drawing_is_an_image_that_can_run_nothing(erp: Erp, warehouse: Make)
     assert erp.get(f"{LAYOUT}.svg", headers={"If-None-Match": tag}).status == 304
 
 
-def test_who_may_publish_and_who_may_look(stack: Stack, warehouse: Make) -> None:
+def test_scopes_and_permissions_are_required(stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
 
     reader = stack.erp(scopes=["warehouses:read"])

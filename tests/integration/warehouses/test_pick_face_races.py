@@ -61,7 +61,7 @@ def _one_removes_what_another_changes(erp: Erp) -> Acts:
         (_one_removes_what_another_changes, {(200, 200), (200, 201)}),
     ],
 )
-def test_no_pick_face_is_left_of_what_is_gone(
+def test_pick_face_never_outlives_its_product_or_position(
     prepare: Callable[[Erp], Acts], outcomes: set[Outcome], stack: Stack, scheduler: Scheduler
 ) -> None:
     erp = stack.erp()
@@ -108,7 +108,7 @@ class _SlipsIn:
 
 @pytest.mark.parametrize("going", _GOING, ids=str)
 @pytest.mark.parametrize("assigning_first", [True, False])
-def test_wherever_one_slips_in_they_do_not_both_succeed(
+def test_assignment_and_deletion_never_both_succeed(
     going: Deed, *, assigning_first: bool, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock.monotonic() > 0  # waits pass at once

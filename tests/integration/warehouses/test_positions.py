@@ -31,7 +31,7 @@ SHELF = {
 }
 
 
-def test_a_position_comes_back_field_by_field(erp: Erp, stack: Stack, warehouse: Make) -> None:
+def test_position_has_all_its_fields(erp: Erp, stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
 
     answer = erp.post("/warehouse-positions", {"warehouse_id": 1, "whs_code": "CEN", **SHELF})
@@ -56,7 +56,7 @@ def test_a_position_comes_back_field_by_field(erp: Erp, stack: Stack, warehouse:
     assert erp.get("/warehouses/1").data["positions"] == [created]
 
 
-def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehouse: Make) -> None:
+def test_code_and_warehouse_are_required(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     created = erp.post("/warehouse-positions", {"warehouse_id": 1, "bin_code": "A"}).data
@@ -70,7 +70,7 @@ def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehou
     }
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_all_problems_are_reported_together(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     position("A-01")
 
@@ -119,7 +119,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make
         ({"warehouse_id": "1"}, {"warehouse_id": "must be a whole number"}),
     ],
 )
-def test_the_warehouse_must_be_known(
+def test_warehouse_must_exist(
     erp: Erp, warehouse: Make, body: dict[str, object], wrong: dict[str, str]
 ) -> None:
     warehouse("CEN")
@@ -129,7 +129,7 @@ def test_the_warehouse_must_be_known(
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_code_is_unique_within_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_code_is_unique_in_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     warehouse("DUB")
     position("A-01", whs_code="CEN")
@@ -166,7 +166,7 @@ def test_only_the_fields_sent_change(
     assert erp.get("/warehouse-positions/1").data == after
 
 
-def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_warehouse_of_a_position_cannot_change(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     warehouse("DUB")
     position("A-01")
@@ -182,7 +182,7 @@ def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: 
     }
 
 
-def test_a_position_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_code_of_a_position_can_change(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     position("A-01")
     position("A-02")
@@ -197,7 +197,7 @@ def test_a_position_can_get_another_code(erp: Erp, warehouse: Make, position: Ma
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09", "slot": "9"}).status == 200
 
 
-def test_a_position_on_an_open_document_keeps_its_code_and_stays(
+def test_position_on_an_open_document_cannot_be_renamed_or_deleted(
     erp: Erp, warehouse: Make, position: Make, open_document: Callable[..., None]
 ) -> None:
     warehouse("CEN")
@@ -213,7 +213,7 @@ def test_a_position_on_an_open_document_keeps_its_code_and_stays(
     assert erp.patch("/warehouse-positions/1", {"disabled": True}).status == 200
 
 
-def test_a_deleted_position_is_gone_and_frees_its_code(
+def test_code_of_a_deleted_position_can_be_used_again(
     erp: Erp, warehouse: Make, position: Make
 ) -> None:
     warehouse("CEN")
@@ -228,7 +228,7 @@ def test_a_deleted_position_is_gone_and_frees_its_code(
     assert position("A-01")["id"] == 2
 
 
-def test_counts_follow_each_change_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_counts_follow_each_change(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     warehouse("DUB")
 
@@ -247,7 +247,7 @@ def test_counts_follow_each_change_at_once(erp: Erp, warehouse: Make, position: 
     assert erp.delete("/warehouses/1").data["positions_count"] == 0
 
 
-def test_a_repeated_request_makes_one_position(erp: Erp, warehouse: Make) -> None:
+def test_repeated_request_creates_one_position(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
 

@@ -39,7 +39,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Meanwhile:
     return arrange
 
 
-def test_a_position_is_not_made_in_a_warehouse_that_goes(
+def test_position_is_not_created_in_a_warehouse_deleted_concurrently(
     erp: Erp, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -52,7 +52,7 @@ def test_a_position_is_not_made_in_a_warehouse_that_goes(
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_bulk_is_not_made_in_a_warehouse_that_goes(
+def test_positions_are_not_created_in_a_warehouse_renamed_concurrently(
     erp: Erp, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -66,7 +66,7 @@ def test_a_bulk_is_not_made_in_a_warehouse_that_goes(
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_warehouse_stays_when_a_position_comes_first(
+def test_warehouse_with_a_concurrent_position_is_not_deleted(
     erp: Erp, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -80,7 +80,7 @@ def test_a_warehouse_stays_when_a_position_comes_first(
     assert erp.get("/warehouses/1").data["positions_count"] == 1
 
 
-def test_two_ask_for_the_same_codes_at_once(
+def test_concurrent_bulk_requests_create_each_position_once(
     erp: Erp, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -95,7 +95,7 @@ def test_two_ask_for_the_same_codes_at_once(
     assert created[0].status == 201
 
 
-def test_two_changes_of_a_position_are_both_kept(
+def test_concurrent_changes_of_a_position_are_both_kept(
     erp: Erp, warehouse: Make, position: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -108,7 +108,7 @@ def test_two_changes_of_a_position_are_both_kept(
     assert (after["disabled"], after["slot"]) == (True, "7")
 
 
-def test_work_learns_of_warehouses_and_positions_in_one_read(
+def test_warehouses_and_positions_are_looked_up_in_one_read(
     stack: Stack, erp: Erp, warehouse: Make, position: Make
 ) -> None:
     warehouse("CEN", name="Central")
@@ -135,7 +135,7 @@ def test_work_learns_of_warehouses_and_positions_in_one_read(
     } == {("CEN", "A-01"): (1, "A-01", False, True), ("CEN", "A-02"): (2, "A-02", True, True)}
 
 
-def test_work_decides_again_while_what_it_names_goes(
+def test_use_case_is_retried_while_master_data_is_deleted(
     stack: Stack, warehouse: Make, position: Make
 ) -> None:
     warehouse("CEN")
@@ -152,7 +152,7 @@ def test_work_decides_again_while_what_it_names_goes(
         service.known_positions(tx, [("CEN", "A-01")], found)
 
 
-def test_a_map_is_not_published_for_a_warehouse_that_goes(
+def test_map_is_not_published_for_a_warehouse_deleted_concurrently(
     erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -165,7 +165,7 @@ def test_a_map_is_not_published_for_a_warehouse_that_goes(
     assert take_census(stack).entities["layout"] == []
 
 
-def test_a_map_published_while_its_warehouse_goes_goes_too(
+def test_map_published_during_a_deletion_is_deleted_too(
     erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")
@@ -178,7 +178,7 @@ def test_a_map_published_while_its_warehouse_goes_goes_too(
     assert take_census(stack).entities["layout"] == []
 
 
-def test_two_maps_at_the_same_moment_are_two_versions(
+def test_concurrent_publications_are_two_versions(
     erp: Erp, warehouse: Make, meanwhile: Meanwhile
 ) -> None:
     warehouse("CEN")

@@ -22,7 +22,7 @@ ADDRESS = {
 }
 
 
-def test_a_warehouse_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+def test_warehouse_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     body = {
         "whs_code": "CEN",
         "name": "Central",
@@ -44,7 +44,7 @@ def test_a_warehouse_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
     assert erp.walk("/warehouses") == [created]
 
 
-def test_what_is_not_sent_has_its_default(warehouse: Make) -> None:
+def test_fields_that_are_not_sent_have_defaults(warehouse: Make) -> None:
     created = warehouse()
 
     assert created["is_virtual"] is False
@@ -55,7 +55,7 @@ def test_what_is_not_sent_has_its_default(warehouse: Make) -> None:
     }
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
+def test_all_problems_are_reported_together(erp: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     answer = erp.post(
@@ -112,7 +112,7 @@ def test_name_and_code_cannot_be_reset(erp: Erp, warehouse: Make) -> None:
     assert set(problems(answer)) == {"name", "whs_code"}
 
 
-def test_a_warehouse_keeps_its_own_code(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_warehouse_can_be_sent_its_own_code(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     position("A-01")
 
@@ -122,7 +122,7 @@ def test_a_warehouse_keeps_its_own_code(erp: Erp, warehouse: Make, position: Mak
     assert answer.data["positions_count"] == 1
 
 
-def test_an_empty_warehouse_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_code_of_an_empty_warehouse_can_change(erp: Erp, warehouse: Make, position: Make) -> None:
     warehouse("CEN")
     warehouse("DUB")
 
@@ -136,7 +136,7 @@ def test_an_empty_warehouse_can_get_another_code(erp: Erp, warehouse: Make, posi
     assert codes(erp.walk("/warehouses")) == ["BHX", "CEN", "DUB"]
 
 
-def test_a_warehouse_with_positions_keeps_its_code_and_stays(
+def test_warehouse_with_positions_cannot_be_renamed_or_deleted(
     erp: Erp, warehouse: Make, position: Make
 ) -> None:
     warehouse("CEN")
@@ -150,7 +150,7 @@ def test_a_warehouse_with_positions_keeps_its_code_and_stays(
     assert erp.get("/warehouses/1").data["positions_count"] == 2
 
 
-def test_a_warehouse_on_an_open_document_keeps_its_code_and_stays(
+def test_warehouse_on_an_open_document_cannot_be_renamed_or_deleted(
     erp: Erp, warehouse: Make, open_document: Callable[..., None]
 ) -> None:
     created = warehouse("CEN")
@@ -161,7 +161,7 @@ def test_a_warehouse_on_an_open_document_keeps_its_code_and_stays(
     assert erp.patch("/warehouses/1", {"name": "Central"}).data["name"] == "Central"
 
 
-def test_a_deleted_warehouse_is_gone_and_frees_its_code(erp: Erp, warehouse: Make) -> None:
+def test_code_of_a_deleted_warehouse_can_be_used_again(erp: Erp, warehouse: Make) -> None:
     created = warehouse("CEN")
 
     assert erp.delete("/warehouses/1").data == created
@@ -175,14 +175,14 @@ def test_a_deleted_warehouse_is_gone_and_frees_its_code(erp: Erp, warehouse: Mak
 
 
 @pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
-def test_what_never_was_is_not_found(erp: Erp, number: str) -> None:
+def test_unknown_id_is_not_found(erp: Erp, number: str) -> None:
     for path in (f"/warehouses/{number}", f"/warehouse-positions/{number}"):
         for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"name": "x"})):
             answer = erp.send(method, path, body)
             assert (answer.status, answer.code) == (404, "not_found"), (method, path)
 
 
-def test_a_neighbour_finds_nothing(beta: Erp, warehouse: Make) -> None:
+def test_other_tenants_do_not_find_the_warehouse(beta: Erp, warehouse: Make) -> None:
     warehouse("CEN")
 
     assert beta.get("/warehouses/1").code == "not_found"
@@ -192,7 +192,7 @@ def test_a_neighbour_finds_nothing(beta: Erp, warehouse: Make) -> None:
     }
 
 
-def test_who_may_do_what(stack: Stack, warehouse: Make) -> None:
+def test_scopes_and_permissions_are_required(stack: Stack, warehouse: Make) -> None:
     warehouse("CEN")
     reader = stack.erp(scopes=["warehouses:read"])
     assert reader.get("/warehouses/1").status == 200
@@ -206,7 +206,9 @@ def test_who_may_do_what(stack: Stack, warehouse: Make) -> None:
     assert manager.delete("/warehouses/1").status == 200
 
 
-def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: Make) -> None:
+def test_new_name_of_a_warehouse_is_shown_in_its_positions(
+    erp: Erp, warehouse: Make, position: Make
+) -> None:
     warehouse("CEN", name="Central")
     made = position("A-01")
     assert made["warehouse"] == {"id": 1, "whs_code": "CEN", "name": "Central"}
@@ -219,7 +221,7 @@ def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: 
     assert erp.get("/warehouses/1").data["positions"][0]["warehouse"] == renamed
 
 
-def test_the_detail_holds_the_first_2000_positions(
+def test_detail_has_the_first_2000_positions(
     erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.warehouse.warehouses.service._IN_DETAIL", 2)
@@ -235,7 +237,9 @@ def test_the_detail_holds_the_first_2000_positions(
     assert detail["positions"][0] == erp.get("/warehouse-positions/3").data
 
 
-def test_round_trips(erp: Erp, warehouse: Make, position: Make, aws_faults: AwsFaults) -> None:
+def test_number_of_round_trips(
+    erp: Erp, warehouse: Make, position: Make, aws_faults: AwsFaults
+) -> None:
     warehouse("CEN")
     position("A-01")
     erp.get("/warehouses")  # the tenant is known from here on

@@ -38,23 +38,23 @@ def problems(**fields: object) -> dict[str, str]:
     return {problem.field: problem.message for problem in found}
 
 
-def test_a_hall_with_bays_back_to_back_is_fine() -> None:
+def test_bays_may_touch_back_to_back() -> None:
     row = [bay(n, 2 + 2.7 * n, 11.5, side="left") for n in range(8)]
     back = [bay(n, 2 + 2.7 * n, 12.6, side="right") for n in range(8)]
 
     assert problems(bays=row + back, depot={"x": 0, "y": 0}) == {}
 
 
-def test_a_map_needs_no_more_than_a_floor() -> None:
+def test_map_with_only_a_floor_is_valid() -> None:
     assert problems(zones=[], aisles=[], bays=[], points=[]) == {}
     assert problems(width_m=None) == {"width_m": "must be a number"}
 
 
-def test_a_list_in_place_of_the_depot_is_refused() -> None:
+def test_list_as_depot_is_refused() -> None:
     assert problems(depot=[{"x": 1, "y": 1}]) == {"depot": "must be an object"}
 
 
-def test_every_problem_is_told_at_once_wherever_it_is() -> None:
+def test_all_problems_are_reported_together() -> None:
     found = problems(
         depth_m="20",
         depot={"x": 41, "y": 1},
@@ -129,7 +129,7 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         ),
     ],
 )
-def test_a_bay_lies_in_the_floor_and_in_the_zone_of_its_aisle(
+def test_bay_must_lie_on_the_floor_and_in_the_zone_of_its_aisle(
     more: dict[str, object], field: str | None
 ) -> None:
     found = problems(bays=[bay(1, 5, 5) | more])
@@ -138,7 +138,7 @@ def test_a_bay_lies_in_the_floor_and_in_the_zone_of_its_aisle(
     assert field in found if field else found == {}
 
 
-def test_bays_must_not_overlap_and_are_named_once() -> None:
+def test_overlapping_bay_is_reported_once() -> None:
     found = problems(bays=[bay(1, 5, 5), bay(2, 7.6, 5), bay(3, 20, 5), bay(3, 12, 5)])
 
     assert found == {
@@ -149,7 +149,7 @@ def test_bays_must_not_overlap_and_are_named_once() -> None:
     assert problems(bays=turned) == {"bays.1": "overlaps bays.0"}
 
 
-def test_what_is_not_valid_itself_is_no_reason_to_blame_others() -> None:
+def test_invalid_parts_cause_no_problems_of_other_parts() -> None:
     broken = {"code": "S"}
 
     found = problems(zones=[broken, {"code": 5, "polygon": [[0, 0], [1, 0], [1, 1]]}])
@@ -167,7 +167,7 @@ def test_what_is_not_valid_itself_is_no_reason_to_blame_others() -> None:
         ("points", lambda n: {"code": f"P{n}", "x": 0, "y": 0}, 5000),
     ],
 )
-def test_a_map_has_its_bounds(field: str, entries: Any, most: int) -> None:
+def test_number_of_parts_is_limited(field: str, entries: Any, most: int) -> None:
     bare: dict[str, Any] = {"zones": [], "aisles": [], "bays": [], "points": []}
 
     assert problems(**bare | {field: [entries(n) for n in range(most)]}) == {}
@@ -175,7 +175,7 @@ def test_a_map_has_its_bounds(field: str, entries: Any, most: int) -> None:
     assert found == {field: f"must have at most {most} entries"}
 
 
-def test_polygons_have_their_bounds() -> None:
+def test_number_of_corners_and_levels_is_limited() -> None:
     comb = [[0, 0], *([n * 0.2, 1 + n % 2] for n in range(198)), [39.4, 0]]
     zones = [{"code": f"Z{n}", "polygon": comb} for n in range(26)]
 
@@ -206,7 +206,7 @@ def test_polygons_have_their_bounds() -> None:
     ],
     ids=["stacked", "identical", "slanting"],
 )
-def test_hostile_maps_take_no_more_than_seconds(hostile: list[dict[str, Any]]) -> None:
+def test_check_of_hostile_maps_takes_seconds_at_most(hostile: list[dict[str, Any]]) -> None:
     began = process_time()
     problems(bays=hostile)
 
