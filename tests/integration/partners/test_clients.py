@@ -1,4 +1,4 @@
-"""Clients, one at a time."""
+"""Create, read, change and delete clients."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,17 +51,17 @@ def test_unknown_fields_are_ignored(erp: Erp) -> None:
     assert "code" not in created
 
 
-def test_largest_document_id_is_exact(erp: Erp, client: Make) -> None:
+def test_largest_document_id_is_exact(erp: Erp, create_client: Make) -> None:
     largest = 9_007_199_254_740_991
 
-    created = client(document_id=largest)
+    created = create_client(document_id=largest)
 
     assert created["document_id"] == largest
     assert erp.walk("/clients", document_id=largest) == [created]
 
 
-def test_all_problems_are_reported_together(erp: Erp, client: Make) -> None:
-    client(document_id=5)
+def test_all_problems_are_reported_together(erp: Erp, create_client: Make) -> None:
+    create_client(document_id=5)
 
     answer = erp.post(
         "/clients",
@@ -122,17 +122,17 @@ def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_empty_change_keeps_all_fields(erp: Erp, client: Make, method: str) -> None:
-    before = client()
+def test_empty_change_keeps_all_fields(erp: Erp, create_client: Make, method: str) -> None:
+    before = create_client()
 
     after = erp.send(method, "/clients/1", {}).data
 
     assert after == {**before, "updated_at": after["updated_at"]}
 
 
-def test_all_problems_of_a_change_are_reported_together(erp: Erp, client: Make) -> None:
-    before = client()
-    client(document_id=5)
+def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_client: Make) -> None:
+    before = create_client()
+    create_client(document_id=5)
 
     answer = erp.patch(
         "/clients/1",
@@ -150,8 +150,8 @@ def test_all_problems_of_a_change_are_reported_together(erp: Erp, client: Make) 
     assert erp.get("/clients/1").data == before
 
 
-def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, client: Make) -> None:
-    client(document_id=5, document_type="V")
+def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: Make) -> None:
+    create_client(document_id=5, document_type="V")
 
     refused = erp.post("/clients", {"name": "Other", "document_id": 5, "document_type": "J"})
 
@@ -160,9 +160,9 @@ def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, client: Make) ->
     assert beta.post("/clients", {"name": "Other", "document_id": 5}).status == 201
 
 
-def test_document_id_of_a_client_can_change(erp: Erp, client: Make) -> None:
-    client(document_id=5)
-    client(document_id=6)
+def test_document_id_of_a_client_can_change(erp: Erp, create_client: Make) -> None:
+    create_client(document_id=5)
+    create_client(document_id=6)
 
     assert problems(erp.patch("/clients/1", {"document_id": 6})) == TAKEN
     assert erp.patch("/clients/1", {"document_id": 5, "name": "Same"}).data["document_id"] == 5
@@ -171,11 +171,11 @@ def test_document_id_of_a_client_can_change(erp: Erp, client: Make) -> None:
     assert ids(erp.walk("/clients", document_id=7)) == [1]
     assert erp.walk("/clients", document_id=5) == []
     assert problems(erp.post("/clients", {"name": "x", "document_id": 7})) == TAKEN
-    assert client(document_id=5)["id"] == 3
+    assert create_client(document_id=5)["id"] == 3
 
 
-def test_document_id_of_a_deleted_client_can_be_used_again(erp: Erp, client: Make) -> None:
-    created = client(document_id=5, email="a@brindley.example")
+def test_document_id_of_a_deleted_client_can_be_used_again(erp: Erp, create_client: Make) -> None:
+    created = create_client(document_id=5, email="a@brindley.example")
 
     answer = erp.delete("/clients/1")
 
@@ -186,11 +186,11 @@ def test_document_id_of_a_deleted_client_can_be_used_again(erp: Erp, client: Mak
         assert (answer.status, answer.code) == (410, "gone")
     for query in ({}, {"document_id": 5}, {"email": "a@brindley.example"}, {"search": "b"}):
         assert erp.walk("/clients", **query) == []
-    assert client(document_id=5)["id"] == 2
+    assert create_client(document_id=5)["id"] == 2
 
 
-def test_client_on_an_open_document_can_be_deleted(erp: Erp, client: Make) -> None:
-    client("Harbour Lights")
+def test_client_on_an_open_document_can_be_deleted(erp: Erp, create_client: Make) -> None:
+    create_client("Harbour Lights")
     erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
     erp.post("/warehouses", {"whs_code": "NORTH", "name": "North hall"})
     body = {**SALE, "partner_code": "C-1", "partner_name": "Harbour Lights"}
@@ -215,16 +215,16 @@ def test_unknown_id_is_not_found(erp: Erp, group: str, number: str) -> None:
         assert (answer.status, answer.code) == (404, "not_found"), method
 
 
-def test_other_tenants_do_not_find_the_client(beta: Erp, client: Make) -> None:
-    client()
+def test_other_tenants_do_not_find_the_client(beta: Erp, create_client: Make) -> None:
+    create_client()
 
     assert beta.get("/clients/1").code == "not_found"
     assert beta.delete("/clients/1").code == "not_found"
     assert beta.walk("/clients") == []
 
 
-def test_scopes_and_permissions_are_required(stack: Stack, client: Make) -> None:
-    client()
+def test_scopes_and_permissions_are_required(stack: Stack, create_client: Make) -> None:
+    create_client()
     reader = stack.erp(scopes=["clients:read"])
     assert reader.get("/clients/1").status == 200
     for answer in (
@@ -266,8 +266,8 @@ def test_same_idempotency_key_creates_one_client(erp: Erp) -> None:
     assert ids(erp.walk("/clients")) == [1]
 
 
-def test_change_with_an_old_etag_is_refused(erp: Erp, client: Make) -> None:
-    client()
+def test_change_with_an_old_etag_is_refused(erp: Erp, create_client: Make) -> None:
+    create_client()
     seen = erp.get("/clients/1").headers["ETag"]
     erp.patch("/clients/1", {"phone": "1"})
 
@@ -277,10 +277,12 @@ def test_change_with_an_old_etag_is_refused(erp: Erp, client: Make) -> None:
     assert erp.get("/clients/1").data["phone"] == "1"
 
 
-def test_totals_follow_every_change(stack: Stack, erp: Erp, client: Make, provider: Make) -> None:
+def test_totals_follow_every_change(
+    stack: Stack, erp: Erp, create_client: Make, create_provider: Make
+) -> None:
     for _ in range(3):
-        client()
-        provider()
+        create_client()
+        create_provider()
     erp.patch("/clients/1", {"document_id": 5})
     erp.patch("/providers/1", {"name": "Other"})
     erp.delete("/clients/2")

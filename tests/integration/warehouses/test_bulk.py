@@ -1,4 +1,4 @@
-"""Positions by naming mask: a whole warehouse in one request, whatever happens on the way."""
+"""Creation of many positions by naming mask."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,13 +36,13 @@ NAMES = [
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Five positions per transaction, so that twelve take three."""
+    """Five positions per transaction, so that twelve positions take three transactions."""
     monkeypatch.setattr(steps, "STEP_ACTIONS", 10)
     return 5
 
 
-def test_mask_creates_all_positions(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_mask_creates_all_positions(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post(BULK, RACKS)
 
@@ -63,11 +63,11 @@ def test_mask_creates_all_positions(erp: Erp, stack: Stack, warehouse: Make) -> 
 
 
 def test_existing_positions_are_not_changed(
-    erp: Erp, warehouse: Make, position: Make, small_steps: int
+    erp: Erp, create_warehouse: Make, create_position: Make, small_steps: int
 ) -> None:
-    warehouse("CEN")
-    mine = position("A-10-1", type="pick_face", pick_sequence=1)
-    old = position("Z-99")
+    create_warehouse("CEN")
+    mine = create_position("A-10-1", type="pick_face", pick_sequence=1)
+    old = create_position("Z-99")
 
     made = erp.post(BULK, RACKS).data
 
@@ -79,9 +79,9 @@ def test_existing_positions_are_not_changed(
 
 
 def test_repeated_request_changes_nothing(
-    erp: Erp, stack: Stack, warehouse: Make, small_steps: int
+    erp: Erp, stack: Stack, create_warehouse: Make, small_steps: int
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     first = erp.post(BULK, RACKS)
     assert len(first.data) > small_steps
     items = stack.items()
@@ -122,8 +122,8 @@ def test_interrupted_request_is_completed_by_a_retry(
     assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
 
 
-def test_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaults) -> None:
-    warehouse("CEN")
+def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: AwsFaults) -> None:
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
 
     with aws_faults.recorded() as recording:
@@ -136,9 +136,9 @@ def test_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaul
 @pytest.mark.usefixtures("small_steps", "clock")
 @pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
 def test_conflicts_and_lost_responses_are_retried(
-    erp: Erp, warehouse: Make, aws_faults: AwsFaults, fault: Fault
+    erp: Erp, create_warehouse: Make, aws_faults: AwsFaults, fault: Fault
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
 
     with aws_faults.faulty(fault):
         answer = erp.post(BULK, RACKS)
@@ -149,15 +149,15 @@ def test_conflicts_and_lost_responses_are_retried(
 
 @pytest.mark.usefixtures("small_steps", "clock")
 def test_position_created_concurrently_is_not_changed(
-    erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
+    erp: Erp, create_warehouse: Make, create_position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     commit = Transaction.commit
     others = iter(["A-09-1"])
 
     def commit_after_another(tx: Transaction) -> None:
         if (bin_code := next(others, None)) is not None:
-            position(bin_code, type="pick_face")
+            create_position(bin_code, type="pick_face")
         commit(tx)
 
     monkeypatch.setattr(Transaction, "commit", commit_after_another)
@@ -168,8 +168,8 @@ def test_position_created_concurrently_is_not_changed(
     assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_idempotency_key_replays_the_complete_response(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_idempotency_key_replays_the_complete_response(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     first = erp.post(BULK, RACKS, key="k1")
     erp.delete("/warehouse-positions/1")
@@ -180,8 +180,8 @@ def test_idempotency_key_replays_the_complete_response(erp: Erp, warehouse: Make
     assert erp.get("/warehouses/1").data["positions_count"] == 11
 
 
-def test_all_problems_are_reported_together(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post(
         BULK,
@@ -213,14 +213,14 @@ def test_all_problems_are_reported_together(erp: Erp, warehouse: Make) -> None:
 
 
 @pytest.mark.parametrize("racks", [5, "A", {"from": 3, "to": 2}, {"from": 0, "to": 1000}, True])
-def test_labels_are_a_list_or_a_range(erp: Erp, warehouse: Make, racks: object) -> None:
-    warehouse("CEN")
+def test_labels_are_a_list_or_a_range(erp: Erp, create_warehouse: Make, racks: object) -> None:
+    create_warehouse("CEN")
 
     assert set(problems(erp.post(BULK, {**RACKS, "racks": racks}))) == {"racks"}
 
 
-def test_request_creates_at_most_1000_positions(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     body = {
         "whs_code": "CEN",
         "naming_mask": "{rack}{slot}",

@@ -1,4 +1,4 @@
-"""Lists of warehouses and positions: order, filters, pages."""
+"""Lists of warehouses and positions: order, filters and pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,22 +13,22 @@ type Make = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def depots(erp: Erp, warehouse: Make, position: Make, clock: Clock) -> Erp:
-    """Two depots and a virtual one, five positions, each made a minute after the one before."""
+def depots(erp: Erp, create_warehouse: Make, create_position: Make, clock: Clock) -> Erp:
+    """Two warehouses, a virtual warehouse and five positions, created one minute apart."""
     clock.freeze()
 
     def later(make: Make, *of: str, **fields: object) -> None:
         make(*of, **fields)
         clock.advance(60)
 
-    later(warehouse, "DUB", name="Árbol")
-    later(warehouse, "CEN", name="zebra")
-    later(warehouse, "VIR", name="Mañana", is_virtual=True)
-    later(position, "B-01", pick_sequence=10)
-    later(position, "a-02", pick_sequence=9)
-    later(position, "A-01")
-    later(position, "A-01-1", pick_sequence=100)
-    later(position, "A-01", whs_code="DUB", pick_sequence=1)
+    later(create_warehouse, "DUB", name="Árbol")
+    later(create_warehouse, "CEN", name="zebra")
+    later(create_warehouse, "VIR", name="Mañana", is_virtual=True)
+    later(create_position, "B-01", pick_sequence=10)
+    later(create_position, "a-02", pick_sequence=9)
+    later(create_position, "A-01")
+    later(create_position, "A-01-1", pick_sequence=100)
+    later(create_position, "A-01", whs_code="DUB", pick_sequence=1)
     return erp
 
 

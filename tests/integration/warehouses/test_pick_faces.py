@@ -1,4 +1,4 @@
-"""Pick faces: assigned, changed, listed, removed; what keeps products and positions in place."""
+"""Assignment, change, list and removal of pick faces, and the protection of their master data."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.stack import Stack
 
 @pytest.fixture
 def depot(erp: Erp) -> Erp:
-    """CEN with BOLT and NUT, A-01 and A-02."""
+    """Warehouse CEN with products BOLT and NUT and positions A-01 and A-02."""
     furnish(erp)
     return erp
 
@@ -159,27 +159,27 @@ def test_product_and_position_with_a_pick_face_cannot_be_renamed_or_deleted(
 
 
 @pytest.fixture
-def many(depot: Erp) -> list[PickFaceDraft]:
-    """Drafts of four pick faces, one of which is there already."""
+def four_drafts(depot: Erp) -> list[PickFaceDraft]:
+    """Drafts of four pick faces, one of which exists."""
     assign(depot, "NUT", "A-02", minimum=1)
     pairs = [("BOLT", "A-01"), ("NUT", "A-01"), ("BOLT", "A-02"), ("NUT", "A-02")]
     return [draft(item_code=item, bin_code=place, minimum=7) for item, place in pairs]
 
 
 def test_several_assignments_take_two_reads_and_one_transaction(
-    stack: Stack, aws_faults: AwsFaults, many: list[PickFaceDraft]
+    stack: Stack, aws_faults: AwsFaults, four_drafts: list[PickFaceDraft]
 ) -> None:
     new: list[bool] = []
 
     def use_case(tx: Transaction) -> None:
         service.bind(tx)
-        found = tx.store.get_many(key for one in many for key in service.pick_face_keys(one))
+        found = tx.store.get_many(key for one in four_drafts for key in service.pick_face_keys(one))
         tx.store.get_many(
-            key for one in many for key in service.existing_pick_face_keys(one, found)
+            key for one in four_drafts for key in service.existing_pick_face_keys(one, found)
         )
-        assert [service.examine_pick_face(tx, one) for one in many] == [[]] * 4
+        assert [service.examine_pick_face(tx, one) for one in four_drafts] == [[]] * 4
         tx.reserve_ids("pick_face", 3)
-        new.extend(service.assign_pick_face(tx, one).new for one in many)
+        new.extend(service.assign_pick_face(tx, one).new for one in four_drafts)
 
     with aws_faults.recorded() as recording:
         run_transaction(stack.store(), use_case)
@@ -188,7 +188,7 @@ def test_several_assignments_take_two_reads_and_one_transaction(
     assert recording.operations == [
         "GetItem", "BatchGetItem", "BatchGetItem", "UpdateItem", "TransactWriteItems",
     ]  # fmt: skip
-    # Two of each new one, one of the other, one of each position, two of the totals.
+    # Two items per new pick face, one of the existing one, one per position, two of totals.
     assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 2
     assert_faces_are_true(stack)
 

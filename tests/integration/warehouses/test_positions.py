@@ -1,4 +1,4 @@
-"""Positions, one at a time."""
+"""Create, read, change and delete positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,8 +31,8 @@ SHELF = {
 }
 
 
-def test_position_has_all_its_fields(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_position_has_all_its_fields(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post("/warehouse-positions", {"warehouse_id": 1, "whs_code": "CEN", **SHELF})
 
@@ -56,8 +56,8 @@ def test_position_has_all_its_fields(erp: Erp, stack: Stack, warehouse: Make) ->
     assert erp.get("/warehouses/1").data["positions"] == [created]
 
 
-def test_code_and_warehouse_are_required(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_code_and_warehouse_are_required(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     created = erp.post("/warehouse-positions", {"warehouse_id": 1, "bin_code": "A"}).data
 
@@ -70,9 +70,11 @@ def test_code_and_warehouse_are_required(erp: Erp, warehouse: Make) -> None:
     }
 
 
-def test_all_problems_are_reported_together(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    position("A-01")
+def test_all_problems_are_reported_together(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
 
     answer = erp.send(
         "POST",
@@ -120,21 +122,23 @@ def test_all_problems_are_reported_together(erp: Erp, warehouse: Make, position:
     ],
 )
 def test_warehouse_must_exist(
-    erp: Erp, warehouse: Make, body: dict[str, object], wrong: dict[str, str]
+    erp: Erp, create_warehouse: Make, body: dict[str, object], wrong: dict[str, str]
 ) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
+    create_warehouse("CEN")
+    create_warehouse("DUB")
 
     assert problems(erp.post("/warehouse-positions", {"bin_code": "A", **body})) == wrong
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_code_is_unique_in_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
-    position("A-01", whs_code="CEN")
+def test_code_is_unique_in_its_warehouse(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
+    create_position("A-01", whs_code="CEN")
 
-    position("A-01", whs_code="DUB")
+    create_position("A-01", whs_code="DUB")
 
     answer = erp.post("/warehouse-positions", {"whs_code": "DUB", "bin_code": " A-01 "})
     assert problems(answer) == {"bin_code": "is already taken by another position of DUB"}
@@ -142,10 +146,10 @@ def test_code_is_unique_in_its_warehouse(erp: Erp, warehouse: Make, position: Ma
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_only_the_fields_sent_change(
-    erp: Erp, warehouse: Make, position: Make, method: str
+    erp: Erp, create_warehouse: Make, create_position: Make, method: str
 ) -> None:
-    warehouse("CEN")
-    before = position(**SHELF)
+    create_warehouse("CEN")
+    before = create_position(**SHELF)
     change = {
         "whs_code": "CEN",
         "warehouse_id": 1,
@@ -166,10 +170,12 @@ def test_only_the_fields_sent_change(
     assert erp.get("/warehouse-positions/1").data == after
 
 
-def test_warehouse_of_a_position_cannot_change(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
-    position("A-01")
+def test_warehouse_of_a_position_cannot_change(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
+    create_position("A-01")
 
     answer = erp.patch(
         "/warehouse-positions/1", {"warehouse_id": 2, "whs_code": "DUB", "bin_code": ""}
@@ -182,27 +188,32 @@ def test_warehouse_of_a_position_cannot_change(erp: Erp, warehouse: Make, positi
     }
 
 
-def test_code_of_a_position_can_change(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    position("A-01")
-    position("A-02")
+def test_code_of_a_position_can_change(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
+    create_position("A-02")
 
     assert problems(erp.patch("/warehouse-positions/1", {"bin_code": "A-02"})) == {
         "bin_code": "is already taken by another position of CEN"
     }
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09"}).status == 200
 
-    assert position("A-01")["id"] == 3
+    assert create_position("A-01")["id"] == 3
     assert codes(erp.walk("/warehouse-positions")) == ["A-01", "A-02", "A-09"]
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09", "slot": "9"}).status == 200
 
 
 def test_position_on_an_open_document_cannot_be_renamed_or_deleted(
-    erp: Erp, warehouse: Make, position: Make, open_document: Callable[..., None]
+    erp: Erp,
+    create_warehouse: Make,
+    create_position: Make,
+    create_open_document: Callable[..., None],
 ) -> None:
-    warehouse("CEN")
-    made = position("A-01")
-    open_document(position=made["id"])
+    create_warehouse("CEN")
+    made = create_position("A-01")
+    create_open_document(position=made["id"])
 
     for answer in (
         erp.patch("/warehouse-positions/1", {"bin_code": "A-02"}),
@@ -214,10 +225,10 @@ def test_position_on_an_open_document_cannot_be_renamed_or_deleted(
 
 
 def test_code_of_a_deleted_position_can_be_used_again(
-    erp: Erp, warehouse: Make, position: Make
+    erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:
-    warehouse("CEN")
-    made = position("A-01")
+    create_warehouse("CEN")
+    made = create_position("A-01")
 
     assert erp.delete("/warehouse-positions/1").data == made
 
@@ -225,19 +236,19 @@ def test_code_of_a_deleted_position_can_be_used_again(
     assert erp.patch("/warehouse-positions/1", {"slot": "1"}).code == "gone"
     assert erp.delete("/warehouse-positions/1").code == "gone"
     assert erp.walk("/warehouse-positions") == []
-    assert position("A-01")["id"] == 2
+    assert create_position("A-01")["id"] == 2
 
 
-def test_counts_follow_each_change(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
+def test_counts_follow_each_change(erp: Erp, create_warehouse: Make, create_position: Make) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
 
     def counts() -> list[int]:
         return [row["positions_count"] for row in erp.walk("/warehouses")]
 
     for bin_code in ("A", "B"):
-        position(bin_code, whs_code="CEN")
-    position("A", whs_code="DUB")
+        create_position(bin_code, whs_code="CEN")
+    create_position("A", whs_code="DUB")
     assert counts() == [2, 1]
     erp.delete("/warehouse-positions/1")
     erp.patch("/warehouse-positions/2", {"bin_code": "C"})
@@ -247,8 +258,8 @@ def test_counts_follow_each_change(erp: Erp, warehouse: Make, position: Make) ->
     assert erp.delete("/warehouses/1").data["positions_count"] == 0
 
 
-def test_repeated_request_creates_one_position(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_repeated_request_creates_one_position(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
 
     first = erp.post("/warehouse-positions", body, key="k1")

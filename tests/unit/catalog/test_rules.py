@@ -1,4 +1,4 @@
-"""Decisions about products, on plain data."""
+"""Rules of products."""
 
 from typing import Any
 

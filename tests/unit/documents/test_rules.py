@@ -1,4 +1,4 @@
-"""What a document may say, and what closing it does, on plain data."""
+"""Rules of documents: checks, types, progress and closing."""
 
 from decimal import Decimal
 from typing import Any

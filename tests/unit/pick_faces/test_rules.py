@@ -1,4 +1,4 @@
-"""What may be a pick face, and what becomes of its quantities."""
+"""Rules of pick faces and their quantities."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ DEPOT = KnownWarehouse(1, "CEN", "Central")
 
 
 def face(minimum: int | None, maximum: int | None) -> Record[PickFace]:
-    """BOLT at A-01, there already."""
+    """Return the stored pick face of BOLT at A-01."""
     entity = PickFace(
         id=4, product_id=1, item_code="BOLT", warehouse_id=1, whs_code="CEN", position_id=7,
         bin_code="A-01", minimum=None if minimum is None else Decimal(minimum),

@@ -1,4 +1,4 @@
-"""The drawing of a map: complete, well-formed, and inert whatever names are on it."""
+"""The drawing of a map is complete, well-formed and safe with any names."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ def texts(drawing: ET.Element, tag: str = "text") -> list[str]:
 
 
 def floor_of(drawing: ET.Element) -> dict[str, float]:
-    """The rectangle of the floor comes after that of the paper."""
+    """Return the rectangle of the floor, which follows the rectangle of the sheet."""
     rectangles = list(drawing.iter(SVG + "rect"))
     return {name: float(rectangles[1].get(name, "")) for name in ("x", "y", "width", "height")}
 
@@ -117,7 +117,7 @@ def test_names_and_colors_are_escaped(name: str, color: str) -> None:
         update={"zones": [zone], "aisles": [aisle], "bays": [bay], "points": [point]}
     )
 
-    drawing = ET.fromstring(draw(layout, name))  # noqa: S314 - that it parses is the point
+    drawing = ET.fromstring(draw(layout, name))  # noqa: S314 - must parse
 
     assert {node.tag.removeprefix(SVG) for node in drawing.iter()} <= ELEMENTS
     attributes = {attribute for node in drawing.iter() for attribute in node.attrib}

@@ -1,4 +1,4 @@
-"""Geometry of maps, against slower ways to the same answer."""
+"""Geometry of maps, compared with slower reference implementations."""
 
 import math
 from decimal import Decimal
@@ -41,7 +41,7 @@ def scaled(polygon: list[tuple[int, int]]) -> list[Vertex]:
 
 
 def common_points(a: Vertex, b: Vertex, c: Vertex, d: Vertex) -> int:
-    """0, 1 or many (2) points that two line segments share, by solving for the parameters."""
+    """Return the number of common points of two line segments: 0, 1 or 2 (many)."""
     (rx, ry), (sx, sy) = (b[0] - a[0], b[1] - a[1]), (d[0] - c[0], d[1] - c[1])
     qx, qy = c[0] - a[0], c[1] - a[1]
     cross = rx * sy - ry * sx
@@ -106,7 +106,7 @@ def test_first_corner_may_be_repeated_at_the_end() -> None:
     assert opened([*square, square[0]]) == opened(square) == square
 
 
-# Rectangles at right angles, against the unit squares they cover
+# Rectangles at right angles, compared with the unit squares they cover
 
 
 def squares(shape: Rectangle) -> set[tuple[int, int]]:
@@ -137,7 +137,7 @@ heights = st.lists(sizes, min_size=1, max_size=5)
 def test_bay_lies_in_a_zone_if_all_its_unit_squares_do(
     columns: list[int], shape: Rectangle
 ) -> None:
-    # A skyline: columns of one metre, each as high as it is.
+    # The zone consists of columns that are one metre wide.
     polygon = [(0, 0), (len(columns), 0)]
     for x in reversed(range(len(columns))):
         polygon += [(x + 1, columns[x]), (x, columns[x])]
@@ -162,11 +162,11 @@ def test_touching_bays_do_not_overlap_at_any_decimal() -> None:
     assert not lies_in(bay(0.1, 0, 0.200001, 1), zone)
 
 
-# Rectangles at any angle, against the area they have in common
+# Rectangles at any angle, compared by their common area
 
 
 def area_in_common(one: Rectangle, other: Rectangle) -> float:
-    """Clip one by each side of the other (Sutherland and Hodgman), in square metres."""
+    """Return the common area in square metres, by Sutherland-Hodgman clipping."""
     shape = [(Fraction(x), Fraction(y)) for x, y in one.corners]
     for (ax, ay), (bx, by) in edges(other.corners):
 

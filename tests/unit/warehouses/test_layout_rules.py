@@ -1,4 +1,4 @@
-"""What may stand on a map, and where."""
+"""Rules of the map of a warehouse."""
 
 import json
 from time import process_time
@@ -31,7 +31,7 @@ def bay(number: int, x: float, y: float, **more: object) -> dict[str, Any]:
 
 
 def problems(**fields: object) -> dict[str, str]:
-    """Field → message of everything wrong with the hall when these fields are as given."""
+    """Return the problems of the map HALL with these fields, by field."""
     raw = loads(json.dumps({"width_m": 40, "depth_m": 20, **HALL, **fields}))
     draft = check(LayoutDraft, raw)
     found = [*problems_of(draft), *layout_problems(draft)]
@@ -109,7 +109,7 @@ def test_all_problems_are_reported_together() -> None:
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"x": 27.4}, "bays.0"),  # 0.1 m into the zone beside it
+        ({"x": 27.4}, "bays.0"),  # 0.1 m inside the next zone
         ({"x": 27.3}, None),
         ({"x": 38}, "bays.0.x"),
         ({"y": 19}, "bays.0.y"),
@@ -118,7 +118,7 @@ def test_all_problems_are_reported_together() -> None:
         ({"x": 3, "y": 2, "rotation": 135}, None),
         ({"x": 0.5, "y": 2, "rotation": 135}, "bays.0.x"),
         ({"aisle": "C"}, "bays.0.aisle"),
-        ({"aisle": "B"}, "bays.0.aisle"),  # there are two
+        ({"aisle": "B"}, "bays.0.aisle"),  # two aisles have this number
         ({"aisle": "B", "aisle_zone": "S"}, None),
         ({"aisle": "B", "aisle_zone": "C"}, "bays.0"),
         ({"aisle": "A", "aisle_zone": "C"}, "bays.0.aisle"),

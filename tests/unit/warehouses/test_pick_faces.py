@@ -1,4 +1,4 @@
-"""Of which products a position is a pick face."""
+"""The products of which a position is a pick face."""
 
 import pytest
 

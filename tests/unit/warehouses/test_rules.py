@@ -1,4 +1,4 @@
-"""Decisions about warehouses and positions."""
+"""Rules of warehouses and positions."""
 
 from string import ascii_uppercase
 from typing import Any
