@@ -49,8 +49,8 @@ def list_pick_faces(
     description="If the product already has this pick face, only the quantities that are sent"
     " change and the status is 200. Among stock with the same expiry date, allocation takes stock"
     " at pick faces first. A position of type `pick_face` without assigned products is a pick"
-    " face of every product. While a pick face exists, its product and its position cannot be deleted and their"
-    " codes cannot change.",
+    " face of every product. While a pick face exists, its product and its position cannot be"
+    " deleted and their codes cannot change.",
 )
 def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""

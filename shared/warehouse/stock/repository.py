@@ -26,7 +26,7 @@ _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
 
 
 def _row_facets(row: StockRow) -> Facets:
-    free = row.inventory_status == "available" and row.qty > row.allocated
+    available = row.inventory_status == "available" and row.qty > row.allocated
     return {
         "id": id_text(row.id),
         "qty": quantity_text(row.qty),
@@ -39,7 +39,7 @@ def _row_facets(row: StockRow) -> Facets:
         "serial": row.serial_number,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
-        "free": _free(row.product_id, row.warehouse_id) if free else None,
+        "free": _free_queue(row.product_id, row.warehouse_id) if available else None,
         "turn": f"{row.expiry_date or _NO_EXPIRY}{row.received_at}",
     }
 
@@ -138,7 +138,7 @@ def _joined(values: Iterator[str]) -> str:
     return _DELIMITER + "".join(value + _DELIMITER for value in sorted(set(values)))
 
 
-def _free(product_id: int, warehouse_id: int) -> str:
+def _free_queue(product_id: int, warehouse_id: int) -> str:
     return f"{id_text(product_id)}{_DELIMITER}{id_text(warehouse_id)}"
 
 
@@ -167,7 +167,7 @@ def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> li
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
-        values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
+        values={":free": STOCK.partition("free", _free_queue(product_id, warehouse_id))},
         ProjectionExpression=f"{sort}, #slim.#bin",
         ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#bin": "bin_code"},
         Limit=most,
