@@ -148,7 +148,7 @@ def test_warehouse_with_positions_cannot_be_renamed_or_deleted(
 
     for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
         assert (answer.status, answer.code) == (409, "conflict")
-        assert "has positions" in answer.json()["message"]
+        assert "has 1 position and" in answer.json()["message"]
     # A refusal removes its mark, so that the warehouse stays usable.
     create_position("A-02")
     assert erp.get("/warehouses/1").data["positions_count"] == 2
