@@ -39,7 +39,7 @@ def _view[E](record: Record[E]) -> E:
     allows_mobile=True,
 )
 def list_products(store: Store, request: Request[None, ProductParameters]) -> ListResponse[Product]:
-    """Page through the catalog."""
+    """Return a page of products."""
     return ListResponse(service.list_products(store, request.parameters), _view)
 
 
@@ -61,7 +61,7 @@ def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) ->
 
 @routes.declare("GET", "/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
 def get_product(store: Store, request: Request) -> ResourceResponse:
-    """Read one product."""
+    """Return a product."""
     return ResourceResponse(service.get_product(store, request.id).entity)
 
 
@@ -75,7 +75,7 @@ routes.declare_change_and_delete(
     body=ProductChange,
     collects_problems=True,
     errors=("conflict", "gone"),
-    delete_description="Delete a product that nothing refers to; answers it as it was.",
+    delete_description="Delete a product that nothing refers to, and return its last state.",
 )
 
 
@@ -90,7 +90,7 @@ routes.declare_change_and_delete(
 def list_categories(
     store: Store, request: Request[None, CategoryParameters]
 ) -> ListResponse[Category]:
-    """Page through the categories."""
+    """Return a page of product categories."""
     return ListResponse(service.list_categories(store, request.parameters), _view)
 
 
@@ -104,7 +104,7 @@ def list_categories(
     statuses=(201,),
 )
 def create_category(tx: Transaction, request: Request[CategoryCreate]) -> ResourceResponse:
-    """Create a category."""
+    """Create a product category."""
     record = service.create_category(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/product-categories/{record.id}")
 
@@ -118,7 +118,7 @@ def create_category(tx: Transaction, request: Request[CategoryCreate]) -> Resour
     errors=("gone",),
 )
 def get_category(store: Store, request: Request) -> ResourceResponse:
-    """Read one category."""
+    """Return a product category."""
     return ResourceResponse(service.get_category(store, request.id).entity)
 
 
@@ -131,7 +131,7 @@ routes.declare_change_and_delete(
     response=Category,
     body=CategoryChange,
     errors=("gone",),
-    delete_description="Delete a category; answers it as it was.",
+    delete_description="Delete a product category and return its last state.",
 )
 
 

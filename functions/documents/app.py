@@ -37,7 +37,8 @@ _CREATE: OperationOptions = {
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
-    "description": "Returns 200 with the existing document when one has the reference and type already.",
+    "description": "Status 200 means that a document with this reference and type already exists; "
+    "the response is that document.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
@@ -49,7 +50,7 @@ _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
 def list_entry_documents(
     store: Store, request: Request[None, EntryParameters]
 ) -> ListResponse[Document]:
-    """Page through the entry documents, with progress per line."""
+    """Return a page of entry documents with the progress of each line."""
     page = service.list_documents(store, "entry", request.parameters)
     return ListResponse(page, views.entry_document)
 
@@ -64,14 +65,14 @@ def list_entry_documents(
 def create_entry_document(
     tx: Transaction, request: Request[Checked[EntryDraft]]
 ) -> ResourceResponse:
-    """Create an entry document, once per reference and type."""
+    """Create an entry document. Reference and type are unique together."""
     created = service.create_document(tx, "entry", request.body)
     return _created(created, views.entry_document(created.record), "/entry-documents")
 
 
 @routes.declare("GET", "/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
 def get_entry_document(store: Store, request: Request) -> ResourceResponse:
-    """Read one entry document."""
+    """Return an entry document."""
     return ResourceResponse(views.entry_document(service.get_document(store, "entry", request.id)))
 
 
@@ -83,7 +84,7 @@ def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
 )
 def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
-    """Close the document; open quantities will not be received."""
+    """Close an entry document; quantities that are not received yet are cancelled."""
     return ResourceResponse(views.entry_document(service.close_document(tx, "entry", request.id)))
 
 
@@ -93,21 +94,21 @@ def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
 def list_exit_documents(
     store: Store, request: Request[None, ExitParameters]
 ) -> ListResponse[Document]:
-    """Page through the exit documents, with progress per line."""
+    """Return a page of exit documents with the progress of each line."""
     page = service.list_documents(store, "exit", request.parameters)
     return ListResponse(page, views.exit_document)
 
 
 @routes.declare("POST", "/exit-documents", "Create an exit document", _EXIT_CREATE, body=ExitDraft)
 def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
-    """Create an exit document, once per reference and type."""
+    """Create an exit document. Reference and type are unique together."""
     created = service.create_document(tx, "exit", request.body)
     return _created(created, views.exit_document(created.record), "/exit-documents")
 
 
 @routes.declare("GET", "/exit-documents/{id}", "Get an exit document", _EXIT_READ)
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
-    """Read one exit document."""
+    """Return an exit document."""
     return ResourceResponse(views.exit_document(service.get_document(store, "exit", request.id)))
 
 
@@ -119,7 +120,7 @@ def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
 )
 def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
-    """Close the document; open quantities will not be picked."""
+    """Close an exit document; quantities that are not picked yet are cancelled."""
     return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
 
 

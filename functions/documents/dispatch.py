@@ -18,9 +18,9 @@ routes = Routes()
     permission="exits.manage",
     response=ExitDocument,
     errors=("conflict",),
-    description="What was picked leaves the warehouse; what was not is given up, and the document"
-    " is closed.",
+    description="Picked goods leave the warehouse, quantities that are not picked are cancelled,"
+    " and the document is closed.",
 )
 def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
-    """Let the staged goods of an exit document leave."""
+    """Dispatch the staged goods of an exit document."""
     return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id)))

@@ -40,7 +40,7 @@ def _view[E](record: Record[E]) -> E:
     parameters=ClientParameters,
 )
 def list_clients(store: Store, request: Request[None, ClientParameters]) -> ListResponse[Client]:
-    """Page through the clients."""
+    """Return a page of clients."""
     return ListResponse(service.list_clients(store, request.parameters), _view)
 
 
@@ -64,7 +64,7 @@ def create_client(tx: Transaction, request: Request[Checked[ClientCreate]]) -> R
     "GET", "/clients/{id}", "Get a client", _READ_CLIENTS, response=Client, errors=("gone",)
 )
 def get_client(store: Store, request: Request) -> ResourceResponse:
-    """Read one client."""
+    """Return a client."""
     return ResourceResponse(service.get_client(store, request.id).entity)
 
 
@@ -78,8 +78,8 @@ routes.declare_change_and_delete(
     body=ClientChange,
     collects_problems=True,
     errors=("gone",),
-    delete_description="Delete a client; answers it as it was.\n\n"
-    "Documents keep the code and name of their client.",
+    delete_description="Delete a client and return its last state.\n\n"
+    "Documents keep the code and name of the client.",
 )
 
 
@@ -94,7 +94,7 @@ routes.declare_change_and_delete(
 def list_providers(
     store: Store, request: Request[None, ProviderParameters]
 ) -> ListResponse[Provider]:
-    """Page through the providers."""
+    """Return a page of providers."""
     return ListResponse(service.list_providers(store, request.parameters), _view)
 
 
@@ -122,7 +122,7 @@ def create_provider(tx: Transaction, request: Request[ProviderCreate]) -> Resour
     errors=("gone",),
 )
 def get_provider(store: Store, request: Request) -> ResourceResponse:
-    """Read one provider."""
+    """Return a provider."""
     return ResourceResponse(service.get_provider(store, request.id).entity)
 
 
@@ -135,8 +135,8 @@ routes.declare_change_and_delete(
     response=Provider,
     body=ProviderChange,
     errors=("gone",),
-    delete_description="Delete a provider; answers it as it was.\n\n"
-    "Documents keep the code and name of their provider.",
+    delete_description="Delete a provider and return its last state.\n\n"
+    "Documents keep the code and name of the provider.",
 )
 
 

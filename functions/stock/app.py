@@ -1,4 +1,4 @@
-"""Stock: rows, levels and the ledger of movements."""
+"""Stock: rows, levels, movements and adjustments."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
@@ -32,11 +32,11 @@ _SCOPE = "stocks:read"
     scope=_SCOPE,
     response=Stock,
     parameters=StockParameters,
-    description="One row per product, position, batch, serial and inventory status. A row that"
-    " has been emptied stays, with the status out and quantity 0.",
+    description="One row per product, position, batch, serial and inventory status. An empty row"
+    " is kept with status `out` and quantity 0.",
 )
 def list_stock(store: Store, request: Request[None, StockParameters]) -> ListResponse[StockRow]:
-    """Page through the stock rows."""
+    """Return a page of stock rows."""
     page = service.list_stock(store, request.parameters)
     return ListResponse(page.rows, views.stock_row(page.warehouses))
 
@@ -48,11 +48,11 @@ def list_stock(store: Store, request: Request[None, StockParameters]) -> ListRes
     scope=_SCOPE,
     response=StockLevel,
     parameters=LevelParameters,
-    description="One row per product and warehouse, or with `totals` one per product. Available"
-    " is what is on hand and neither allocated nor in quarantine, damaged or blocked.",
+    description="One row per product and warehouse, or per product with `totals`. `available`"
+    " is `on_hand` minus the allocated, quarantine, damaged and blocked quantities.",
 )
 def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[Level]:
-    """Page through what is on hand and available."""
+    """Return a page of stock levels."""
     return ListResponse(service.list_levels(store, request.parameters), views.level)
 
 
@@ -63,12 +63,12 @@ def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListRe
     scope=_SCOPE,
     response=Movement,
     parameters=MovementParameters,
-    description="The ledger: every change of quantity or status, none of them ever changed.",
+    description="The stock ledger: one immutable entry per change of quantity or status.",
 )
 def list_movements(
     store: Store, request: Request[None, MovementParameters]
 ) -> ListResponse[Movement]:
-    """Page through the ledger."""
+    """Return a page of stock movements."""
     page = service.list_movements(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.movement)
 
@@ -77,7 +77,7 @@ def list_movements(
     "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, response=Movement
 )
 def get_movement(store: Store, request: Request) -> ResourceResponse:
-    """Read one entry of the ledger."""
+    """Return a stock movement."""
     return ResourceResponse(service.get_movement(store, request.id).entity)
 
 
@@ -92,11 +92,11 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     collects_problems=True,
     statuses=(200, 201),
     errors=("conflict",),
-    description="A count, a difference or another inventory status, with its reason. 200 answers"
-    " a count that found what was expected: nothing has changed.",
+    description="Set a counted quantity, add or remove a quantity, or change the inventory status."
+    " Status 200 means that the counted quantity equals the stock and nothing changed.",
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
-    """Correct the stock of one product at one position."""
+    """Adjust the stock of one product at one position."""
     made = adjustments.adjust_stock(tx, request.body)
     if made.movement_id is None:
         return ResourceResponse(made)

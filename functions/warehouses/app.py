@@ -1,4 +1,4 @@
-"""Warehouses and their positions; their maps: `layout`; `pick_faces`."""
+"""Warehouses and positions. Maps and pick faces are in `layout` and `pick_faces`."""
 
 from functions.warehouses import layout, pick_faces
 from shared.http.api_handler import ApiHandler
@@ -43,7 +43,7 @@ def _view[E](record: Record[E]) -> E:
 def list_warehouses(
     store: Store, request: Request[None, WarehouseParameters]
 ) -> ListResponse[Warehouse]:
-    """Page through the warehouses."""
+    """Return a page of warehouses."""
     return ListResponse(service.list_warehouses(store, request.parameters), _view)
 
 
@@ -72,11 +72,11 @@ def create_warehouse(
     _READ,
     response=WarehouseDetail,
     errors=("gone",),
-    description="The first 2000 positions by bin_code; page through more with "
+    description="The response has the first 2000 positions by bin_code. List all positions with "
     "GET /warehouse-positions?warehouse_id=.",
 )
 def get_warehouse(store: Store, request: Request) -> ResourceResponse:
-    """Read one warehouse and its positions."""
+    """Return a warehouse and its positions."""
     return ResourceResponse(service.get_warehouse(store, request.id).entity)
 
 
@@ -90,8 +90,8 @@ routes.declare_change_and_delete(
     body=WarehouseChange,
     collects_problems=True,
     errors=("conflict", "gone"),
-    delete_description="Delete a warehouse without positions that nothing refers to; "
-    "answers it as it was.",
+    delete_description="Delete a warehouse that has no positions and that nothing refers to, and "
+    "return its last state.",
 )
 
 
@@ -106,7 +106,7 @@ routes.declare_change_and_delete(
 def list_positions(
     store: Store, request: Request[None, PositionParameters]
 ) -> ListResponse[Position]:
-    """Page through the positions."""
+    """Return a page of positions."""
     return ListResponse(service.list_positions(store, request.parameters), _view)
 
 
@@ -137,8 +137,8 @@ def create_position(tx: Transaction, request: Request[Checked[PositionCreate]]) 
     collects_problems=True,
     statuses=(201,),
     errors=("conflict",),
-    description="Answers the list of all positions named, in naming order. Those that exist "
-    "stay as they are, so a request that was interrupted is completed by sending it again.",
+    description="Returns all positions that the naming mask names, in naming order. Existing "
+    "positions are not changed. To complete an interrupted request, send it again.",
 )
 def create_positions(tx: Transaction, request: Request[Checked[PositionBulk]]) -> ResourceResponse:
     """Create the positions that a naming mask names and that do not exist yet."""
@@ -156,7 +156,7 @@ def create_positions(tx: Transaction, request: Request[Checked[PositionBulk]]) -
     errors=("gone",),
 )
 def get_position(store: Store, request: Request) -> ResourceResponse:
-    """Read one position."""
+    """Return a position."""
     return ResourceResponse(service.get_position(store, request.id).entity)
 
 
@@ -170,7 +170,7 @@ routes.declare_change_and_delete(
     body=PositionChange,
     collects_problems=True,
     errors=("conflict", "gone"),
-    delete_description="Delete a position that nothing refers to; answers it as it was.",
+    delete_description="Delete a position that nothing refers to, and return its last state.",
 )
 
 

@@ -12,13 +12,13 @@ from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
 
 routes = Routes()
 
-_INERT: Mapping[str, str] = {
+_SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
     ),
     "X-Content-Type-Options": "nosniff",
 }
-"""A drawing shows names that anyone may have chosen: nothing in it may ever run or load."""
+"""Headers that block scripts and external resources. Users choose the names in a drawing."""
 
 
 @routes.declare(
@@ -30,7 +30,7 @@ _INERT: Mapping[str, str] = {
     errors=("gone",),
 )
 def get_layout(store: Store, request: Request) -> ResourceResponse:
-    """Read the published map; not_found while none is published."""
+    """Return the published map; `not_found` if no map is published."""
     return ResourceResponse(layout.get_layout(store, request.id).layout)
 
 
@@ -44,13 +44,13 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     body=LayoutDraft,
     collects_problems=True,
     errors=("gone",),
-    description="The body is the whole map: what is left out is not on it. Lengths are metres from "
-    "the lower left corner of the floor. Polygons must not cross or touch themselves; bays must "
-    "lie in the floor and in the zone of their aisle, and may touch each other but not overlap. "
-    "At most 200 zones (200 corners each, 5000 in all), 1000 aisles, 5000 bays and 5000 points.",
+    description="The body is the complete map and replaces the published one. Lengths are in "
+    "metres from the lower left corner of the floor. Polygons must not cross or touch themselves. "
+    "Bays must lie on the floor and in the zone of their aisle; they may touch but not overlap. "
+    "Limits: 200 zones (200 corners each, 5000 in total), 1000 aisles, 5000 bays, 5000 points.",
 )
 def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> ResourceResponse:
-    """Check a map and publish it as the next version."""
+    """Validate a map and publish it as the next version."""
     return ResourceResponse(layout.publish(tx, request.id, request.body))
 
 
@@ -63,6 +63,6 @@ def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> R
     errors=("gone",),
 )
 def draw_layout(store: Store, request: Request) -> TextResponse:
-    """Read the published map as a drawing (SVG) with its legend and scale."""
-    shown = layout.get_layout(store, request.id)
-    return TextResponse(drawing.draw(shown.layout, shown.warehouse_name), _INERT)
+    """Return the published map as a drawing (SVG) with legend and scale bar."""
+    found = layout.get_layout(store, request.id)
+    return TextResponse(drawing.draw(found.layout, found.warehouse_name), _SECURITY_HEADERS)

@@ -29,12 +29,12 @@ def _view(record: Record[PickFace]) -> PickFace:
     "List pick faces",
     _READ,
     parameters=PickFaceParameters,
-    description="`warehouse` is a warehouse code.",
+    description="`warehouse` is the code of a warehouse.",
 )
 def list_pick_faces(
     store: Store, request: Request[None, PickFaceParameters]
 ) -> ListResponse[PickFace]:
-    """Page through the pick faces."""
+    """Return a page of pick faces."""
     return ListResponse(service.list_pick_faces(store, request.parameters), _view)
 
 
@@ -46,10 +46,11 @@ def list_pick_faces(
     body=PickFaceDraft,
     collects_problems=True,
     statuses=(200, 201),
-    description="Sent again, minimum and maximum change where they are sent, and the answer is 200."
-    " Allocation takes from the pick faces of a product first; a position of the type pick_face to"
-    " which no product is assigned serves every product. While there is a pick face, its product"
-    " and its position cannot be deleted, nor can their codes change.",
+    description="If the product already has this pick face, only the quantities that are sent"
+    " change and the status is 200. Among stock with the same expiry date, allocation takes stock"
+    " at pick faces first. A position of type `pick_face` without assigned products is a pick"
+    " face of every product. While a pick face exists, its product and its position cannot be"
+    " deleted and their codes cannot change.",
 )
 def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""
@@ -68,7 +69,7 @@ def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) 
     errors=("gone",),
 )
 def get_pick_face(store: Store, request: Request) -> ResourceResponse:
-    """Read one pick face."""
+    """Return a pick face."""
     return ResourceResponse(service.get_pick_face(store, request.id).entity)
 
 
@@ -80,5 +81,5 @@ def get_pick_face(store: Store, request: Request) -> ResourceResponse:
     errors=("gone",),
 )
 def remove_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
-    """Remove a pick face; answers it as it was. Product, position and stock stay as they are."""
+    """Remove a pick face and return its last state. Product, position and stock do not change."""
     return ResourceResponse(service.remove_pick_face(tx, request.id).entity)

@@ -1,12 +1,13 @@
-"""References to master data, which must not be deleted while something refers to it.
+"""References to master data, which cannot be deleted while something refers to it.
 
-- Every open document has one small item that lists the ids that it refers to (the register).
+- Every open document has one small item with the ids that it refers to (the register).
 - Every product and position has a count of its stock rows.
-- A pick face is noted with the aliases of its product and of its position.
+- Every pick face is recorded at the aliases of its product and its position.
 
 A use case that deletes or renames master data first *retires* it: it writes a mark into the alias
-and invalidates the fences of all changes that are not committed yet. References that were committed
-before are then in the register, and later changes see the mark. A mark that a crash left expires.
+and invalidates the fences of all transactions that are not committed yet. References that were
+committed before are then in the register, and later transactions see the mark. A mark that
+remains after a crash expires.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,27 +24,31 @@ from shared.kernel.errors import Conflict, ServiceUnavailable
 _REGISTER = "open"
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
-"""Attribute of a position's alias: the set of ids of the products assigned to it, if any."""
+"""Attribute of a position's alias: the set of ids of the products assigned to the position."""
 _MARK_MS = 30_000
-"""Longer than any invocation, so that a mark lasts longer than the use case that wrote it."""
+"""Lifetime of a mark; longer than any invocation, so that it outlives its use case."""
 _WAIT_MS = 3_000
-"""How long a use case waits for a retirement to end; only after a crash it takes longer."""
+"""How long a use case waits for a retirement to end. It takes longer only after a crash."""
 
 REFERENCING_KINDS = ("entry", "exit", "position", "transfer", "transfer_order", "stock")
-"""Kinds that refer to master data and call `Transaction.fence`: documents, work, stock, and
-positions, which refer to their warehouse. A retirement has one action per kind and shard, and one
-for the mark: with six kinds and 16 shards, 97 of the 100 actions of a transaction."""
+"""Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
+
+A retirement has one action per kind and shard, and one for the mark: with 6 kinds and 16 shards,
+97 of the 100 actions of a transaction."""
 
 
 def register_references(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
-    """Write the register item of an open document: facet (product, warehouse …) → ids."""
+    """Stage the register item of an open document.
+
+    `named` has the ids of the master data by facet (product, warehouse, position).
+    """
     ids = {facet: set(numbers) for facet, numbers in named.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
     tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
 
 
 def release_references(tx: Transaction, holder: str) -> None:
-    """Delete the register item of a document that is no longer open."""
+    """Stage the deletion of the register item of a document that is no longer open."""
     tx.delete((_REGISTER, holder))
 
 
@@ -63,7 +68,7 @@ def _hold_key(facet: str, number: int) -> Key:
 
 
 def is_on_open_document(store: Store, facet: str, number: int) -> bool:
-    """Return whether an open document refers to it. Reads the whole register, for rare use."""
+    """Return whether an open document refers to the master data. Reads the whole register."""
     start = None
     while True:
         more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
@@ -83,7 +88,7 @@ def is_on_open_document(store: Store, facet: str, number: int) -> bool:
 
 
 def assignment_key(product: Key, position: Key) -> Key:
-    """Return the key of the item that notes the assignment of a product to a position.
+    """Return the key of the item that records the assignment of a product to a position.
 
     Args:
         product: Key of the product's alias. The item is in the same partition, so that one Query
@@ -94,7 +99,7 @@ def assignment_key(product: Key, position: Key) -> Key:
 
 
 def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, holder: int) -> None:
-    """Note that the pick face with the id `holder` assigns a product to a position.
+    """Record that the pick face with the id `holder` assigns a product to a position.
 
     The commit raises StaleRead when the assignment exists. The change must call
     `Transaction.fence` before it reads the product and the position.
@@ -105,7 +110,7 @@ def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, hol
 
 
 def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
-    """Remove the note of an assignment."""
+    """Stage the removal of an assignment."""
     tx.delete(assignment_key(product, position))
     tx.update(
         position,
@@ -116,7 +121,7 @@ def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -
 
 
 def has_assignment(store: Store, alias: Key) -> bool:
-    """Return whether a product or a position (by the key of its alias) has a pick face."""
+    """Return whether the product or position with the key `alias` of its alias has a pick face."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition",
         values={":partition": alias[0]},
@@ -127,14 +132,14 @@ def has_assignment(store: Store, alias: Key) -> bool:
 
 
 class _MarkReplaced(Exception):
-    """The mark was removed already, or it expired and another use case wrote its own."""
+    """The mark was removed, or it expired and another use case wrote its own."""
 
 
 def retire(tx: Transaction, alias: Key) -> str:
     """Mark master data as being deleted or renamed, and return the mark.
 
-    The mark is committed in a transaction of its own, before the check for references. It can be
-    repeated and does no harm by itself.
+    The mark is committed in its own transaction, before the check for references. Repeating this
+    step is safe, and a mark alone changes nothing.
 
     Raises:
         StaleRead: Another use case has marked it, or the alias does not exist.
@@ -164,7 +169,7 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
         alias: Key of the alias.
         facet: `product`, `warehouse` or `position`.
         number: Id of the master data.
-        refusal: Message of the Conflict, with `{use}` for what refers to it.
+        refusal: Message of the Conflict, with `{use}` for the kind of reference.
 
     Raises:
         Conflict: Something refers to it; the mark is removed again.
@@ -184,7 +189,7 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
 
 
 def undo_retirement(tx: Transaction, alias: Key, mark: str) -> None:
-    """Remove a mark immediately, because the master data stays."""
+    """Remove a mark immediately, because the master data is kept."""
 
     def undo(unmarking: Transaction) -> None:
         unmarking.update(

@@ -24,7 +24,7 @@ from tests.mutations.mutants import Mutant, finder, mutants
 _CONDITIONS = "integration/stock/test_conditions.py"
 _PICKING = "integration/picking/test_picking.py"
 _RETIREMENTS = (
-    "integration/documents/test_products_that_go.py",
+    "integration/documents/test_deleted_products.py",
     "integration/test_concurrent_requests.py",
     "integration/warehouses/test_pick_faces.py",
     "integration/warehouses/test_pick_face_races.py",

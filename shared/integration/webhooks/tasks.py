@@ -49,7 +49,7 @@ class DeliveryTask:
         return max(0, -(-(self.due - now_ms()) // 1000))
 
     def message(self) -> Message:
-        """Return the queue message. A task that is due later than MAX_DELAY_SECONDS arrives too early."""
+        """Return the queue message; a task due after MAX_DELAY_SECONDS is delivered too early."""
         # Fair queuing: one message group per subscription.
         group = f"{self.tenant}.{self.webhook}"
         return Message(asdict(self), group, min(self.seconds_left, MAX_DELAY_SECONDS))

@@ -1,4 +1,4 @@
-"""What a line of any document may say of its product: one set of rules, on plain data."""
+"""Checks of the lines of all documents against their products, on plain data."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ from shared.warehouse.catalog.models import KnownProduct
 
 @dataclass(frozen=True, slots=True)
 class GoodsLine:
-    """What one line says; None where its field was invalid by itself.
+    """The product, quantity, batches and serials of one line.
 
-    `path` is where it stands in the body, empty when it is the body itself. `batches` and
-    `serials` are what it says of them under the names of its fields.
+    `item_code` and `qty` are None if the field is missing or invalid. `path` is the path of the
+    line in the body, empty if the body itself is the line. `batches` has the batches by field
+    name; `serials` has the field name and the serials.
     """
 
     path: str
@@ -26,24 +27,24 @@ class GoodsLine:
     serials: tuple[str, Sequence[str] | None]
 
     def field_path(self, field: str) -> str:
-        """Path of one of its fields."""
+        """Return the path of a field of the line."""
         return f"{self.path}.{field}" if self.path else field
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is wrong: invalid data, and valid data that a rule forbids."""
+    """Problems of a draft: invalid data, and valid data that a rule forbids."""
 
     invalid: Sequence[Problem]
     blocked: Sequence[Problem]
 
 
 def ensure_allowed[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
-    """Return the model of a valid draft that no rule forbids.
+    """Return the model of a draft without problems.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
-        RuleBlocked: Only rules forbid it.
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
+        RuleBlocked: The draft is valid, but a rule forbids it.
     """
     if isinstance(draft, InvalidBody) or findings.invalid:
         raise ValidationFailed([*problems_of(draft), *findings.invalid, *findings.blocked])
@@ -52,59 +53,60 @@ def ensure_allowed[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
     return draft
 
 
-def examine_lines(claims: Iterable[GoodsLine], products: Mapping[str, KnownProduct]) -> Findings:
-    """Find every problem of the lines of one document."""
+def examine_lines(lines: Iterable[GoodsLine], products: Mapping[str, KnownProduct]) -> Findings:
+    """Return all problems of the lines of one document."""
     invalid: list[Problem] = []
     blocked: list[Problem] = []
     seen: dict[str, str] = {}
-    for claim in claims:
-        product = products.get(claim.item_code) if claim.item_code is not None else None
-        field = claim.field_path("item_code")
-        if claim.item_code is not None and product is None:
-            invalid.append(Problem(field, f"no product has the code {claim.item_code}"))
+    for line in lines:
+        product = products.get(line.item_code) if line.item_code is not None else None
+        field = line.field_path("item_code")
+        if line.item_code is not None and product is None:
+            invalid.append(Problem(field, f"no product has the code {line.item_code}"))
         if product and not product.in_stock:
             blocked.append(Problem(field, f"product {product.item_code} is not kept in stock"))
         if product:
-            invalid += _management_problems(claim, product)
-        invalid += _serial_problems(claim, seen)
+            invalid += _management_problems(line, product)
+        invalid += _serial_problems(line, seen)
     return Findings(invalid, blocked)
 
 
-def examine_goods(claim: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
-    """Find every problem of goods in someone's hands.
+def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
+    """Yield all problems of goods that are received, picked, moved or adjusted.
 
-    What a document may leave out must be told here: the batch, every serial.
+    Unlike a line of a document, goods must have their batch and all serials.
     """
-    yield from _management_problems(claim, product)
-    yield from _serial_problems(claim, {})
-    for field, value in claim.batches.items():
+    yield from _management_problems(line, product)
+    yield from _serial_problems(line, {})
+    for field, value in line.batches.items():
         if product.by_batch and not value:
             message = f"is required: product {product.item_code} is managed by batch"
-            yield Problem(claim.field_path(field), message)
-    field, serials = claim.serials
+            yield Problem(line.field_path(field), message)
+    field, serials = line.serials
     if product.by_serial and not serials:
         message = f"is required: product {product.item_code} is managed by serial"
-        yield Problem(claim.field_path(field), message)
+        yield Problem(line.field_path(field), message)
 
 
-def _management_problems(claim: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
-    serial_field, serials = claim.serials
-    named = [field for field, value in claim.batches.items() if value]
+def _management_problems(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
+    serial_field, serials = line.serials
+    named = [field for field, value in line.batches.items() if value]
     for field in [] if product.by_batch else named:
         message = f"product {product.item_code} is not managed by batch"
-        yield Problem(claim.field_path(field), message)
+        yield Problem(line.field_path(field), message)
     if serials and not product.by_serial:
         message = f"product {product.item_code} is not managed by serial"
-        yield Problem(claim.field_path(serial_field), message)
-    if product.by_serial and claim.qty is not None and claim.qty != claim.qty.to_integral_value():
-        yield Problem(claim.field_path("qty"), "must be whole, the product is managed by serial")
+        yield Problem(line.field_path(serial_field), message)
+    if product.by_serial and line.qty is not None and line.qty != line.qty.to_integral_value():
+        message = f"must be a whole number: product {product.item_code} is managed by serial"
+        yield Problem(line.field_path("qty"), message)
 
 
-def _serial_problems(claim: GoodsLine, seen: dict[str, str]) -> Iterator[Problem]:
-    field, serials = claim.serials
-    path = claim.field_path(field)
-    if serials and claim.qty is not None and len(serials) != claim.qty:
-        yield Problem(path, f"must be as many as qty ({claim.qty:f}); there are {len(serials)}")
+def _serial_problems(line: GoodsLine, seen: dict[str, str]) -> Iterator[Problem]:
+    field, serials = line.serials
+    path = line.field_path(field)
+    if serials and line.qty is not None and len(serials) != line.qty:
+        yield Problem(path, f"{len(serials)} given, {line.qty:f} required")
     for number, serial in enumerate(serials or ()):
         place = f"{path}.{number}"
         if serial in seen:

@@ -1,4 +1,4 @@
-"""What products and product categories are."""
+"""Models of products and product categories."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ type ImageUrl = Annotated[
 
 
 class ProductCreate(Input):
-    """A new product. `sku` is another name of `item_code`; one of them is required."""
+    """A new product. `sku` is an alias of `item_code`; one of them is required."""
 
     item_code: Code | None = None
     sku: Code | None = None
@@ -45,7 +45,7 @@ class ProductCreate(Input):
 
 
 class ProductChange(Input):
-    """What may change of a product; only the fields sent do."""
+    """A change of a product. Fields that are not sent stay as they are."""
 
     item_code: Code = ""
     sku: Code = ""
@@ -61,7 +61,7 @@ class ProductChange(Input):
 
 
 class Product(Stored):
-    """A product, as stored and as answered."""
+    """A product."""
 
     id: int
     item_code: str
@@ -81,7 +81,7 @@ class Product(Stored):
 
 @dataclass(frozen=True, slots=True)
 class KnownProduct:
-    """What work that names a product must know of it."""
+    """The facts about a product that other records need."""
 
     id: int
     item_code: str
@@ -89,7 +89,7 @@ class KnownProduct:
     by_batch: bool
     by_serial: bool
     in_stock: bool
-    """Whether it is an inventory item."""
+    """Whether the product is an inventory item."""
 
 
 class CategoryCreate(Input):
@@ -100,14 +100,14 @@ class CategoryCreate(Input):
 
 
 class CategoryChange(Input):
-    """What may change of a product category; only the fields sent do."""
+    """A change of a product category. Fields that are not sent stay as they are."""
 
     name: Name = ""
     description: Note | None = None
 
 
 class Category(Stored):
-    """A product category, as stored and as answered."""
+    """A product category."""
 
     id: int
     name: str

@@ -1,4 +1,4 @@
-"""The items of the catalog. Keys and indexes: see the table in docs/storage.md."""
+"""Storage of products and product categories. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
@@ -57,7 +57,7 @@ CATEGORIES = Collection(
 
 
 def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
-    """Read a page of products. item_code and sku are one field; two different find nothing."""
+    """Return a page of products. `item_code` and `sku` filter the same field."""
     codes = {code for code in (parameters.item_code, parameters.sku) if code}
     query = parameters.list_query(
         equal={
@@ -71,18 +71,18 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
 
 
 def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
-    """Read a page of product categories."""
+    """Return a page of product categories."""
     query = parameters.list_query(contains={"search": parameters.search})
     return read_page(store, CATEGORIES, query)
 
 
 def code_key(code: str) -> Key:
-    """Key of the alias through which a product is found by its code."""
+    """Return the key of the alias of the product with this code."""
     return alias_key("item_code", code)
 
 
 def known_product(alias: Item) -> KnownProduct:
-    """Read an alias item."""
+    """Return the product that an alias item describes."""
     return KnownProduct(
         id=int(alias["id"]),
         item_code=alias[PARTITION_KEY].removeprefix("item_code#"),
@@ -93,19 +93,22 @@ def known_product(alias: Item) -> KnownProduct:
     )
 
 
-def taken(store: Store, code: str) -> bool:
-    """Tell whether a product has the code."""
+def code_is_taken(store: Store, code: str) -> bool:
+    """Return whether a product has the code."""
     return number_of(store, code) is not None
 
 
 def number_of(store: Store, code: str) -> int | None:
-    """Id of the product that has the code; None when none has."""
+    """Return the id of the product with the code, or None."""
     alias = store.get(code_key(code))
     return int(alias["id"]) if alias else None
 
 
 def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
-    """Stage the alias of a product: its code is free (`new`), or its own, retired under `mark`."""
+    """Stage the alias of a product.
+
+    If `new`, the code must not be taken. Otherwise the alias must be retired under `mark`.
+    """
     partition, sort = code_key(product.item_code)
     item = {
         PARTITION_KEY: partition,
@@ -123,7 +126,7 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
 
 
 def rename_alias(tx: Transaction, product: Product) -> None:
-    """Stage the name of a product into its alias; a mark of retirement on it stays."""
+    """Stage the new name of a product in its alias; a retirement mark is kept."""
     tx.update(
         code_key(product.item_code),
         "SET #name = :name",
@@ -134,7 +137,7 @@ def rename_alias(tx: Transaction, product: Product) -> None:
 
 
 def drop_alias(tx: Transaction, code: str, mark: str) -> None:
-    """Stage the end of an alias that was retired under `mark`."""
+    """Stage the deletion of an alias that was retired under `mark`."""
     tx.delete(
         code_key(code),
         condition="retired_by = :mark",

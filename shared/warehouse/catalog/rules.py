@@ -1,4 +1,4 @@
-"""Decisions about products, on plain data."""
+"""Rules of products on plain data."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _DEFAULTS: Mapping[str, bool] = {
     "man_ser_num": False,
     "inventory_item": True,
 }
-"""What null or an absent field means for the flags of a product."""
+"""Values of the flags of a product that are null or absent."""
 
 _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 
@@ -20,12 +20,12 @@ _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 def code_of(
     draft: Checked[ProductCreate] | Checked[ProductChange],
 ) -> tuple[str | None, list[Problem]]:
-    """Return the item code that a body has as `item_code` or `sku`, and what is wrong with it."""
+    """Return the item code that a body has as `item_code` or `sku`, and its problems."""
     sent = draft.model_fields_set
     code = draft.item_code if "item_code" in sent else None
     sku = draft.sku if "sku" in sent else None
     if code and sku and code != sku:
-        return None, [Problem("sku", "must be equal to item_code")]
+        return None, [Problem("sku", f"must be equal to item_code ({code})")]
     return code or sku, []
 
 
@@ -44,10 +44,10 @@ def values(draft: ProductCreate | ProductChange) -> dict[str, Any]:
 
 
 def changes_identity(before: Product, after: Product) -> bool:
-    """Tell whether work that names the product would be wrong after the change.
+    """Return whether the change would invalidate records that refer to the product.
 
-    Its code, and how it is managed (batch, serial, stock at all), must stay while
-    anything refers to it.
+    The code and the management (by batch, by serial, in stock) must not change while anything
+    refers to the product.
     """
     return before.item_code != after.item_code or any(
         getattr(before, name) != getattr(after, name) for name in _MANAGEMENT

@@ -1,4 +1,4 @@
-"""Use cases of the catalog."""
+"""Use cases of products and product categories."""
 
 from collections.abc import Iterable, Mapping
 
@@ -25,6 +25,8 @@ from shared.warehouse.catalog.models import (
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.references import ensure_not_retired, retire_unused
 
+_FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
+
 _PRODUCT_EVENTS = EventSubject[Product](
     "product", "/products/{record.id}", lambda record: record.entity
 )
@@ -34,7 +36,7 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Pro
     """Create a product and raise product.created.
 
     Raises:
-        ValidationFailed: The draft is invalid, has no code, or its code is taken.
+        ValidationFailed: The draft is invalid or has no code, or its code is taken.
     """
     draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
     code = rules.item_code(draft)
@@ -54,11 +56,11 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Pro
 
 
 def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -> list[Problem]:
-    """Return the problems of a product besides those of its fields; if `new`, also a taken code."""
+    """Return the problems that field validation does not find; a taken code only if `new`."""
     code, found = rules.code_of(draft)
     if code is None and not found and not invalid_fields(draft) & {"item_code", "sku"}:
         found.append(Problem("item_code", "is required"))
-    if new and code is not None and repository.taken(store, code):
+    if new and code is not None and repository.code_is_taken(store, code):
         found.append(_taken(draft))
     return found
 
@@ -66,8 +68,10 @@ def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -
 def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
     """Create a product, or change the product that has its code to the values of the draft.
 
-    A draft that changes nothing writes nothing and raises no event. Raises what
-    `create_product` and `change_product` raise.
+    A draft that changes nothing writes nothing and raises no event.
+
+    Raises:
+        ValidationFailed, Conflict: As `create_product` and `change_product`.
     """
     ensure_valid(draft, examine_product(tx.store, draft, new=False))
     number = repository.number_of(tx.store, rules.item_code(draft))
@@ -76,7 +80,7 @@ def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
     values = rules.values(draft)
     try:
         record = PRODUCTS.get(tx.store, number)
-    except Gone:  # deleted since its alias was read
+    except Gone:  # deleted after its alias was read
         raise StaleRead from None
     if all(getattr(record.entity, name) == value for name, value in values.items()):
         return record
@@ -84,7 +88,7 @@ def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
 
 
 def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
-    """Keys of the products behind the aliases found, to be read before they are changed."""
+    """Return the keys of the products whose aliases were found."""
     keys = [product_key(code) for code in codes]
     return [PRODUCTS.key(int(found[key]["id"])) for key in keys if key in found]
 
@@ -93,23 +97,23 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
     """Change the fields sent and raise product.updated.
 
     Raises:
-        NotFound, Gone: There is no such product, or it was deleted.
+        NotFound, Gone: The product does not exist, or it was deleted.
         ValidationFailed: The change is invalid, or the code is taken.
-        Conflict: The code or how the product is managed would change while stock or open work
-            refers to it.
+        Conflict: The code or the management by batch or serial would change while stock, an
+            open document or a pick face refers to the product.
     """
     record = PRODUCTS.get(tx.store, number)
     before = record.entity
     code, found = rules.code_of(change)
     renamed = code is not None and code != before.item_code
-    if renamed and code is not None and repository.taken(tx.store, code):
+    if renamed and code is not None and repository.code_is_taken(tx.store, code):
         found.append(_taken(change))
     change = ensure_valid(change, found)
     code = code or before.item_code
     update = {"item_code": code, "sku": code, "updated_at": tx.now, **rules.values(change)}
     after = before.model_copy(update=update)
     if rules.changes_identity(before, after):
-        mark = _retire(tx, before, "cannot change its code or how it is managed")
+        mark = _retire(tx, before, _FIXED_IN_USE)
         if renamed:
             repository.drop_alias(tx, before.item_code, mark)
         repository.put_alias(tx, after, new=renamed, mark=mark)
@@ -121,7 +125,12 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
 
 
 def delete_product(tx: Transaction, number: int) -> Record[Product]:
-    """Delete a product; Conflict while open work refers to it."""
+    """Delete a product.
+
+    Raises:
+        NotFound, Gone: The product does not exist, or it was deleted.
+        Conflict: Stock, an open document or a pick face refers to it.
+    """
     record = PRODUCTS.get(tx.store, number)
     mark = _retire(tx, record.entity, "cannot be deleted")
     repository.drop_alias(tx, record.entity.item_code, mark)
@@ -145,27 +154,29 @@ def _taken(draft: Checked[ProductCreate] | Checked[ProductChange]) -> Problem:
 
 
 def get_product(store: Store, number: int) -> Record[Product]:
-    """Read a product; NotFound, or Gone when it was deleted."""
+    """Return a product; raise NotFound if it does not exist, Gone if it was deleted."""
     return PRODUCTS.get(store, number)
 
 
 def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
-    """Read a page of products."""
+    """Return a page of products."""
     return repository.list_products(store, parameters)
 
 
 def product_key(code: str) -> Key:
-    """Key to read, with others in one call, for `known_products`."""
+    """Return the key of the item that `known_products` needs."""
     return repository.code_key(code)
 
 
 def known_products(
     tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
 ) -> dict[str, KnownProduct]:
-    """Pick the products with these codes out of the items read by `product_key`.
+    """Return the products with these codes, from items that were read by `product_key`.
 
-    Call `tx.fence` before reading. A product that is just being deleted or renamed
-    makes the use case decide again.
+    Call `tx.fence` before reading the items.
+
+    Raises:
+        StaleRead: A product is being deleted or renamed; the use case is retried.
     """
     aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}
     ensure_not_retired(tx, aliases.values())
@@ -189,7 +200,7 @@ def change_category(tx: Transaction, number: int, change: CategoryChange) -> Rec
     """Change the fields sent.
 
     Raises:
-        NotFound, Gone: There is no such category, or it was deleted.
+        NotFound, Gone: The category does not exist, or it was deleted.
     """
     record = CATEGORIES.get(tx.store, number)
     return CATEGORIES.update(tx, record, change.model_dump(exclude_unset=True))
@@ -203,10 +214,10 @@ def delete_category(tx: Transaction, number: int) -> Record[Category]:
 
 
 def get_category(store: Store, number: int) -> Record[Category]:
-    """Read a product category; NotFound, or Gone when it was deleted."""
+    """Return a product category; raise NotFound if it does not exist, Gone if it was deleted."""
     return CATEGORIES.get(store, number)
 
 
 def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
-    """Read a page of product categories."""
+    """Return a page of product categories."""
     return repository.list_categories(store, parameters)

@@ -1,4 +1,4 @@
-"""What entry and exit documents are: bodies, what is stored, what is answered."""
+"""Models of entry and exit documents: request bodies, stored documents and responses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class EntryLineDraft(LineDraft):
 
 
 class DocumentDraft(Input):
-    """What the bodies of both kinds share."""
+    """Fields that the bodies of entry and exit documents share."""
 
     external_ref: Reference
     type: str
@@ -76,7 +76,7 @@ class ExitDraft(DocumentDraft):
 
 
 class DocumentLine(Stored):
-    """One line as stored. `done_qty` is what was received or picked."""
+    """One line as stored. `done_qty` is the received or picked quantity."""
 
     line_num: int
     product_id: int
@@ -94,9 +94,9 @@ class DocumentLine(Stored):
 class Document(Stored):
     """An entry or exit document as stored.
 
-    `works` are the ids of the receipts or pickings that have not ended, `finished` of those
-    that ended with goods; `named` are the ids of the master data that the document names.
-    `import_id` is the import that made it.
+    `works` has the ids of the receipts or pickings in progress, `finished` the ids of those that
+    ended with goods. `named` has the ids of the master data that the document refers to, by
+    facet (product, warehouse, position). `import_id` is the import that created the document.
     """
 
     id: int
@@ -123,11 +123,11 @@ class Document(Stored):
 
 @dataclass(frozen=True, slots=True)
 class DocumentProgress:
-    """What work did to a document.
+    """The effect of a receipt or picking on a document.
 
-    `done` is by how much more (or less) of each line, by line_num, was received or picked;
-    `begins` and `ends` are the ids of work that begins or ends, `finishes` of work that ends
-    with goods in stock or staged; `closes` when the document has reached its end.
+    `done` has the change of the received or picked quantity by line_num; it is negative if
+    work is undone. `begins` and `ends` are ids of work that begins or ends, `finishes` the id of
+    work that ends with goods in stock or staged. `closes` closes the document.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class DocumentProgress:
 
 
 class EntryDocumentLine(Stored):
-    """One line of an entry document as answered."""
+    """One line of an entry document."""
 
     line_num: int | None
     item_code: str | None
@@ -150,7 +150,7 @@ class EntryDocumentLine(Stored):
 
 
 class ExitDocumentLine(Stored):
-    """One line of an exit document as answered."""
+    """One line of an exit document."""
 
     line_num: int | None
     item_code: str | None
@@ -176,7 +176,7 @@ class _DocumentView(Stored):
 
 
 class EntryDocument(_DocumentView):
-    """An entry document as answered."""
+    """An entry document."""
 
     created_at: Timestamp | None
     updated_at: Timestamp | None
@@ -184,7 +184,7 @@ class EntryDocument(_DocumentView):
 
 
 class ExitDocument(_DocumentView):
-    """An exit document as answered. A lower priority goes first."""
+    """An exit document. Documents with a lower `priority` number are picked first."""
 
     priority: int | None
     ship_to: str | None

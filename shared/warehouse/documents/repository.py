@@ -1,4 +1,4 @@
-"""The items of entry and exit documents. Keys and indexes: see docs/storage.md."""
+"""Storage of entry and exit documents. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, integer_text
@@ -52,12 +52,12 @@ COLLECTIONS: dict[Kind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS
 
 
 def reference_key(kind: Kind, document_type: str, external_ref: str) -> Key:
-    """Key of the alias that makes a reference unique within a type."""
+    """Return the key of the alias that makes a reference unique within a document type."""
     return alias_key(f"{kind}_ref", f"{document_type}\x1f{external_ref}")
 
 
 def put_reference(tx: Transaction, kind: Kind, document: Document) -> None:
-    """Stage the alias; overtaken when another document got the reference first."""
+    """Stage the alias of the reference; the commit raises StaleRead if it exists."""
     partition, sort = reference_key(kind, document.type, document.external_ref)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": document.id})
 
@@ -65,7 +65,7 @@ def put_reference(tx: Transaction, kind: Kind, document: Document) -> None:
 def list_documents(
     store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
 ) -> Page[Document]:
-    """Read a page of documents."""
+    """Return a page of documents."""
     priority = parameters.priority if isinstance(parameters, ExitParameters) else None
     query = parameters.list_query(
         equal={

@@ -1,4 +1,4 @@
-"""Decisions about documents, on plain data: what a line may say, what closing does."""
+"""Rules of documents on plain data: checks of new documents, progress and closing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NONE = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class DocumentMasterData:
-    """What the database knows of the codes that a document names."""
+    """The master data that the codes of a document refer to."""
 
     products: Mapping[str, KnownProduct]
     warehouse: KnownWarehouse | None
@@ -32,8 +32,10 @@ class DocumentMasterData:
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> Findings:
-    """Return every problem of a document besides those of its fields."""
-    found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
+    """Return the problems of a document that field validation does not find."""
+    found = examine_lines(
+        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+    )
     invalid: list[Problem] = []
     if draft.warehouse_code is not None and known.warehouse is None:
         invalid.append(
@@ -45,7 +47,7 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -
     return Findings(invalid, found.blocked)
 
 
-def _claim(path: str, line: Checked[LineDraft]) -> GoodsLine:
+def _goods_line(path: str, line: Checked[LineDraft]) -> GoodsLine:
     return GoodsLine(
         path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
     )
@@ -89,7 +91,7 @@ def new_document(
     *,
     import_id: int | None = None,
 ) -> Document:
-    """Return the document that a draft becomes."""
+    """Return the document that `draft` describes."""
     return Document(
         id=number,
         type=draft.type,
@@ -136,18 +138,25 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
 
 
 def closed(document: Document, now: str) -> Document:
-    """Give up what is still open. Raises Conflict when it is closed already, or worked on."""
+    """Return the closed document; open quantities of its lines become 0.
+
+    Raises:
+        Conflict: The document is closed already, or work on it is in progress.
+    """
     if document.status == "closed":
-        message = "The document is closed already."
+        message = f"Document {document.external_ref} is closed already."
         raise Conflict(message)
     if document.works:
-        message = f"Work on the document has not ended: {_listed(document.works)}."
+        message = (
+            f"Document {document.external_ref} has work in progress: {_listed(document.works)};"
+            " end or cancel it first."
+        )
         raise Conflict(message)
-    lines = [_given_up(line) for line in document.lines]
+    lines = [_closed_line(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
 
 
-def _given_up(line: DocumentLine) -> DocumentLine:
+def _closed_line(line: DocumentLine) -> DocumentLine:
     if line.status == "complete":
         return line
     return line.model_copy(update={"open_qty": _NONE, "status": "closed"})
@@ -158,14 +167,17 @@ def _listed(works: Sequence[int]) -> str:
 
 
 def ensure_workable(document: Document) -> None:
-    """Refuse work on a document on which nothing is left to do."""
+    """Raise Conflict if the document is completed or closed."""
     if document.status in {"completed", "closed"}:
-        message = f"The document {document.external_ref} is {document.status}."
+        message = (
+            f"Document {document.external_ref} is {document.status};"
+            " only an open document can be worked on."
+        )
         raise Conflict(message)
 
 
 def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
-    """Return the document after progress, its states following from its quantities."""
+    """Return the document after `progress`, with the states that follow from its quantities."""
     ended = {progress.ends, progress.finishes}
     works = [work for work in document.works if work not in ended]
     works += [progress.begins] if progress.begins is not None else []
@@ -173,8 +185,8 @@ def advanced(document: Document, progress: DocumentProgress, now: str) -> Docume
     finished += [progress.finishes] if progress.finishes is not None else []
     lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
     if document.status == "closed":
-        # Work that is taken back later opens nothing again.
-        lines = [_given_up(line) for line in lines]
+        # Undoing work on a closed document does not reopen its lines.
+        lines = [_closed_line(line) for line in lines]
     after = document.model_copy(
         update={
             "lines": lines,

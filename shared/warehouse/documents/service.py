@@ -30,7 +30,7 @@ from shared.warehouse.warehouses import service as warehouses
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A document, and whether this request made it."""
+    """A document, and whether this request created it."""
 
     record: Record[Document]
     new: bool
@@ -48,8 +48,8 @@ def create_document(
     `import_id` is the import that creates the document, if an import does.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
-        RuleBlocked: The draft is valid, but rules forbid it.
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
+        RuleBlocked: The draft is valid, but a rule forbids it.
     """
     tx.fence(kind)
     wanted = document_keys(kind, draft)
@@ -73,10 +73,11 @@ def create_document(
 def examine_document(
     tx: Transaction, kind: Kind, draft: Checked[EntryDraft | ExitDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Return the problems of a draft besides those of its fields; nothing is written.
+    """Check a draft without writing.
 
-    The first value is the id of the document that already has the reference and type of the
-    draft, or None.
+    Returns:
+        The id of the document that already has the reference and type of the draft, or None;
+        and the problems that field validation does not find.
     """
     found = tx.store.get_many(document_keys(kind, draft))
     findings = rules.examine(draft, _master_data(tx, draft, found))
@@ -86,13 +87,18 @@ def examine_document(
 def document_of(
     store: Store, kind: Kind, document_type: str, external_ref: str
 ) -> Record[Document] | None:
-    """Read the document that has a reference and type; None when there is none."""
+    """Return the document with a type and reference, or None."""
     alias = store.get(repository.reference_key(kind, document_type, external_ref))
     return repository.COLLECTIONS[kind].get(store, int(alias["id"])) if alias else None
 
 
 def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]:
-    """Close a document and give up what is still open; Conflict when it is closed already."""
+    """Close a document; open quantities of its lines become 0.
+
+    Raises:
+        NotFound: The document does not exist.
+        Conflict: The document is closed already, or work on it is in progress.
+    """
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
     changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
@@ -101,22 +107,22 @@ def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]
 
 
 def ensure_workable(record: Record[Document]) -> None:
-    """Refuse work on a document on which nothing is left to do: Conflict."""
+    """Raise Conflict if the document is completed or closed."""
     rules.ensure_workable(record.entity)
 
 
 def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Record[Document]]:
-    """Read documents in the order of their ids; those that are not there are left out."""
+    """Return the existing documents with these ids, in the order of the ids."""
     return repository.COLLECTIONS[kind].get_many(store, numbers)
 
 
 def advance_document(
     tx: Transaction, kind: Kind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
-    """Stage what work did to a document; its states follow.
+    """Stage the progress of a document and return the changed document.
 
-    While it is open (not completed, not closed) it stays in the register of what names
-    master data.
+    The document is in the register of references to master data while it is neither completed
+    nor closed.
     """
     before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
     changed = repository.COLLECTIONS[kind].replace(tx, record, after)
@@ -129,21 +135,21 @@ def advance_document(
 
 
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
-    """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
+    """Close an exit document whose goods were dispatched, and raise shipment.dispatched."""
     closed = advance_document(tx, "exit", record, DocumentProgress(closes=True))
     raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 
 
 def get_document(store: Store, kind: Kind, number: int) -> Record[Document]:
-    """Read a document; NotFound when there is none."""
+    """Return a document; raise NotFound if it does not exist."""
     return repository.COLLECTIONS[kind].get(store, number)
 
 
 def list_documents(
     store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
 ) -> Page[Document]:
-    """Read a page of documents."""
+    """Return a page of documents."""
     return repository.list_documents(store, kind, parameters)
 
 

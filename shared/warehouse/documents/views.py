@@ -1,7 +1,7 @@
-"""Documents as the interface shows them.
+"""Representations of documents in responses and events.
 
-The entities were validated when they were written and read; showing them again, field by
-field, would be most of the time of a list.
+They use `model_construct`: stored documents are already valid, and validating them again would
+take most of the time of a list request.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from shared.warehouse.documents.vocabulary import Kind, doc_num
 
 
 def entry_document(record: Record[Document]) -> EntryDocument:
-    """Show an entry document."""
+    """Return the representation of an entry document."""
     document = record.entity
     lines = [
         EntryDocumentLine.model_construct(received_qty=line.done_qty, **_line(document, line))
@@ -30,7 +30,7 @@ def entry_document(record: Record[Document]) -> EntryDocument:
 
 
 def exit_document(record: Record[Document]) -> ExitDocument:
-    """Show an exit document."""
+    """Return the representation of an exit document."""
     document = record.entity
     lines = [
         ExitDocumentLine.model_construct(picked_qty=line.done_qty, **_line(document, line))

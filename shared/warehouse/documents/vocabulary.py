@@ -1,4 +1,4 @@
-"""The words of documents: types and priorities, by key, number or display name."""
+"""Types and priorities of documents, by key, number or display name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -22,14 +22,14 @@ TYPES: Mapping[Kind, Mapping[str, Sequence[str]]] = {
         "return_to_provider": ("Return to provider", "Devolución a proveedor"),
     },
 }
-"""Key of each type and its display names; all match without regard to case and accents."""
+"""Key of each type and its display names. Matching ignores case and accents."""
 
 PRIORITIES: Mapping[str, int] = {
     "alta": 1, "high": 1, "1": 1,
     "normal": 2, "2": 2,
     "baja": 3, "low": 3, "3": 3,
 }  # fmt: skip
-"""Names of priorities; the lower number goes first."""
+"""Numbers of priorities by name. Documents with a lower number are picked first."""
 
 _PREFIXES: Mapping[Kind, str] = {"entry": "EN", "exit": "EX"}
 
@@ -40,12 +40,12 @@ _TYPE_KEYS: Mapping[Kind, Mapping[str, str]] = {
 
 
 def doc_num(kind: Kind, number: int) -> str:
-    """The number that people see."""
+    """Return the document number that users see."""
     return f"{_PREFIXES[kind]}-{number}"
 
 
 def type_of(kind: Kind, name: str) -> str | None:
-    """Key of a type by its key or display name; None when the kind has no such type."""
+    """Return the key of the type with this key or display name, or None."""
     return _TYPE_KEYS[kind].get(fold(name.strip()))
 
 
@@ -70,16 +70,16 @@ type EntryType = Annotated[
     BeforeValidator(lambda value: _type_key("entry", value)),
     WithJsonSchema({"type": "string", "examples": ["purchase_order", "Orden de compra"]}),
 ]
-"""Type of an entry document: key or display name in, key out."""
+"""Type of an entry document: accepts the key or a display name; the value is the key."""
 type ExitType = Annotated[
     str,
     BeforeValidator(lambda value: _type_key("exit", value)),
     WithJsonSchema({"type": "string", "examples": ["sale_order", "Orden de venta"]}),
 ]
-"""Type of an exit document: key or display name in, key out."""
+"""Type of an exit document: accepts the key or a display name; the value is the key."""
 type Priority = Annotated[
     int,
     BeforeValidator(_priority),
     WithJsonSchema({"type": "string", "examples": ["Alta", "normal"]}),
 ]
-"""Priority: a name in, its number out."""
+"""Priority of an exit document: accepts a name; the value is its number."""

@@ -1,4 +1,4 @@
-"""What clients and providers are."""
+"""Models of clients and providers."""
 
 from typing import Annotated, Literal
 
@@ -25,7 +25,7 @@ type DocumentType = Annotated[
 ]
 """Type of a tax document: one letter."""
 type DocumentId = Annotated[int, Field(ge=1, le=_MAX_DOCUMENT_ID)]
-"""Number of a tax document: from 1 to the largest integer that every JSON reader keeps exact."""
+"""Number of a tax document: 1 to 2**53 - 1, the largest integer that is exact in JSON."""
 
 
 class ClientCreate(Input):
@@ -39,7 +39,7 @@ class ClientCreate(Input):
 
 
 class ClientChange(Input):
-    """What may change of a client; only the fields sent do."""
+    """A change of a client. Fields that are not sent stay as they are."""
 
     name: Name = ""
     document_type: DocumentType | None = None
@@ -49,7 +49,7 @@ class ClientChange(Input):
 
 
 class Client(Stored):
-    """A client, as stored and as answered."""
+    """A client."""
 
     id: int
     name: str
@@ -72,7 +72,7 @@ class ProviderCreate(Input):
 
 
 class ProviderChange(Input):
-    """What may change of a provider; only the fields sent do."""
+    """A change of a provider. Fields that are not sent stay as they are."""
 
     name: Name = ""
     description: Note | None = None
@@ -82,7 +82,7 @@ class ProviderChange(Input):
 
 
 class Provider(Stored):
-    """A provider, as stored and as answered."""
+    """A provider."""
 
     id: int
     name: str

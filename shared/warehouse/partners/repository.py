@@ -1,4 +1,4 @@
-"""The items of the partners. Keys and indexes: see the table in docs/storage.md."""
+"""Storage of clients and providers. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
@@ -11,7 +11,7 @@ from shared.warehouse.partners.models import Client, ClientParameters, Provider,
 
 
 def _email_text(email: str | None) -> str | None:
-    """E-mail addresses are found without regard to case."""
+    """Return the index value of an e-mail address; lookups ignore case."""
     return email.lower() if email else None
 
 
@@ -22,7 +22,7 @@ def _client_facets(client: Client) -> Facets:
         "name": name,
         "document_id": str(client.document_id),
         "email": _email_text(client.email),
-        # The separator, so that no search matches the end of one and the beginning of the other.
+        # The separator prevents a match that spans the number and the name.
         "search": f"{client.document_id}{SEPARATOR}{searchable(client.name)}",
         "created_at": client.created_at,
         "updated_at": client.updated_at,
@@ -62,7 +62,7 @@ PROVIDERS = Collection(
 
 
 def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
-    """Read a page of clients."""
+    """Return a page of clients."""
     number = parameters.document_id
     query = parameters.list_query(
         equal={
@@ -75,7 +75,7 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
 
 
 def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
-    """Read a page of providers."""
+    """Return a page of providers."""
     query = parameters.list_query(
         equal={"email": _email_text(parameters.email)},
         contains={"search": parameters.search},
@@ -87,17 +87,17 @@ def _document_id_key(number: int) -> Key:
     return alias_key("document_id", str(number))
 
 
-def taken(store: Store, number: int) -> bool:
-    """Tell whether a client has the tax document number."""
+def document_id_is_taken(store: Store, number: int) -> bool:
+    """Return whether a client has the tax document number."""
     return store.get(_document_id_key(number)) is not None
 
 
 def insert_alias(tx: Transaction, client: Client) -> None:
-    """Stage the alias of a client whose tax document number must be free."""
+    """Stage the alias of a client; its tax document number must not be taken."""
     partition, sort = _document_id_key(client.document_id)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
 
 
 def drop_alias(tx: Transaction, client: Client) -> None:
-    """Stage the end of a client's alias, beside the change of the client that it belongs to."""
+    """Stage the deletion of the alias of a client, together with a change of the client."""
     tx.delete(_document_id_key(client.document_id))

@@ -1,6 +1,7 @@
 """Use cases of clients and providers.
 
-Documents keep code and name of their partner, so both can change and go at any time.
+Documents have copies of the code and name of their partner, so a partner can be changed or
+deleted at any time.
 """
 
 from shared.kernel.db.collection import Record
@@ -42,7 +43,7 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
     """Change the fields sent.
 
     Raises:
-        NotFound, Gone: There is no such client, or it was deleted.
+        NotFound, Gone: The client does not exist, or it was deleted.
         ValidationFailed: The change is invalid, or its tax document number is taken.
     """
     record = CLIENTS.get(tx.store, number)
@@ -68,19 +69,22 @@ def delete_client(tx: Transaction, number: int) -> Record[Client]:
 
 
 def _number_taken(store: Store, number: int | None) -> list[Problem]:
-    """Return a problem when a client has the tax document number; None when it is invalid."""
-    if number is None or not repository.taken(store, number):
+    """Return a problem if a client has the tax document number.
+
+    `number` is None if the field is invalid.
+    """
+    if number is None or not repository.document_id_is_taken(store, number):
         return []
     return [Problem("document_id", "is already taken by another client")]
 
 
 def get_client(store: Store, number: int) -> Record[Client]:
-    """Read a client; NotFound, or Gone when it was deleted."""
+    """Return a client; raise NotFound if it does not exist, Gone if it was deleted."""
     return CLIENTS.get(store, number)
 
 
 def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
-    """Read a page of clients."""
+    """Return a page of clients."""
     return repository.list_clients(store, parameters)
 
 
@@ -98,7 +102,7 @@ def change_provider(tx: Transaction, number: int, change: ProviderChange) -> Rec
     """Change the fields sent.
 
     Raises:
-        NotFound, Gone: There is no such provider, or it was deleted.
+        NotFound, Gone: The provider does not exist, or it was deleted.
     """
     record = PROVIDERS.get(tx.store, number)
     return PROVIDERS.update(tx, record, change.model_dump(exclude_unset=True))
@@ -112,10 +116,10 @@ def delete_provider(tx: Transaction, number: int) -> Record[Provider]:
 
 
 def get_provider(store: Store, number: int) -> Record[Provider]:
-    """Read a provider; NotFound, or Gone when it was deleted."""
+    """Return a provider; raise NotFound if it does not exist, Gone if it was deleted."""
     return PROVIDERS.get(store, number)
 
 
 def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
-    """Read a page of providers."""
+    """Return a page of providers."""
     return repository.list_providers(store, parameters)

@@ -1,4 +1,4 @@
-"""What pick faces are."""
+"""Models of pick faces."""
 
 from typing import Annotated, Literal
 
@@ -12,8 +12,8 @@ from shared.kernel.list_parameters import Integer, ListParameters, Text
 class PickFaceDraft(Input):
     """A product and the position that it is picked from.
 
-    `minimum` and `maximum` are for replenishment. Where the product has this pick face already,
-    only the quantities sent change; null takes one away.
+    `minimum` and `maximum` are quantities for replenishment. If the pick face exists, only the
+    quantities that are sent change; null removes a quantity.
     """
 
     item_code: Code
@@ -24,7 +24,7 @@ class PickFaceDraft(Input):
 
 
 class PickFace(Stored):
-    """A pick face, as stored and as answered."""
+    """A pick face."""
 
     id: int
     product_id: int

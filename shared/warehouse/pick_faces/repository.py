@@ -1,4 +1,4 @@
-"""The items of pick faces. Keys and indexes: see the table in docs/storage.md."""
+"""Storage of pick faces. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, id_text
@@ -30,7 +30,7 @@ PICK_FACES = Collection(
 
 
 def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
-    """Read a page of pick faces."""
+    """Return a page of pick faces."""
     number = parameters.product_id
     query = parameters.list_query(
         equal={

@@ -1,4 +1,4 @@
-"""Decisions about pick faces, on plain data."""
+"""Rules of pick faces on plain data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 MAX_PRODUCTS = 1000
-"""Products of one position: whatever names the position reads their ids with it."""
+"""Maximum number of products of one position; each lookup of the position reads all their ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a draft names, as far as it is there, and the pick face that it would change."""
+    """The master data that a draft names and the existing pick face; None if it does not exist."""
 
     product: KnownProduct | None
     warehouse: KnownWarehouse | None
@@ -27,18 +27,18 @@ class Named:
 
 
 def examine(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
-    """Yield every problem of a draft besides those of its fields."""
+    """Yield the problems of a draft that field validation does not find."""
     products = {named.product.item_code: named.product} if named.product else {}
-    claim = GoodsLine("", draft.item_code, None, {}, ("serials", None))
-    findings = examine_lines([claim], products)
+    line = GoodsLine("", draft.item_code, None, {}, ("serials", None))
+    findings = examine_lines([line], products)
     yield from [*findings.invalid, *findings.blocked]
     yield from _place_problems(draft, named)
     minimum, maximum = quantities(draft, named.existing)
     if minimum is not None and maximum is not None and maximum < minimum:
         if "maximum" in draft.model_fields_set:
-            yield Problem("maximum", f"must be at least the minimum ({minimum:f})")
+            yield Problem("maximum", f"must be at least minimum ({minimum:f})")
         else:
-            yield Problem("minimum", f"must be at most the maximum ({maximum:f})")
+            yield Problem("minimum", f"must be at most maximum ({maximum:f})")
 
 
 def _place_problems(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
@@ -54,16 +54,20 @@ def _place_problems(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Pro
     if position.disabled:
         yield Problem("bin_code", f"position {bin_code} is disabled")
     if not position.pickable:
-        yield Problem("bin_code", f"position {bin_code} may not be picked from")
+        yield Problem("bin_code", f"position {bin_code} is not pickable")
     if named.existing is None and len(position.products) >= MAX_PRODUCTS:
-        message = f"position {bin_code} is the pick face of {MAX_PRODUCTS} products, which is most"
+        products = len(position.products)
+        message = (
+            f"position {bin_code} is the pick face of {products} products;"
+            f" the limit is {MAX_PRODUCTS}"
+        )
         yield Problem("bin_code", message)
 
 
 def quantities(
     draft: Checked[PickFaceDraft], existing: Record[PickFace] | None
 ) -> tuple[Decimal | None, Decimal | None]:
-    """Return minimum and maximum after the change: the values sent, else the existing ones."""
+    """Return minimum and maximum after the change."""
 
     def after(name: str) -> Decimal | None:
         keeps = existing is not None and name not in draft.model_fields_set

@@ -18,14 +18,17 @@ from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFace
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
-_GUARD = "position"
-"""Kind on whose totals the guard of an assignment rides. A retirement has no room for another
-kind that names master data; positions, too, come and go with what they name."""
+_FENCE_KIND = "position"
+"""Kind whose fence an assignment uses.
+
+A retirement has no actions left for the fence of another kind. The fence of positions fits, because
+positions refer to master data too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """A pick face, and whether this request made it."""
+    """A pick face, and whether this request created it."""
 
     record: Record[PickFace]
     new: bool
@@ -34,11 +37,11 @@ class Assigned:
 def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned:
     """Assign a product to a position, or change the quantities of its pick face there.
 
-    One transaction may assign several of different products or positions: each adds at most
-    three actions, and all of them together two more.
+    One transaction may assign several pick faces of different products or positions. Each adds
+    at most three actions; all of them together add two more.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
     """
     bind(tx)
     named = _look_up(tx, draft)
@@ -64,14 +67,14 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
         updated_at=tx.now,
     )
     references.assign(tx, *_aliases(face), product_id=face.product_id, holder=number)
-    tx.count(_GUARD, {})
+    tx.count(_FENCE_KIND, {})
     return Assigned(PICK_FACES.insert(tx, number, face), new=True)
 
 
 def _change(
     tx: Transaction, existing: Record[PickFace], quantities: Mapping[str, Decimal | None]
 ) -> Assigned:
-    """Stage other quantities; what stays as it is, is not written."""
+    """Stage changed quantities; write nothing if they are the same."""
     before = existing.entity
     after = before.model_copy(update={**quantities, "updated_at": tx.now})
     if (before.minimum, before.maximum) == (after.minimum, after.maximum):
@@ -80,24 +83,24 @@ def _change(
 
 
 def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Problem]:
-    """Return the problems of a draft besides those of its fields; nothing is written."""
+    """Return the problems of a draft that field validation does not find. Writes nothing."""
     return list(rules.examine(draft, _look_up(tx, draft)))
 
 
-# What assigning reads, so that many may be read at once
+# Keys that an assignment reads, so that callers can read those of many assignments at once
 
 
 def bind(tx: Transaction) -> None:
-    """Bind a change to the products and positions as they are now.
+    """Make the transaction depend on the products and positions that it reads from now on.
 
-    If one of them goes before the commit, the change is decided again. Whoever reads
-    `pick_face_keys` ahead of assigning calls this before.
+    If one of them is deleted or renamed before the commit, the use case is retried. Call this
+    before reading `pick_face_keys` ahead of an assignment.
     """
-    tx.fence(_GUARD)
+    tx.fence(_FENCE_KIND)
 
 
 def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:
-    """Return the keys of all items that assigning reads first; see `existing_pick_face_keys`."""
+    """Return the keys that an assignment reads first; see `existing_pick_face_keys`."""
     item_code, pair = _codes(draft)
     keys: list[Key] = []
     if item_code is not None:
@@ -111,13 +114,13 @@ def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:
 
 
 def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
-    """Return the key of the pick face that exists, according to the items of `pick_face_keys`."""
+    """Return the key of the existing pick face, according to the items of `pick_face_keys`."""
     number = _existing(draft, found)
     return [] if number is None else [PICK_FACES.key(number)]
 
 
 def _codes(draft: Checked[PickFaceDraft]) -> tuple[str | None, tuple[str, str] | None]:
-    """Return the codes of the product and of the position; None when a code is invalid."""
+    """Return the codes of the product and of the position; None if a code is invalid."""
     whs_code, bin_code = draft.warehouse_code, draft.bin_code
     pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
     return draft.item_code, pair
@@ -152,11 +155,15 @@ def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
     )
 
 
-# Reading and removing
+# Reading and removal
 
 
 def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
-    """Remove a pick face, and return it as it was; NotFound, or Gone when it was removed before."""
+    """Remove a pick face and return its last state.
+
+    Raises:
+        NotFound, Gone: The pick face does not exist, or it was removed.
+    """
     record = PICK_FACES.get(tx.store, number)
     references.unassign(tx, *_aliases(record.entity), product_id=record.entity.product_id)
     PICK_FACES.remove(tx, record)
@@ -164,16 +171,19 @@ def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
 
 
 def get_pick_face(store: Store, number: int) -> Record[PickFace]:
-    """Read a pick face; NotFound, or Gone when it was removed."""
+    """Return a pick face; raise NotFound if it does not exist, Gone if it was removed."""
     return PICK_FACES.get(store, number)
 
 
 def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
-    """Read a page of pick faces."""
+    """Return a page of pick faces."""
     return repository.list_pick_faces(store, parameters)
 
 
 def _aliases(face: PickFace) -> tuple[Key, Key]:
-    """Keys of the aliases of its product and position, whose codes stay while it is there."""
+    """Return the keys of the aliases of the product and the position.
+
+    Their codes cannot change while the pick face exists.
+    """
     product = catalog.product_key(face.item_code)
     return product, warehouses.position_key(face.whs_code, face.bin_code)

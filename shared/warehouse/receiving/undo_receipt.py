@@ -115,5 +115,5 @@ def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
     try:
         ledger.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
-        message = f"The received goods are no longer free: {refused.message}."
+        message = f"The received goods are no longer available: {refused.message}."
         raise Conflict(message) from refused

@@ -1,4 +1,4 @@
-"""Corrections of stock by people: counts, differences, other statuses."""
+"""Stock adjustments: counted quantities, increases, decreases and changes of status."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from shared.warehouse.stock.models import (
     StockRefused,
     StockRow,
 )
+from shared.warehouse.stock.rules import shortage
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
@@ -28,14 +29,14 @@ _AUDITED_FIELDS = (
     "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
     "inventory_status", "to_status",
 )  # fmt: skip
-"""Fields of an adjustment that its entry in the audit log has."""
+"""Fields of an adjustment that are copied into its entry in the audit log."""
 
 _METHODS = ("counted_qty", "increase", "decrease", "to_status")
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a correction is about."""
+    """The product and the position whose stock is adjusted."""
 
     product: KnownProduct
     warehouse: KnownWarehouse
@@ -43,10 +44,10 @@ class _Subject:
 
 
 def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
-    """Correct the stock of one product at one position, with a movement and its reason.
+    """Adjust the stock of one product at one position and record a movement with the reason.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
         Conflict: More stock would be removed than is available.
     """
     ledger = Ledger(tx, reason=draft.reason, receiving=True)
@@ -60,14 +61,15 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment
     targets = [here, changed] if changed else [here]
     run_both(lambda: ledger.load(targets=targets, movements=1), lambda: audit.reserve_entry_id(tx))
     row = ledger.changes.find(here)
-    # A serial is one row wherever it lies.
+    # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None
     before = row.qty if row else NONE
     try:
         after = _correct(ledger, draft, row, here, changed)
     except StockRefused as refused:
-        raise Conflict(refused.message) from refused
+        message = f"The stock cannot be adjusted: {refused.message}."
+        raise Conflict(message) from refused
     ledger.post()
     numbers = ledger.movement_ids
     adjustment = Adjustment(
@@ -91,7 +93,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment
 
 
 def _record(tx: Transaction, made: Adjustment) -> None:
-    """Stage the entry of the audit log; an adjustment that found nothing to correct has none."""
+    """Add the entry of the audit log for an adjustment that moved stock."""
     audit.record(
         tx,
         "stock.adjusted",
@@ -110,12 +112,12 @@ def _correct(
     here: StockRow,
     changed: StockRow | None,
 ) -> Decimal:
-    """Put the correction into the book; the quantity afterwards."""
+    """Make the stock change and return the quantity after it."""
     before = row.qty if row else NONE
     if changed:
         qty = draft.qty or (row.qty - row.allocated if row else NONE)
         if row is None or not qty:
-            raise StockRefused("qty", f"nothing of {here.item_code} is free there")
+            raise StockRefused("qty", f"0 available of {here.item_code} at {here.bin_code}")
         ledger.changes.move("status_change", qty, source=row, target=changed)
         return before - qty
     if draft.counted_qty is not None:
@@ -125,9 +127,8 @@ def _correct(
     if difference > 0:
         ledger.changes.move("adjustment", difference, target=here)
     elif difference < 0:
-        if row is None or before < -difference:
-            message = f"only {before.normalize():f} of {here.item_code} is there"
-            raise StockRefused("decrease", message)
+        if row is None:
+            raise StockRefused("decrease", shortage(here, -difference, NONE))
         ledger.changes.move("adjustment", -difference, source=row)
     return before + difference
 
@@ -135,9 +136,9 @@ def _correct(
 def _subject(
     tx: Transaction, draft: Checked[AdjustmentDraft]
 ) -> tuple[_Subject | None, list[Problem]]:
-    """Look up what the draft names; return it and every problem besides those of the fields.
+    """Return the product and position that the draft names, and every problem beyond its fields.
 
-    The subject is None when a code is unknown or invalid.
+    The subject is None if a code is unknown or invalid.
     """
     found = list(_method_problems(draft))
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
@@ -169,29 +170,34 @@ def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> I
         message = f"product {product.item_code} is not kept in stock"
         yield Problem("item_code", message)
     serials = [draft.serial] if draft.serial is not None else None
-    claim = GoodsLine("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
-    yield from examine_goods(claim, product)
+    line = GoodsLine("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
+    yield from examine_goods(line, product)
     if draft.serial is not None:
-        for way in ("counted_qty", "increase", "decrease", "qty"):
-            value: Decimal | None = getattr(draft, way)
+        for method in ("counted_qty", "increase", "decrease", "qty"):
+            value: Decimal | None = getattr(draft, method)
             if value is not None and value not in {0, 1}:
-                yield Problem(way, "must be 1 for a serial, or 0 when it was counted as missing")
+                message = f"must be 1 for a serial, or 0 if it is missing; {value:f} given"
+                yield Problem(method, message)
 
 
 def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
-    given = [way for way in _METHODS if way in draft.model_fields_set and _has_value(draft, way)]
+    given = [
+        method
+        for method in _METHODS
+        if method in draft.model_fields_set and _has_value(draft, method)
+    ]
     if len(given) != 1:
-        wanted = "give exactly one of " + ", ".join(_METHODS)
+        wanted = f"exactly one of {', '.join(_METHODS)} is required; {len(given)} given"
         yield Problem(given[1] if given else _METHODS[0], wanted)
     if draft.qty is not None and draft.to_status is None:
-        yield Problem("qty", "goes with to_status only")
+        yield Problem("qty", "is allowed only with to_status")
     status = draft.inventory_status or "available"
     if draft.to_status is not None and draft.to_status == status:
-        yield Problem("to_status", "must differ from inventory_status")
+        yield Problem("to_status", f"must differ from inventory_status ({status})")
 
 
-def _has_value(draft: Checked[AdjustmentDraft], way: str) -> bool:
-    return getattr(draft, way) is not None
+def _has_value(draft: Checked[AdjustmentDraft], method: str) -> bool:
+    return getattr(draft, method) is not None
 
 
 def _row(

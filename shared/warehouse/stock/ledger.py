@@ -1,7 +1,7 @@
-"""What one transaction does to stock: read what it touches, and stage all that follows from it.
+"""The stock changes of one transaction: load the rows, change them, and post the result.
 
-Rows, the levels they add up to, the movements between them and the events that tell of
-changed levels are written together or not at all, each conditioned on what was read.
+Rows, levels, movements and the events about changed levels are written in one transaction.
+Each write has a condition on the version that was read.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,9 +23,9 @@ from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, 
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _LEAST_PER_PRODUCT = 3
-"""Actions that a product takes at least when its stock changes: a level, the total, the event."""
-_PATIENCE_MS = 1_500
-"""How long levels may seem to belong to other rows, as they do when others change both."""
+"""Minimum number of actions per product with changed stock: a level, the total, the event."""
+_LEVEL_RETRY_MS = 1_500
+"""How long a level that disagrees with the rows is treated as a stale read and retried."""
 
 
 def empty_row(  # noqa: PLR0913 - what makes a row
@@ -39,7 +39,7 @@ def empty_row(  # noqa: PLR0913 - what makes a row
     expiry_date: str | None = None,
     now: str,
 ) -> StockRow:
-    """Describe a row of no stock yet: where something may come to lie, or be found."""
+    """Return a row without stock, to use as the target of a movement or to look up a row."""
     return StockRow(
         id=0,
         product_id=product.id,
@@ -71,7 +71,7 @@ def row_at(  # noqa: PLR0913 - what makes a row
     batch: str | None = None,
     serial: str | None = None,
 ) -> StockRow:
-    """Describe a row by its key alone, to look it up."""
+    """Return a row that has only the values of its key, to look up the stored row."""
     return StockRow(
         id=0,
         product_id=product_id,
@@ -93,7 +93,7 @@ def row_at(  # noqa: PLR0913 - what makes a row
 
 
 def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
-    """Keys of levels, by product and warehouse, and of the totals of their products."""
+    """Return the keys of the levels of (product, warehouse) pairs and of the products' totals."""
     products = {product for product, _ in places}
     return [
         *(LEVELS.key(level_id(*place)) for place in places),
@@ -104,10 +104,10 @@ def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
 def read_ahead[I](
     items: Iterable[I], product_of: Callable[[I], int], actions: Callable[[I], int]
 ) -> list[I]:
-    """Return the items at the front that one step may have room for, to read their stock at once.
+    """Return the first items, as many as one step may have room for, to load their stock at once.
 
-    `actions(item)` is the number of actions that an item takes at least, besides those of its
-    product. The step may turn out to have room for fewer.
+    `actions(item)` is the minimum number of transaction actions of an item, without those of
+    its product. The step can turn out to have room for fewer items.
     """
     planned, products, found = 0, set[int](), list[I]()
     for item in items:
@@ -122,14 +122,15 @@ def read_ahead[I](
 
 
 class Ledger:
-    """The stock side of one transaction.
+    """The stock changes of one transaction.
 
     Args:
         tx: The transaction.
-        cause: The work for which stock moves, None for an adjustment.
-        reason: Why, in words.
-        receiving: Stock may come to where there was none. Create the ledger before
-            reading products and positions then: the change is bound to them.
+        cause: The work for which stock moves; None for an adjustment.
+        reason: Reason of the movements, as text.
+        receiving: Whether stock can arrive where there was none. If true, create the ledger
+            before reading products and positions, so that deleting one of them makes this
+            transaction fail.
     """
 
     def __init__(
@@ -159,10 +160,15 @@ class Ledger:
         levels: Several[tuple[int, int]] = (),
         movements: int,
     ) -> None:
-        """Read rows by id, the rows that `targets` describe, and their levels: two round trips.
+        """Load rows and their levels, in two round trips at most.
 
-        One when `levels`, by product and warehouse, are those of all rows, and there are no
-        targets. `movements` is how many there will be at most; their ids are drawn meanwhile.
+        One round trip is enough if `levels` has the levels of all rows and `targets` is empty.
+
+        Args:
+            rows: Ids of rows.
+            targets: Descriptions of rows, which need not exist.
+            levels: Product id and warehouse id of levels to read in the first round trip.
+            movements: Maximum number of movements; their ids are reserved in parallel.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -201,30 +207,30 @@ class Ledger:
                 self._totals[place[0]] = total
 
     def row(self, number: int) -> StockRow:
-        """Return a loaded row as it stands in the book."""
+        """Return a loaded row with the changes made so far."""
         return self.changes.rows[row_key(self._records[number].entity)]
 
     def misses_rows(self, product_id: int, warehouse_id: int) -> bool:
-        """Tell whether the level knows of more free stock than the rows that were loaded.
+        """Return whether the level has more available stock than the loaded rows.
 
-        Rows that an index finds may be missing for moments; levels are exact at once.
+        An index can lag behind and miss rows; levels are read consistently.
         """
         level = self._levels.get((product_id, warehouse_id))
-        seen = sum(
+        loaded = sum(
             row.qty - row.allocated
             for row in self.changes.stored.values()
             if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
             and row.inventory_status == "available"
         )
-        return level is not None and level.entity.available > seen
+        return level is not None and level.entity.available > loaded
 
     def row_id(self, row: StockRow) -> int:
-        """Return the id of a row of the book; a new one has it once it is staged."""
+        """Return the id of a changed row. A new row gets its id in `post`."""
         return self.changes.rows[row_key(row)].id
 
     @property
     def planned_actions(self) -> int:
-        """Number of actions that `stage` will add, without those of the collections' counters."""
+        """Number of actions that `post` will add, without those for the counters of collections."""
         changed = list(self.changes.changed())
         new = sum(row.id not in self._records for _, row in changed)  # each with an alias
         differences = rules.level_changes(self.changes.stored, changed)
@@ -236,10 +242,11 @@ class Ledger:
     def book_while_room[I](
         self, items: Iterable[I], book: Callable[[I], object], also: Callable[[], int] = lambda: 0
     ) -> list[I]:
-        """Book items one by one for as long as a step has room for them; return those booked.
+        """Book items one by one while a step has room for them, and return those booked.
 
-        The first item is always booked. `book` writes one item into the book; `also` returns the
-        number of actions that the caller will stage besides. See `shared.kernel.db.steps`.
+        The first item is always booked. `book` makes the stock changes of one item; `also`
+        returns the number of other actions that the caller will stage. See
+        `shared.kernel.db.steps`.
         """
         booked: list[I] = []
         for item in items:
@@ -252,7 +259,7 @@ class Ledger:
         return booked
 
     def post(self) -> None:
-        """Stage every change of the book and all that follows from it."""
+        """Stage the changed rows, levels, totals, movements, stock counts and events."""
         changed = list(self.changes.changed())
         for key, row in changed:
             self._post_row(key, row)
@@ -273,7 +280,7 @@ class Ledger:
             STOCK.replace(tx, record, row)
             return
         number = tx.next_id(STOCK.kind)
-        # The book goes on with the row under its id: who promises or picks it names it by that.
+        # Callers refer to the new row by its id, for example in an allocation.
         self.changes.rows[key] = row = row.model_copy(update={"id": number})
         STOCK.insert(tx, number, row)
         tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
@@ -300,13 +307,13 @@ class Ledger:
     def _changed_level(
         self, record: Record[Level] | None, difference: rules.LevelChange, *, total: bool = False
     ) -> Level:
-        """Return a level after a difference; overtaken when it is newer than the rows."""
+        """Return a level after `difference`; raise StaleRead if rows are older than it."""
         try:
             level = record.entity if record else None
             return rules.apply_level_change(level, difference, self._tx.now, total=total)
         except rules.NegativeLevel as error:
-            # What is committed while both are read may be in one of them only.
-            if self._tx.elapsed_ms < _PATIENCE_MS:
+            # A commit between the two reads can show in the level and not yet in the rows.
+            if self._tx.elapsed_ms < _LEVEL_RETRY_MS:
                 raise StaleRead from error
             raise
 

@@ -1,4 +1,4 @@
-"""What stock is: rows, levels and movements as stored and as answered."""
+"""Models of stock: rows, levels, movements and adjustments, as stored and as returned."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,12 +25,12 @@ from shared.kernel.list_parameters import Integer, ListParameters, PeriodParamet
 NONE = Decimal(0)
 
 type Presence = Literal["in", "out"]
-"""Whether a row's stock is in the warehouse or has left."""
+"""Status of a row: `in` if it has stock, `out` if it is empty."""
 type InventoryStatus = Literal[
     "available", "quarantine", "in_transit", "staged", "damaged", "blocked"
 ]
 type ShelfStatus = Literal["available", "quarantine", "damaged", "blocked"]
-"""The inventory statuses that people give; the others come about by work."""
+"""The inventory statuses that a request can set. Warehouse operations set the others."""
 type MovementType = Literal[
     "receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone",
     "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss",
@@ -39,7 +39,10 @@ type MovementType = Literal[
 
 
 class StockRefused(Exception):
-    """What stock does not allow; `field` names the part of the request that asks for it."""
+    """A stock change that the rows do not allow.
+
+    `field` is the name of the request field that asks for it; `message` has no final full stop.
+    """
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -53,9 +56,9 @@ class StockRefused(Exception):
 class StockRow(Stored):
     """Stock of one product, position, batch, serial and inventory status.
 
-    An emptied row stays, `out` with quantity 0, so that whoever follows changes sees it
-    go. Stock in transit has no position; its warehouse is where it is going. `allocated` is
-    the part of `qty` that is promised to work; `received_at` is what FIFO goes by.
+    An empty row is kept with status `out` and quantity 0, so that clients that poll for changes
+    see it. Stock in transit has no position; its warehouse is the destination. `allocated` is
+    the part of `qty` that is allocated to work. FIFO order is by `received_at`.
     """
 
     id: int
@@ -79,7 +82,7 @@ class StockRow(Stored):
 
 
 class Quantities(Stored):
-    """Sums over the rows of a product. `on_hand` is all that is not in transit."""
+    """Sums over the rows of a product. `on_hand` includes everything that is not in transit."""
 
     on_hand: Number = NONE
     allocated: Number = NONE
@@ -90,12 +93,12 @@ class Quantities(Stored):
 
     @property
     def available(self) -> Decimal:
-        """What can still be allocated."""
+        """Quantity that can be allocated."""
         return self.on_hand - self.allocated - self.quarantine - self.damaged - self.blocked
 
 
 class Level(Quantities):
-    """The stock of a product in one warehouse, or in all (`whs_code` None)."""
+    """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None)."""
 
     product_id: int
     item_code: str
@@ -106,14 +109,14 @@ class Level(Quantities):
 
 @dataclass(frozen=True, slots=True)
 class FreeRow:
-    """A row with free stock as an index shows it, which may lag for moments."""
+    """A row with available stock, read from an index that can lag behind."""
 
     id: int
     bin_code: str | None
 
 
 class MovementPlace(Stored):
-    """Where a movement began or ended."""
+    """Start or end of a movement."""
 
     whs_code: str
     bin_code: str | None
@@ -128,9 +131,9 @@ class MovementCause(Stored):
 
 
 class Movement(Stored):
-    """One entry of the ledger, never changed; as stored and as answered.
+    """An immutable entry of the stock ledger.
 
-    `from` is null for what came in, `to` for what left.
+    `from` is null for stock that enters, `to` for stock that leaves.
     """
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
@@ -155,10 +158,10 @@ class Movement(Stored):
 
 
 class AdjustmentDraft(Input):
-    """A correction of stock: exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
+    """A stock adjustment with exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
 
-    `counted_qty` says how much there is, `increase` and `decrease` by how much it differs;
-    `to_status` gives another inventory status to `qty` of it, or to all that is free.
+    `counted_qty` is the new quantity; `increase` and `decrease` are differences. `to_status`
+    moves `qty`, or the whole unallocated quantity, to another inventory status.
     """
 
     item_code: Code
@@ -167,10 +170,11 @@ class AdjustmentDraft(Input):
     batch: Code | None = None
     serial: Code | None = None
     inventory_status: ShelfStatus | None = Field(
-        default=None, description="Of the stock that is corrected; available unless given."
+        default=None, description="Inventory status of the stock to adjust; default `available`."
     )
     expiry_date: Day | None = Field(
-        default=None, description="Of stock that comes to where there is none of it."
+        default=None,
+        description="Expiry date of stock that the adjustment adds to an empty position.",
     )
     counted_qty: Measure | None = None
     increase: Quantity | None = None
@@ -184,9 +188,9 @@ class AdjustmentDraft(Input):
 
 
 class Adjustment(Stored):
-    """A correction of stock as answered; `movement_id` is null when nothing differed.
+    """A stock adjustment; `movement_id` is null if the quantity did not change.
 
-    The quantities are those of the row with `inventory_status`.
+    `qty_before` and `qty_after` are quantities with the status `inventory_status`.
     """
 
     movement_id: int | None
@@ -205,7 +209,7 @@ class Adjustment(Stored):
 
 
 class StockPosition(Stored):
-    """Where a stock row lies."""
+    """The position of a stock row."""
 
     id: int
     bin_code: str | None
@@ -215,7 +219,7 @@ class StockPosition(Stored):
 
 
 class Stock(Stored):
-    """A stock row as answered. The position is null while the stock is in transit."""
+    """A stock row. The position is null while the stock is in transit."""
 
     id: int
     product_id: int
@@ -233,9 +237,9 @@ class Stock(Stored):
 
 
 class StockLevel(Stored):
-    """Stock of a product in a warehouse, or in all of them when `whs_code` is null.
+    """Stock of a product in one warehouse, or in all warehouses if `whs_code` is null.
 
-    `available` is what is on hand and neither allocated nor in quarantine, damaged or blocked.
+    `available` is `on_hand` minus the allocated, quarantine, damaged and blocked quantities.
     """
 
     product_id: int
@@ -276,14 +280,15 @@ class LevelParameters(ListParameters):
     item_code: Text | None = None
     warehouse: Text | None = None
     totals: bool | None = Field(
-        default=None, description="One row per product, over all warehouses: without `warehouse`."
+        default=None,
+        description="Return one row per product, summed over all warehouses. Not with `warehouse`.",
     )
 
     @field_validator("totals")
     @classmethod
-    def _over_all(cls, totals: bool | None, others: ValidationInfo) -> bool | None:  # noqa: FBT001
+    def _exclude_warehouse(cls, totals: bool | None, others: ValidationInfo) -> bool | None:  # noqa: FBT001
         if totals and others.data.get("warehouse"):
-            raise PydanticCustomError("totals", "are over all warehouses: leave warehouse out")
+            raise PydanticCustomError("totals", "must not be combined with warehouse")
         return totals
 
 
@@ -294,7 +299,9 @@ class MovementParameters(PeriodParameters):
     type: MovementType | None = None
     product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
     item_code: Text | None = None
-    warehouse: Text | None = Field(default=None, description="Where it began or ended.")
+    warehouse: Text | None = Field(
+        default=None, description="Code of the warehouse where the movement starts or ends."
+    )
     from_bin: Text | None = None
     to_bin: Text | None = None
     batch: Text | None = None

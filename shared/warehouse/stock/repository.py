@@ -1,4 +1,4 @@
-"""The items of stock. Keys and indexes: see docs/storage.md."""
+"""Storage of stock rows, levels and movements. Keys and indexes: see docs/storage.md."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ from shared.warehouse.stock.models import (
 from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
 
 _DELIMITER = "\x1f"
-"""Around each of several values in one facet; no value contains it."""
+"""Separator of the values of a facet with several values. No value contains it."""
 _NO_EXPIRY = "9999-12-31"
 _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
 
 
 def _row_facets(row: StockRow) -> Facets:
-    free = row.inventory_status == "available" and row.qty > row.allocated
+    available = row.inventory_status == "available" and row.qty > row.allocated
     return {
         "id": id_text(row.id),
         "qty": quantity_text(row.qty),
@@ -39,7 +39,7 @@ def _row_facets(row: StockRow) -> Facets:
         "serial": row.serial_number,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
-        "free": _free(row.product_id, row.warehouse_id) if free else None,
+        "free": _free_queue(row.product_id, row.warehouse_id) if available else None,
         "turn": f"{row.expiry_date or _NO_EXPIRY}{row.received_at}",
     }
 
@@ -57,7 +57,7 @@ STOCK = Collection(
     lookup_indexes={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
     work_queues={"free": (18, "turn")},
 )
-"""`free` is the queue that allocation takes from: first expired, then first received."""
+"""`free` is the work queue of allocation, ordered by expiry date, then by `received_at`."""
 
 
 def _level_facets(level: Level) -> Facets:
@@ -95,7 +95,7 @@ def _movement_facets(movement: Movement) -> Facets:
         "type": movement.type,
         "product_id": id_text(movement.product_id),
         "item_code": movement.item_code,
-        "warehouses": _several(place.whs_code for place in places),
+        "warehouses": _joined(place.whs_code for place in places),
         "from_bin": movement.origin.bin_code if movement.origin else None,
         "to_bin": movement.target.bin_code if movement.target else None,
         "batch": movement.batch_num,
@@ -106,7 +106,7 @@ def _movement_facets(movement: Movement) -> Facets:
         "document_id": id_text(movement.document.id) if movement.document else None,
         "document_type": movement.document.type if movement.document else None,
         "created_at": movement.created_at,
-        # What never changes was changed last when it was made.
+        # A movement never changes, so both times are the same.
         "updated_at": movement.created_at,
     }
 
@@ -130,27 +130,27 @@ MOVEMENTS = Collection(
 
 
 def cause_text(kind: str, number: int) -> str:
-    """Name the work for which stock moved, as the index has it."""
+    """Return the value of the index on the work that caused a movement."""
     return f"{kind}{_DELIMITER}{number}"
 
 
-def _several(values: Iterator[str]) -> str:
+def _joined(values: Iterator[str]) -> str:
     return _DELIMITER + "".join(value + _DELIMITER for value in sorted(set(values)))
 
 
-def _free(product_id: int, warehouse_id: int) -> str:
+def _free_queue(product_id: int, warehouse_id: int) -> str:
     return f"{id_text(product_id)}{_DELIMITER}{id_text(warehouse_id)}"
 
 
 def level_id(product_id: int, warehouse_id: int) -> int:
-    """Id of the level of a product in a warehouse."""
+    """Return the id of the level of a product in a warehouse."""
     return product_id * _PER_PRODUCT + warehouse_id
 
 
 def row_key(row: StockRow) -> Key:
-    """Key of the alias that leads to the one row of a product, place, batch and status.
+    """Return the key of the alias of the only row of a product, place, batch and status.
 
-    A serial is one row wherever it lies, so that it cannot be in two places.
+    The alias of a serial has no place, so that a serial cannot be in two places.
     """
     if row.serial_number is not None:
         return (f"stock_serial#{id_text(row.product_id)}{_DELIMITER}{row.serial_number}", "ALIAS")
@@ -161,13 +161,13 @@ def row_key(row: StockRow) -> Key:
 
 
 def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:
-    """Find rows with free stock, first expired and then first received first."""
+    """Return up to `most` rows with available stock, by expiry date and then by receipt."""
     index = STOCK.work_queues["free"][0]
     partition, sort = index_keys(index)
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
-        values={":free": STOCK.partition("free", _free(product_id, warehouse_id))},
+        values={":free": STOCK.partition("free", _free_queue(product_id, warehouse_id))},
         ProjectionExpression=f"{sort}, #slim.#bin",
         ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#bin": "bin_code"},
         Limit=most,
@@ -181,7 +181,7 @@ def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> li
 def list_stock(
     store: Store, parameters: StockParameters, warehouse_id: int | None
 ) -> Page[StockRow]:
-    """Read a page of stock rows, of one warehouse if its id is given."""
+    """Return a page of stock rows, of one warehouse if `warehouse_id` is given."""
     number = parameters.product_id
     query = parameters.list_query(
         equal={
@@ -198,7 +198,7 @@ def list_stock(
 
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
-    """Read a page of levels, by warehouse or of all warehouses together."""
+    """Return a page of levels per warehouse, or of totals over all warehouses."""
     number = parameters.product_id
     query = parameters.list_query(
         equal={
@@ -211,7 +211,7 @@ def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
 
 
 def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
-    """Read a page of the ledger; `from` and `to` are days in the time zone."""
+    """Return a page of the stock ledger; `from` and `to` are days in `timezone`."""
     number, kind, document = (
         parameters.product_id, parameters.document_type, parameters.document_id,
     )  # fmt: skip
@@ -219,7 +219,7 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
     ranges = parameters.created(timezone)
     low, high = ranges.get("created_at", (None, None))
     if parameters.updated_since:
-        # Both times of a movement are the same, and the list has an order by this one.
+        # `updated_at` equals `created_at`, and the list is sorted by `created_at`.
         low = max(low or "", parameters.updated_since)
     query = parameters.list_query(
         equal={

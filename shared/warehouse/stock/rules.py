@@ -1,4 +1,4 @@
-"""Decisions about stock, on plain data: the book of one change, and what to allocate."""
+"""Rules of stock on plain data: the changes of one transaction, levels and allocation."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,12 +34,14 @@ class PendingMovement:
 
 @dataclass(slots=True)
 class StockChanges:
-    """The stock rows that one change touches, as they were and as they will be.
+    """The stock rows that one transaction touches, before and after its changes.
 
-    `key_of` names the one row of a product, place, batch, serial and status. Every
-    change of a quantity goes through `move`, which keeps what moved; promises
-    (`allocate`, `release`) move nothing. A promise lasts as long as the work that has it:
-    when it is not there, the work was read before it changed, and `StaleRead` is raised.
+    `key_of` returns the key of the only row of a product, place, batch, serial and status.
+    `move` is the only method that changes quantities on hand, and it records a movement.
+    `allocate` and `release` change allocated quantities and record no movement.
+
+    Work owns its allocations until it ends. If a row has less allocated than the work expects,
+    the work was read before another request changed it, and `StaleRead` is raised.
     """
 
     key_of: Callable[[StockRow], Key]
@@ -49,25 +51,25 @@ class StockChanges:
     movements: list[PendingMovement] = field(default_factory=list)
 
     def add_rows(self, rows: Iterable[StockRow]) -> None:
-        """Take in rows as they are stored."""
+        """Add rows as they are stored."""
         for row in rows:
             key = self.key_of(row)
             self.stored[key] = row
             self.rows[key] = row
 
     def find(self, blank: StockRow) -> StockRow | None:
-        """Find the row with the key of `blank`."""
+        """Return the row with the key of `blank`, or None."""
         return self.rows.get(self.key_of(blank))
 
     def changed(self) -> Iterator[tuple[Key, StockRow]]:
-        """Yield what is no longer as stored."""
+        """Yield the key and the new state of each row that differs from its stored state."""
         for key, row in self.rows.items():
             before = self.stored.get(key)
             if row is not before and row != before:
                 yield key, row
 
     def savepoint(self) -> Callable[[], None]:
-        """Return a function that takes everything back that is written from now on."""
+        """Return a function that reverts every change made after this call."""
         rows, moved = dict(self.rows), len(self.movements)
 
         def roll_back() -> None:
@@ -85,10 +87,22 @@ class StockChanges:
         target: StockRow | None = None,
         allocated: bool = False,
     ) -> StockRow | None:
-        """Move a quantity out of a row, into the row that `target` describes, or both.
+        """Move `qty` out of the row `source`, into the row that `target` describes, or both.
 
-        `promised`: what moves was allocated. What comes to be staged is allocated there
-        as well. Returns the row it went to. Raises StockRefused.
+        Args:
+            kind: Type of the movement.
+            qty: Quantity to move.
+            source: Row that loses the quantity; None for stock that enters.
+            target: Row that gains the quantity; None for stock that leaves. Stock that arrives
+                with the status `staged` is allocated there too.
+            allocated: Whether the quantity comes out of the allocated part of `source`.
+
+        Returns:
+            The row that gained the quantity, or None without `target`.
+
+        Raises:
+            StockRefused: `source` has less available, or the serial is in stock already.
+            StaleRead: `source` has less allocated than `qty`.
         """
         described = source or target
         if described is None:
@@ -104,15 +118,24 @@ class StockChanges:
         return came
 
     def allocate(self, row: StockRow, qty: Decimal) -> None:
-        """Promise a part of a row that is free."""
+        """Allocate `qty` of the available part of `row`.
+
+        Raises:
+            StockRefused: The row has less available.
+        """
         key = self.key_of(row)
         here = self.rows[key]
-        if here.inventory_status != "available" or here.qty - here.allocated < qty:
-            raise StockRefused("qty", f"{here.item_code} has too little that is free")
+        available = here.qty - here.allocated if here.inventory_status == "available" else NONE
+        if available < qty:
+            raise StockRefused("qty", shortage(here, qty, available))
         self._write(key, here, allocated=here.allocated + qty)
 
     def release(self, row: StockRow, qty: Decimal) -> None:
-        """Take a promise back."""
+        """Release `qty` of the allocated part of `row`.
+
+        Raises:
+            StaleRead: The row has less allocated.
+        """
         key = self.key_of(row)
         here = self.rows[key]
         if here.allocated < qty:
@@ -122,15 +145,11 @@ class StockChanges:
     def _take(self, source: StockRow, qty: Decimal, *, allocated: bool) -> StockRow:
         key = self.key_of(source)
         here = self.rows[key]
-        free = here.qty - here.allocated
+        unallocated = here.qty - here.allocated
         if allocated and qty > here.allocated:
             raise _stale_read(here)
-        if not allocated and qty > free:
-            bin_code = here.bin_code or "in transit"
-            raise StockRefused(
-                "qty",
-                f"is more than is free of {here.item_code} ({bin_code}): {free.normalize():f}",
-            )
+        if not allocated and qty > unallocated:
+            raise StockRefused("qty", shortage(here, qty, unallocated))
         remaining = here.qty - qty
         self._write(
             key,
@@ -171,8 +190,18 @@ class StockChanges:
         self.rows[key] = row.model_copy(update={**update, "updated_at": self.now})
 
 
+def shortage(row: StockRow, requested: Decimal, available: Decimal) -> str:
+    """Return the message for a row that has less available than requested."""
+    place = f"at {row.bin_code}" if row.bin_code else "in transit"
+    return (
+        f"{requested.normalize():f} requested, {available.normalize():f} available"
+        f" of {row.item_code} {place}"
+    )
+
+
 def _stale_read(row: StockRow) -> StaleRead:
-    return StaleRead(f"less of {row.item_code} is allocated on row {row.id} than the work has")
+    message = f"row {row.id} has {row.allocated:f} of {row.item_code} allocated, less than expected"
+    return StaleRead(message)
 
 
 def _movement_place(row: StockRow | None) -> MovementPlace | None:
@@ -183,7 +212,7 @@ def _movement_place(row: StockRow | None) -> MovementPlace | None:
     )
 
 
-# Levels: the sums over rows
+# Levels: sums over rows
 
 
 _BY_STATUS: Mapping[InventoryStatus, str] = {
@@ -194,7 +223,7 @@ _BY_STATUS: Mapping[InventoryStatus, str] = {
 
 
 def level_share(row: StockRow) -> dict[str, Decimal]:
-    """Return what a row adds to the level of its product and warehouse."""
+    """Return the quantities that `row` adds to the level of its product and warehouse."""
     if row.inventory_status == "in_transit":
         return {"in_transit": row.qty}
     added = {"on_hand": row.qty, "allocated": row.allocated}
@@ -205,13 +234,13 @@ def level_share(row: StockRow) -> dict[str, Decimal]:
 
 @dataclass(slots=True)
 class LevelChange:
-    """By what a level changes, and a row that tells its product and warehouse."""
+    """The differences of the quantities of one level; `row` identifies product and warehouse."""
 
     row: StockRow
     amounts: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
-        """Add up; what comes to nothing is left out."""
+        """Add `by`, multiplied by `sign`, to the amounts and drop amounts of 0."""
         for name, qty in by.items():
             total = self.amounts.pop(name, NONE) + sign * qty
             if total:
@@ -221,7 +250,7 @@ class LevelChange:
 def level_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
 ) -> list[LevelChange]:
-    """Sum what changes in the level of each product and warehouse."""
+    """Return the change of the level of each product and warehouse, in a fixed order."""
     found: dict[tuple[int, int], LevelChange] = {}
     for key, row in changed:
         for one, sign in ((before.get(key), -1), (row, 1)):
@@ -232,7 +261,7 @@ def level_changes(
 
 
 def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
-    """Sum the differences of each product over the warehouses."""
+    """Return the change of the total of each product over all warehouses."""
     found: dict[int, LevelChange] = {}
     for difference in differences:
         product = difference.row.product_id
@@ -241,15 +270,22 @@ def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
 
 
 class NegativeLevel(Exception):
-    """A level would fall below zero: it is newer than the rows, or the books are wrong."""
+    """A level would fall below 0: it is newer than the rows, or rows and levels disagree."""
 
 
 def apply_level_change(
     level: Level | None, difference: LevelChange, now: str, *, total: bool = False
 ) -> Level:
-    """Return the level of a warehouse, or the total, after a difference; its first if it is new.
+    """Return `level` after `difference`; a new level if `level` is None.
 
-    Raises BelowZero.
+    Args:
+        level: The level of a warehouse, or the total of a product.
+        difference: The change.
+        now: Time of the change.
+        total: Whether the level is the total over all warehouses.
+
+    Raises:
+        NegativeLevel: A quantity would fall below 0.
     """
     row = difference.row
     level = level or Level(
@@ -270,7 +306,7 @@ def apply_level_change(
 def stock_count_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
 ) -> dict[tuple[str, int], int]:
-    """Count by how many rows more or fewer each product and position has stock."""
+    """Return the change of the number of rows with stock, by facet (product, position) and id."""
     found: dict[tuple[str, int], int] = {}
     for key, row in changed:
         for one, sign in ((before.get(key), -1), (row, 1)):
@@ -288,7 +324,7 @@ def stock_count_changes(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that has free stock, and whether it lies at a pick face."""
+    """A row that stock can be allocated from, and whether its position is a pick face."""
 
     row: StockRow
     pick_face: bool
@@ -297,15 +333,16 @@ class Candidate:
 def choose_rows(
     candidates: Iterable[Candidate], qty: Decimal, batch: str | None = None
 ) -> list[tuple[StockRow, Decimal]]:
-    """Choose what to allocate: first expired, then pick faces, then first received.
+    """Return the rows to allocate `qty` from, each with its quantity.
 
-    Returns rows with quantities, together `qty` or less where there is not enough; of
-    one batch if one is asked for.
+    Stock that expires first comes first, then stock at a pick face, then the oldest receipt.
+    The quantities sum to less than `qty` if the candidates have less available. With `batch`,
+    only rows of that batch are chosen.
     """
-    fitting = [one for one in candidates if batch is None or one.row.batch_num == batch]
-    fitting.sort(key=_allocation_order)
+    matching = [one for one in candidates if batch is None or one.row.batch_num == batch]
+    matching.sort(key=_allocation_order)
     chosen: list[tuple[StockRow, Decimal]] = []
-    for candidate in fitting:
+    for candidate in matching:
         if qty <= 0:
             break
         row = candidate.row
@@ -322,7 +359,7 @@ def _allocation_order(candidate: Candidate) -> tuple[str, bool, str, int]:
 
 
 def movement_of(moved: PendingMovement, number: int, stamp: Mapping[str, object]) -> Movement:
-    """Make the entry of the ledger of what moved."""
+    """Return the entry of the stock ledger for `moved`."""
     row = moved.row
     return Movement.model_validate(
         {

@@ -24,19 +24,19 @@ from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NO_WAREHOUSE = 0
 _CANDIDATES = 300
-"""Rows among which an allocation chooses."""
+"""Maximum number of rows that an allocation considers."""
 
 
 @dataclass(frozen=True, slots=True)
 class StockPage:
-    """A page of rows, and the warehouses in which they lie by id."""
+    """A page of stock rows, and all warehouses by id."""
 
     rows: Page[StockRow]
     warehouses: Mapping[int, KnownWarehouse]
 
 
 def list_stock(store: Store, parameters: StockParameters) -> StockPage:
-    """Read a page of stock rows."""
+    """Return a page of stock rows."""
     if parameters.warehouse is None:
         page, known = run_both(
             lambda: repository.list_stock(store, parameters, parameters.warehouse_id),
@@ -51,24 +51,24 @@ def list_stock(store: Store, parameters: StockParameters) -> StockPage:
 
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
-    """Read a page of stock levels."""
+    """Return a page of stock levels."""
     return repository.list_levels(store, parameters)
 
 
 def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
-    """Read a page of the ledger; `from` and `to` are days in the time zone."""
+    """Return a page of the stock ledger; `from` and `to` are days in `timezone`."""
     return repository.list_movements(store, parameters, timezone)
 
 
 def get_movement(store: Store, number: int) -> Record[Movement]:
-    """Read an entry of the ledger; NotFound when there is none."""
+    """Return an entry of the stock ledger; raise NotFound if it does not exist."""
     return MOVEMENTS.get(store, number)
 
 
 def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
-    """Find the rows among which an allocation chooses, 300 at most.
+    """Return the rows that an allocation considers, 300 at most.
 
-    They come from an index: read them again before promising anything.
+    They come from an index that can lag behind: load the rows before allocating from them.
     """
     return repository.free_rows(store, product_id, warehouse_id, _CANDIDATES)
 
@@ -79,10 +79,16 @@ def choose_rows(
     qty: Decimal,
     batch: str | None = None,
 ) -> list[tuple[StockRow, Decimal]]:
-    """Choose what to promise: first expired, then pick faces, then first received.
+    """Return the rows to allocate `qty` from, each with its quantity.
 
-    `pick_faces` has the ids of all positions that may be picked from, and whether they are
-    pick faces. Returns rows with quantities, together `qty` or what there is.
+    Stock that expires first comes first, then stock at a pick face, then the oldest receipt.
+    The quantities sum to less than `qty` if there is less available.
+
+    Args:
+        rows: Rows to choose from.
+        pick_faces: Ids of the positions that can be picked from, and whether each is a pick face.
+        qty: Quantity to allocate.
+        batch: Only allocate stock of this batch.
     """
     candidates = [
         rules.Candidate(row, pick_faces[row.position_id])

@@ -1,4 +1,4 @@
-"""Stock as the interface shows it."""
+"""Representations of stock in responses and events."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,9 +16,9 @@ from shared.warehouse.warehouses.models import KnownWarehouse
 
 
 def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[StockRow]], Stock]:
-    """Return how to show a row, with the names that the warehouses have now."""
+    """Return a function that converts a row, with the current names of the warehouses."""
 
-    def shown(record: Record[StockRow]) -> Stock:
+    def convert(record: Record[StockRow]) -> Stock:
         row = record.entity
         return Stock.model_construct(
             id=row.id,
@@ -36,7 +36,7 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
             updated_at=row.updated_at,
         )
 
-    return shown
+    return convert
 
 
 def _position(row: StockRow, warehouse: KnownWarehouse | None) -> StockPosition | None:
@@ -52,7 +52,7 @@ def _position(row: StockRow, warehouse: KnownWarehouse | None) -> StockPosition 
 
 
 def level(record: Record[Level]) -> StockLevel:
-    """Show a level."""
+    """Return the representation of a level."""
     found = record.entity
     return StockLevel.model_construct(
         product_id=found.product_id,
@@ -73,5 +73,5 @@ LEVEL_EVENTS = EventSubject(
 
 
 def movement(record: Record[Movement]) -> Movement:
-    """Show an entry of the ledger."""
+    """Return the representation of a movement."""
     return record.entity

@@ -1,7 +1,7 @@
-"""Create many positions at once, by naming mask.
+"""Creation of many positions at once, by naming mask.
 
-They are created in steps, each a transaction of its own that leaves existing positions as they
-are. A request that was interrupted is completed by sending it again.
+Each step creates some of the positions in its own transaction and does not change existing
+positions. A client completes an interrupted request by sending it again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ def create_positions(
         The warehouse and all positions that the mask names, in naming order.
 
     Raises:
-        ValidationFailed: The draft is invalid, the warehouse is unknown, or the mask and its
-            labels do not fit together.
+        ValidationFailed: The draft is invalid, the warehouse is unknown, or the mask and the
+            labels do not match.
     """
     named, wrong = rules.named_positions(draft)
     known = known_in(repository.read_register(tx.store))
@@ -58,7 +58,7 @@ def create_positions(
 def _create_step(
     tx: Transaction, warehouse: KnownWarehouse, draft: PositionBulk, left: Sequence[NamedPosition]
 ) -> int:
-    """Stage as many positions as fit, except those that exist by now; return how many are done."""
+    """Stage as many missing positions as fit; return how many of `left` are done."""
     names = fitting_items(tx, left, lambda _: _ACTIONS_PER_POSITION)
     tx.fence(POSITIONS.kind)  # before the warehouse is read
     warehouse_key = service.warehouse_key(warehouse.whs_code)
@@ -81,7 +81,7 @@ def _create_step(
 def _ensure_unchanged(
     tx: Transaction, warehouse: KnownWarehouse, found: Mapping[Key, Item]
 ) -> None:
-    """Raise Conflict when the warehouse was deleted or renamed after the request began."""
+    """Raise Conflict if the warehouse was deleted or renamed after the request began."""
     code = warehouse.whs_code
     known = service.known_warehouses(tx, [code], found).get(code)
     if known is None or known.id != warehouse.id:
@@ -112,7 +112,7 @@ def _position(
 def _aliases(
     store: Store, warehouse: KnownWarehouse, named: Sequence[NamedPosition]
 ) -> dict[str, Item]:
-    """Read the aliases of the positions that exist, by bin code."""
+    """Return the aliases of the positions that exist, by bin code."""
     keys = {
         name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in named
     }

@@ -1,6 +1,7 @@
 """The map of a warehouse as a drawing (SVG).
 
-Only attributes, no style sheet and no script: the answer's policy lets neither run.
+The drawing has attributes only, because the Content-Security-Policy of the response blocks style
+sheets and scripts.
 """
 
 import math
@@ -18,9 +19,9 @@ from shared.warehouse.warehouses.signs import (
     Sheet,
     arrows,
     counted,
+    depot_symbol,
     described,
     golden_edge,
-    house,
 )
 from shared.warehouse.warehouses.svg import color, element, haloed, label, number, text_of
 
@@ -33,7 +34,7 @@ _FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 def draw(layout: Layout, warehouse_name: str) -> str:
-    """Draw a published map, with its legend and scale."""
+    """Return a published map as SVG, with legend and scale bar."""
     sheet = Sheet.of(layout)
     colors = [
         color(zone.color, _PALETTE[index % len(_PALETTE)])
@@ -49,7 +50,7 @@ def draw(layout: Layout, warehouse_name: str) -> str:
         *(_zone(sheet, zone, fill) for zone, fill in zip(layout.zones, colors, strict=True)),
         *(_aisle(sheet, aisle) for aisle in layout.aisles),
         *(_bay(sheet, bay) for bay in layout.bays),
-        # Names last, so that nothing covers them.
+        # Names come last, so that nothing covers them.
         *(_aisle_name(sheet, aisle) for aisle in layout.aisles),
         *(_zone_name(sheet, zone, fill) for zone, fill in zip(layout.zones, colors, strict=True)),
         *(_point(sheet, point) for point in layout.points),
@@ -121,7 +122,7 @@ def _zone(sheet: Sheet, zone: Zone, fill: str) -> str:
 
 
 def _zone_name(sheet: Sheet, zone: Zone, fill: str) -> str:
-    """Put the name into the zone's upper left corner, no wider than the zone."""
+    """Return the name in the upper left corner of the zone, not wider than the zone."""
     xs, ys = zip(*zone.polygon, strict=True)
     top = max(ys)
     left = min(x for x, y in zone.polygon if y == top)
@@ -216,7 +217,7 @@ def _bay(sheet: Sheet, bay: Bay) -> str:
 
 
 def _turned(degrees: float, x: float, y: float) -> dict[str, str]:
-    """Turn something counterclockwise about a place."""
+    """Return the attribute that rotates an element counterclockwise about (x, y)."""
     if not degrees:
         return {}
     return {"transform": f"rotate({number(-degrees)} {number(x)} {number(y)})"}
@@ -254,6 +255,6 @@ def _depot(sheet: Sheet, layout: Layout) -> str:
     if not layout.depot:
         return ""
     x, y = sheet.x(layout.depot.x), sheet.y(layout.depot.y)
-    return house(x, y) + haloed(
+    return depot_symbol(x, y) + haloed(
         "Depot", x=x, y=y + 24, font_size=12, font_weight=650, text_anchor="middle"
     )

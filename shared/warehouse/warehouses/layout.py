@@ -1,4 +1,4 @@
-"""Use cases of the map of a warehouse: publish it, show it."""
+"""Use cases of the map of a warehouse."""
 
 from dataclasses import dataclass
 
@@ -31,17 +31,17 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
     """Publish a map of a warehouse as the next version and raise layout.published.
 
     Raises:
-        NotFound, Gone: There is no such warehouse, or it was deleted.
-        ValidationFailed: The map is invalid, or its parts do not fit together.
+        NotFound, Gone: The warehouse does not exist, or it was deleted.
+        ValidationFailed: The map is invalid.
     """
     warehouse = WAREHOUSES.get(tx.store, number)
     draft = ensure_valid(draft, layout_problems(draft))
     layout = StoredLayout(id=number, published_at=tx.now, **draft.model_dump())
     before = published_layout(tx.store, number)
     record = LAYOUTS.replace(tx, before, layout) if before else LAYOUTS.insert(tx, number, layout)
-    # Writes the warehouse as it is: its deletion and this publication exclude each other.
+    # Writes the unchanged warehouse, so that this transaction fails if it is deleted meanwhile.
     WAREHOUSES.replace(tx, warehouse, warehouse.entity)
-    published = _shown(record, warehouse.entity)
+    published = _view(record, warehouse.entity)
     heading = LayoutHeading(
         warehouse_code=published.warehouse_code,
         version=published.version,
@@ -55,12 +55,17 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
 
 
 def get_layout(store: Store, number: int) -> NamedLayout:
-    """Read the published map of a warehouse; NotFound when there is none, Gone when it went."""
+    """Return the published map of a warehouse.
+
+    Raises:
+        NotFound: The warehouse does not exist or has no published map.
+        Gone: The warehouse was deleted.
+    """
     warehouse, record = run_both(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )
-    return NamedLayout(warehouse.entity.name, _shown(record, warehouse.entity))
+    return NamedLayout(warehouse.entity.name, _view(record, warehouse.entity))
 
 
-def _shown(record: Record[StoredLayout], warehouse: StoredWarehouse) -> Layout:
+def _view(record: Record[StoredLayout], warehouse: StoredWarehouse) -> Layout:
     return Layout(warehouse_code=warehouse.whs_code, version=record.version, **dict(record.entity))

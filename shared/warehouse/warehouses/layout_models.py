@@ -1,7 +1,7 @@
-"""What the map of a warehouse is: as it is sent for publication, and as it is published.
+"""Models of the map of a warehouse, as sent and as published.
 
-Lengths are metres on a floor whose origin is its lower left corner: x runs along
-`width_m`, y along `depth_m`.
+Lengths are in metres. The origin is the lower left corner of the floor; x runs along `width_m`,
+y along `depth_m`.
 """
 
 from decimal import Decimal
@@ -29,11 +29,10 @@ MAX_BAYS = 5000
 MAX_LEVELS = 50
 MAX_POINTS = 5000
 MAX_CORNERS = 200
-"""Of one polygon."""
+"""Maximum number of corners of one polygon."""
 MAX_CORNERS_IN_ALL = 5000
-"""Of all polygons; what checking them costs grows with the square of a polygon's corners."""
-_LONGEST = 10_000
-"""Metres."""
+"""Maximum number of corners of all polygons. The cost of a check grows with their square."""
+_MAX_LENGTH_M = 10_000
 _MICROMETRE = Decimal("0.000001")
 _FULL_TURN = 360
 
@@ -48,26 +47,26 @@ def _at_most(limit: int) -> AfterValidator:
 
 
 def _rounded(value: Any) -> Any:
-    if isinstance(value, Decimal) and abs(value) <= _LONGEST:
+    if isinstance(value, Decimal) and abs(value) <= _MAX_LENGTH_M:
         return value.quantize(_MICROMETRE)
     return value
 
 
-# What programs that draw compute in binary floats has tails such as 0.30000000000000004.
+# Drawing programs compute with binary floats and send values such as 0.30000000000000004.
 _ROUNDED = BeforeValidator(_rounded)
 
 type Metres = Annotated[
     Measure,
     _ROUNDED,
-    _at_most(_LONGEST),
-    WithJsonSchema({"type": "number", "minimum": 0, "maximum": _LONGEST}),
+    _at_most(_MAX_LENGTH_M),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": _MAX_LENGTH_M}),
 ]
-"""A place or height: 0 to 10 000 m, rounded to micrometres."""
+"""A coordinate or height: 0 to 10 000 m, rounded to micrometres."""
 type Extent = Annotated[
     Quantity,
     _ROUNDED,
-    _at_most(_LONGEST),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": _LONGEST}),
+    _at_most(_MAX_LENGTH_M),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": _MAX_LENGTH_M}),
 ]
 """A length: more than 0, at most 10 000 m, rounded to micrometres."""
 type Degrees = Annotated[
@@ -76,7 +75,7 @@ type Degrees = Annotated[
     _at_most(_FULL_TURN),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": _FULL_TURN}),
 ]
-"""An angle, counterclockwise: 0 to 360."""
+"""A counterclockwise angle: 0 to 360."""
 
 _WORD: TypeAdapter[str] = TypeAdapter(Word)
 _NUMBER: TypeAdapter[int] = TypeAdapter(SmallInteger)
@@ -93,8 +92,7 @@ type Label = Annotated[
     BeforeValidator(_label),
     WithJsonSchema({"type": ["integer", "string"], "minimum": 0, "minLength": 1, "maxLength": 32}),
 ]
-"""What an aisle or bay is called: a whole number or up to 32 characters; `1` and `"1"` are
-the same name."""
+"""Number of an aisle or bay: an integer or up to 32 characters. `1` and `"1"` are equal."""
 
 type Corner = Annotated[list[Metres], Field(min_length=2, max_length=2)]
 """A coordinate pair [x, y]."""
@@ -104,14 +102,14 @@ type Corner = Annotated[list[Metres], Field(min_length=2, max_length=2)]
 
 
 class DepotDraft(Input):
-    """Where rounds start and end."""
+    """The place where pick routes start and end."""
 
     x: Metres
     y: Metres
 
 
 class ZoneDraft(Input):
-    """A part of the floor; the first corner may be repeated at the end."""
+    """An area of the floor. The first corner of `polygon` may be repeated at the end."""
 
     code: Code
     type: Word | None = None
@@ -122,7 +120,7 @@ class ZoneDraft(Input):
 
 
 class AisleDraft(Input):
-    """A way between bays, from one end of its middle line to the other."""
+    """An aisle: the center line from (`x1`, `y1`) to (`x2`, `y2`) and a width."""
 
     number: Label
     x1: Metres
@@ -146,10 +144,10 @@ class LevelDraft(Input):
 
 
 class BayDraft(Input):
-    """A bay: `w` along x and `d` along y from its lower left corner, then turned about it.
+    """A bay: `w` along x and `d` along y from its lower left corner, then rotated about it.
 
-    `aisle` names the aisle that serves it, `aisle_zone` the zone of that aisle where
-    aisles of several zones have the same number.
+    `aisle` is the number of the aisle that serves the bay. `aisle_zone` is the zone of that
+    aisle; it is required if aisles of several zones have the same number.
     """
 
     side: Word | None = None
@@ -166,7 +164,7 @@ class BayDraft(Input):
 
 
 class PointDraft(Input):
-    """A place that matters: a dock door, a packing table, a charger."""
+    """A point of interest, such as a dock door, a packing table or a charger."""
 
     code: Code
     kind: Word | None = None
@@ -175,7 +173,7 @@ class PointDraft(Input):
 
 
 class LayoutDraft(Input):
-    """The whole map, to be published; what is left out is not on it."""
+    """A complete map to publish. It replaces the published map."""
 
     width_m: Extent
     depth_m: Extent
@@ -193,14 +191,14 @@ class LayoutDraft(Input):
 
 
 class Depot(Stored):
-    """Where rounds start and end."""
+    """The place where pick routes start and end."""
 
     x: Number
     y: Number
 
 
 class Zone(Stored):
-    """A part of the floor."""
+    """An area of the floor."""
 
     code: str
     type: str | None
@@ -211,7 +209,7 @@ class Zone(Stored):
 
 
 class Aisle(Stored):
-    """A way between bays."""
+    """An aisle between bays."""
 
     number: int | str
     x1: Number
@@ -251,7 +249,7 @@ class Bay(Stored):
 
 
 class MapPoint(Stored):
-    """A place that matters."""
+    """A point of interest."""
 
     code: str
     kind: str | None
@@ -273,14 +271,14 @@ class _Content(Stored):
 
 
 class StoredLayout(_Content):
-    """A map as stored, under the id of its warehouse; its version is that of the item."""
+    """A map as stored, with the id of its warehouse. Its version is the version of the item."""
 
     id: int
     published_at: Timestamp
 
 
 class LayoutHeading(Stored):
-    """Which map it is."""
+    """Warehouse, version and publication time of a map."""
 
     warehouse_code: str | None
     version: int

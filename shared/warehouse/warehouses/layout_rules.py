@@ -1,4 +1,4 @@
-"""Decisions about the map of a warehouse: does everything fit on it and to each other?"""
+"""Rules of the map of a warehouse: bounds, unique codes, references and overlaps."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -15,19 +15,19 @@ from shared.warehouse.warehouses.layout_models import (
     ZoneDraft,
 )
 
-_LEAST_CORNERS = 3
+_MIN_CORNERS = 3
 
 
 def layout_problems(draft: Checked[LayoutDraft]) -> list[Problem]:
-    """Return what is wrong with a map besides the problems of its fields.
+    """Return the problems of a map that field validation does not find.
 
-    Invalid fields are left out of every comparison.
+    Invalid fields are not compared with others.
     """
     return list(_Check(draft).all())
 
 
 class _Check:
-    """One map under examination."""
+    """The check of one map."""
 
     def __init__(self, draft: Checked[LayoutDraft]) -> None:
         self._draft = draft
@@ -37,10 +37,10 @@ class _Check:
         self._bays: Sequence[Checked[BayDraft]] = draft.bays or ()
         self._zone_codes = {zone.code for zone in self._zones}
         self._polygons = dict[str, list[Vertex]]()
-        """Zone code → its corners, of zones in order."""
+        """Corners of the valid zones, by zone code."""
 
     def all(self) -> Iterator[Problem]:
-        """Find everything, in the order of the fields."""
+        """Yield all problems in the order of the fields."""
         if self._draft.depot:
             yield from self._off_floor("depot", self._draft.depot.x, self._draft.depot.y)
         yield from self._zone_problems()
@@ -57,9 +57,13 @@ class _Check:
         width: Decimal | None = self._draft.width_m
         depth: Decimal | None = self._draft.depth_m
         if x is not None and width is not None and x > width:
-            yield Problem(f"{path}.{names[0]}", "lies outside the floor")
+            yield Problem(
+                f"{path}.{names[0]}", f"must be at most width_m ({_metres(width)}); is {_metres(x)}"
+            )
         if y is not None and depth is not None and y > depth:
-            yield Problem(f"{path}.{names[1]}", "lies outside the floor")
+            yield Problem(
+                f"{path}.{names[1]}", f"must be at most depth_m ({_metres(depth)}); is {_metres(y)}"
+            )
 
     # Zones
 
@@ -73,7 +77,9 @@ class _Check:
             path = f"zones.{number}.polygon"
             corners += len(polygon)
             if corners > MAX_CORNERS_IN_ALL:
-                yield Problem(path, f"the polygons have more than {MAX_CORNERS_IN_ALL} corners")
+                yield Problem(
+                    path, f"the polygons have more than {MAX_CORNERS_IN_ALL} corners in total"
+                )
                 return
             found = [
                 problem
@@ -81,8 +87,10 @@ class _Check:
                 for problem in self._off_floor(f"{path}.{at}", x, y, ("0", "1"))
             ]
             shape = geometry.opened([(units(x), units(y)) for x, y in polygon])
-            if len(shape) < _LEAST_CORNERS:
-                found.append(Problem(path, "must have at least 3 corners"))
+            if len(shape) < _MIN_CORNERS:
+                found.append(
+                    Problem(path, f"must have at least 3 different corners; has {len(shape)}")
+                )
             elif not geometry.is_simple(shape):
                 found.append(Problem(path, "must not cross or touch itself"))
             elif not found and zone.code is not None:
@@ -104,9 +112,9 @@ class _Check:
             yield from self._unknown_zone(f"{path}.zone", aisle.zone)
 
     def _unknown_zone(self, path: str, code: str | None) -> Iterator[Problem]:
-        # A zone that is not valid may be the one that is meant.
+        # If a zone is invalid, its code may be the missing one.
         if code is not None and code not in self._zone_codes and "zones" not in self._invalid:
-            yield Problem(path, "is no zone of this map")
+            yield Problem(path, f"the map has no zone {code}")
 
     # Bays
 
@@ -137,7 +145,7 @@ class _Check:
             zone = aisle.zone if aisle else None
             polygon = self._polygons.get(zone) if zone else None
             if shape and polygon and not geometry.lies_in(shape, polygon):
-                yield Problem(path, f"lies outside the zone of its aisle, {zone}")
+                yield Problem(path, f"lies outside {zone}, the zone of its aisle")
         yield from _overlapping(shapes)
 
     def _aisle_of(
@@ -155,9 +163,9 @@ class _Check:
         if "aisles" in self._invalid:
             return None, None
         if found:
-            return None, "names several aisles; aisle_zone tells which"
-        where = "this map" if bay.aisle_zone is None else f"zone {bay.aisle_zone}"
-        return None, f"is no aisle of {where}"
+            return None, f"{len(found)} aisles have the number {bay.aisle}; aisle_zone is required"
+        place = "the map" if bay.aisle_zone is None else f"zone {bay.aisle_zone}"
+        return None, f"{place} has no aisle {bay.aisle}"
 
     def _bay_off_floor(self, path: str, shape: Rectangle) -> Iterator[Problem]:
         width: Decimal | None = self._draft.width_m
@@ -167,14 +175,18 @@ class _Check:
             ("y", shape.bottom, shape.top, depth),
         ):
             if limit is not None and (low < -shape.slack or high > units(limit) + shape.slack):
-                yield Problem(f"{path}.{name}", "lets the bay reach beyond the floor")
+                yield Problem(f"{path}.{name}", "the bay reaches beyond the floor")
+
+
+def _metres(length: Decimal) -> str:
+    return f"{length.normalize():f} m"
 
 
 def _repeated(path: str, field: str, names: Sequence[object], where: str = "") -> Iterator[Problem]:
     first: dict[object, int] = {}
     for number, name in enumerate(names):
         if name is not None and first.setdefault(name, number) != number:
-            message = f"is the same as of {path}.{first[name]}; it must be unique {where}".rstrip()
+            message = f"is the same as in {path}.{first[name]}; must be unique {where}".rstrip()
             yield Problem(f"{path}.{number}.{field}", message)
 
 
@@ -192,5 +204,7 @@ def _overlapping(shapes: dict[int, Rectangle]) -> Iterator[Problem]:
         for one, other in geometry.overlaps(list(shapes.values())):
             first, second = sorted((numbers[one], numbers[other]))
             yield Problem(f"bays.{second}", f"overlaps bays.{first}")
-    except geometry.Crowded:
-        yield Problem("bays", "too many bays at an angle lie too close together to be compared")
+    except geometry.TooManyComparisons:
+        yield Problem(
+            "bays", "too many rotated bays are too close to each other to check for overlaps"
+        )

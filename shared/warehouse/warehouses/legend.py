@@ -1,4 +1,4 @@
-"""The foot of a drawn map: its scale, and what the signs mean."""
+"""The bottom of a drawn map: scale bar and legend."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,30 +13,30 @@ from shared.warehouse.warehouses.signs import (
     STEEL,
     Sheet,
     arrows,
+    depot_symbol,
     described,
     golden_edge,
-    house,
 )
 from shared.warehouse.warehouses.svg import element, label, number
 
 _ROW, _COLUMN = 24.0, 250.0
 _MOST_LETTERS = 30
-"""Of one entry; what is longer is cut off."""
+"""Maximum length of an entry; longer texts are cut off."""
 
 
 def legend(sheet: Sheet, layout: Layout, colors: Sequence[str]) -> tuple[list[str], float]:
-    """Draw the scale and, in as many columns as fit, what the signs mean; the sheet's height."""
+    """Draw the scale bar and the legend; return the elements and the height of the sheet."""
     top = sheet.bottom + 46
     columns = max(1, int(sheet.width // _COLUMN))
     entries = list(_entries(layout, colors))
     drawn = [_scale_bar(sheet, top)]
     first = top + 52
-    for index, (sign, text) in enumerate(entries):
+    for index, (symbol, text) in enumerate(entries):
         x = MARGIN + index % columns * _COLUMN
         y = first + index // columns * _ROW
         place = f"translate({number(x)} {number(y)})"
         shown = text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
-        drawn.append(element("g", sign + label(shown, x=34, y=5, font_size=13), transform=place))
+        drawn.append(element("g", symbol + label(shown, x=34, y=5, font_size=13), transform=place))
     rows = -(-len(entries) // columns)
     return drawn, first + rows * _ROW + MARGIN / 2
 
@@ -62,11 +62,11 @@ def _entries(layout: Layout, colors: Iterable[str]) -> Iterator[tuple[str, str]]
     if layout.points:
         yield element("circle", cx=13, cy=0, r=5, fill=MARK), "Point"
     if layout.depot:
-        yield element("g", house(13, 1), transform="translate(3 0) scale(0.77)"), "Depot"
+        yield element("g", depot_symbol(13, 1), transform="translate(3 0) scale(0.77)"), "Depot"
 
 
 def _scale_bar(sheet: Sheet, top: float) -> str:
-    """Draw a bar of a round length, at most a quarter of the sheet."""
+    """Return a bar of a round length, at most a quarter of the sheet."""
     metres = sheet.width / sheet.scale / 4
     power = 10.0 ** math.floor(math.log10(metres))
     length = max(step * power for step in (1, 2, 5) if step * power <= metres)

@@ -1,4 +1,4 @@
-"""What warehouses and warehouse positions are."""
+"""Models of warehouses and warehouse positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,9 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import Integer, ListParameters, Search, Text
 
 MAX_WAREHOUSE_ID = 999
-"""A company has at most as many warehouses: ids of stock levels have three digits for them, and
-totals are counted for each."""
+"""Maximum number of warehouses of a tenant. The id of a stock level has three digits for it."""
 MAX_BULK = 1000
-"""Positions that one request may name."""
+"""Maximum number of positions of one bulk request."""
 
 
 def _zone(name: str) -> str:
@@ -61,7 +60,7 @@ class WarehouseCreate(_WarehouseFields):
 
 
 class WarehouseChange(_WarehouseFields):
-    """What may change of a warehouse; only the fields sent do."""
+    """A change of a warehouse. Fields that are not sent stay as they are."""
 
     whs_code: Code = ""
     name: Name = ""
@@ -87,7 +86,7 @@ class StoredWarehouse(Stored):
 
 
 class Warehouse(StoredWarehouse):
-    """A warehouse as answered."""
+    """A warehouse."""
 
     positions_count: int
 
@@ -122,13 +121,16 @@ class PositionCreate(_PlaceFields):
 
 
 class PositionChange(_PlaceFields):
-    """What may change of a position; only the fields sent do, and it stays in its warehouse."""
+    """A change of a position. Fields that are not sent stay as they are.
+
+    The warehouse of a position cannot change.
+    """
 
     bin_code: Code = ""
 
 
 class LabelRange(Input):
-    """Numbers in a row as labels, both ends included, with leading zeros up to `digits`."""
+    """The numbers `from` to `to` (inclusive) as labels, with leading zeros up to `digits`."""
 
     first: SmallInteger = Field(alias="from")
     last: SmallInteger = Field(alias="to")
@@ -138,12 +140,12 @@ class LabelRange(Input):
     def _bounded(self) -> Self:
         if not 0 <= self.last - self.first < MAX_BULK:
             raise PydanticCustomError(
-                "label_range", f"must hold 1 to {MAX_BULK} numbers, the lower one first"
+                "label_range", f"must have from <= to and at most {MAX_BULK} numbers"
             )
         return self
 
     def labels(self) -> list[str]:
-        """Write the numbers."""
+        """Return the labels."""
         return [f"{number:0{self.digits}d}" for number in range(self.first, self.last + 1)]
 
 
@@ -168,14 +170,14 @@ type Labels = Annotated[
         }
     ),
 ]
-"""Labels of aisles, racks, levels or slots: a list of them, or `{from, to, digits}`."""
+"""Labels of aisles, racks, levels or slots: a list, or a range `{from, to, digits}`."""
 
 
 class PositionBulk(_PositionFields):
     """Positions by naming mask: one for each combination of the labels that the mask names.
 
-    All get the other fields as they are; `pick_sequence_start` numbers them in the order
-    of their naming, the last label of the mask counting fastest.
+    All positions get the same values of the other fields. `pick_sequence_start` is the pick
+    sequence of the first position; the last label of the mask changes first.
     """
 
     warehouse_id: Identifier | None = None
@@ -215,7 +217,7 @@ class StoredPosition(Stored):
 
 
 class WarehouseReference(Stored):
-    """How other resources show the warehouse that they belong to."""
+    """The warehouse of another resource."""
 
     id: int
     whs_code: str
@@ -223,20 +225,20 @@ class WarehouseReference(Stored):
 
 
 class Position(StoredPosition):
-    """A position as answered."""
+    """A position."""
 
     warehouse: WarehouseReference | None = None
 
 
 class WarehouseDetail(Warehouse):
-    """A warehouse with its positions in the order of their bin codes, the first 2000 of them."""
+    """A warehouse with its first 2000 positions in the order of their bin codes."""
 
     positions: list[Position]
 
 
 @dataclass(frozen=True, slots=True)
 class KnownWarehouse:
-    """What work that names a warehouse must know of it."""
+    """The facts about a warehouse that other records need."""
 
     id: int
     whs_code: str
@@ -245,22 +247,23 @@ class KnownWarehouse:
 
 @dataclass(frozen=True, slots=True)
 class KnownPosition:
-    """What work that names a position must know of it."""
+    """The facts about a position that other records need."""
 
     id: int
     bin_code: str
     type: str | None
-    """Use of the position: pick_face, staging_out and others."""
+    """Use of the position, such as pick_face or staging_out."""
     pickable: bool
     disabled: bool
     blocked: bool
     products: frozenset[int] = frozenset()
-    """Ids of the products that are assigned to it as their pick face."""
+    """Ids of the products whose pick face is this position."""
 
     def is_pick_face_of(self, product_id: int) -> bool:
-        """Tell whether a product is to be picked from here first.
+        """Return whether the position is a pick face of the product.
 
-        It is assigned here, or this is a pick face that is reserved for no product.
+        It is, if the product is assigned to it, or if it has the type `pick_face` and no product
+        is assigned to it.
         """
         return product_id in self.products or (self.type == "pick_face" and not self.products)
 

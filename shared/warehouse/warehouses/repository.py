@@ -1,4 +1,4 @@
-"""The items of the warehouses. Keys and indexes: see the table in docs/storage.md."""
+"""Storage of warehouses, positions and maps. Keys and indexes: see docs/storage.md."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ from shared.warehouse.warehouses.models import (
 _REGISTER = "warehouses"
 
 type Register = Mapping[Key, Item]
-"""The aliases of all warehouses at one moment."""
+"""The aliases of all warehouses, by key."""
 
 
 def _warehouse_facets(warehouse: StoredWarehouse) -> Facets:
@@ -74,8 +74,8 @@ POSITIONS = Collection(
     model=StoredPosition,
     facets=_position_facets,
     sorts={"bin_code": 1, "pick_sequence": 2, "updated_at": 3},
-    # Callers name the warehouse by id or by code. Either has a partition of its own: looking
-    # one up by the other first would be a third round trip of the list.
+    # Requests filter by the id or by the code of the warehouse. Each has its own partition,
+    # because looking up one by the other would add a round trip.
     partitions={
         "warehouse_id": {"bin_code": 4, "pick_sequence": 5, "updated_at": 6},
         "whs_code": {"bin_code": 7, "pick_sequence": 8, "updated_at": 9},
@@ -87,7 +87,7 @@ LAYOUTS = Collection(
     noun="The map of warehouse",
     model=StoredLayout,
     facets=lambda _: {},
-    # Read under the id of its warehouse only.
+    # A map is only read by the id of its warehouse.
     sorts={},
 )
 
@@ -96,7 +96,7 @@ LAYOUTS = Collection(
 
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
-    """Read a page of warehouses."""
+    """Return a page of warehouses."""
     virtual = parameters.is_virtual
     query = parameters.list_query(
         equal={
@@ -109,7 +109,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Store
 
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredPosition]:
-    """Read a page of positions."""
+    """Return a page of positions."""
     number = parameters.warehouse_id
     query = parameters.list_query(
         equal={
@@ -123,7 +123,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredP
 
 
 def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPosition]:
-    """Read the first positions of a warehouse in the order of their bin codes."""
+    """Return the first `most` positions of a warehouse in the order of their bin codes."""
     query = ListQuery(
         sort="bin_code",
         descending=False,
@@ -134,12 +134,12 @@ def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPo
 
 
 def position_totals(store: Store) -> Totals:
-    """Read how many positions there are; `count_in` tells those of a warehouse."""
+    """Return the counts of positions; `count_in` returns the count of one warehouse."""
     return read_totals(store, POSITIONS.kind)
 
 
 def count_in(totals: Totals, warehouse_id: int) -> int:
-    """Tell how many positions a warehouse has."""
+    """Return the number of positions of a warehouse."""
     return totals.of(f"warehouse_id={id_text(warehouse_id)}")
 
 
@@ -147,7 +147,7 @@ def count_in(totals: Totals, warehouse_id: int) -> int:
 
 
 def published_layout(store: Store, warehouse_id: int) -> Record[StoredLayout] | None:
-    """Read the published map of a warehouse, if there is one."""
+    """Return the published map of a warehouse, or None."""
     try:
         return LAYOUTS.get(store, warehouse_id)
     except NotFound:
@@ -158,16 +158,16 @@ def published_layout(store: Store, warehouse_id: int) -> Record[StoredLayout] | 
 
 
 def warehouse_key(code: str) -> Key:
-    """Key of the alias through which a warehouse is found by its code.
+    """Return the key of the alias of the warehouse with this code.
 
-    The aliases of all warehouses share one partition: read at once, beside any position,
-    they give the warehouse that it shows, without a second copy of the names to keep in step.
+    The aliases of all warehouses share one partition. One query returns them all, so positions
+    need no copy of the name of their warehouse.
     """
     return (_REGISTER, code)
 
 
 def read_register(store: Store) -> Register:
-    """Read the aliases of all warehouses, strongly consistent."""
+    """Return the aliases of all warehouses, read consistently."""
     found: dict[Key, Item] = {}
     start = None
     while True:
@@ -185,29 +185,29 @@ def read_register(store: Store) -> Register:
 
 
 def known_warehouse(alias: Item) -> KnownWarehouse:
-    """Read an alias of a warehouse."""
+    """Return the warehouse that an alias item describes."""
     return KnownWarehouse(id=int(alias["id"]), whs_code=alias[SORT_KEY], name=alias["name"])
 
 
 def known_in(register: Register) -> list[KnownWarehouse]:
-    """Read all aliases of warehouses."""
+    """Return the warehouses that the alias items describe."""
     return [known_warehouse(alias) for alias in register.values()]
 
 
 def warehouse_taken(store: Store, code: str) -> bool:
-    """Tell whether a warehouse has the code."""
+    """Return whether a warehouse has the code."""
     return store.get(warehouse_key(code)) is not None
 
 
 def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Stage the alias of a warehouse whose code must be free."""
+    """Stage the alias of a warehouse; its code must not be taken."""
     partition, sort = warehouse_key(warehouse.whs_code)
     item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
     tx.insert(item)
 
 
 def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Stage the name of a warehouse into its alias; a mark of retirement on it stays."""
+    """Stage the new name of a warehouse in its alias; a retirement mark is kept."""
     tx.update(
         warehouse_key(warehouse.whs_code),
         "SET #name = :name",
@@ -221,12 +221,12 @@ def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
 
 
 def position_key(whs_code: str, bin_code: str) -> Key:
-    """Key of the alias through which a position is found by its codes."""
+    """Return the key of the alias of the position with these codes."""
     return alias_key("bin", f"{whs_code}\x1f{bin_code}")
 
 
 def known_position(alias: Item) -> KnownPosition:
-    """Read an alias of a position."""
+    """Return the position that an alias item describes."""
     return KnownPosition(
         id=int(alias["id"]),
         bin_code=alias[PARTITION_KEY].rpartition("\x1f")[2],
@@ -239,12 +239,12 @@ def known_position(alias: Item) -> KnownPosition:
 
 
 def position_taken(store: Store, whs_code: str, bin_code: str) -> bool:
-    """Tell whether a position of the warehouse has the code."""
+    """Return whether a position of the warehouse has the code."""
     return store.get(position_key(whs_code, bin_code)) is not None
 
 
 def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Stage the alias of a position whose code must be free in its warehouse."""
+    """Stage the alias of a position; its code must not be taken in its warehouse."""
     partition, sort = position_key(position.whs_code, position.bin_code)
     tx.insert(
         {
@@ -260,7 +260,7 @@ def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Stage what a position may be used for into its alias; a mark of retirement on it stays."""
+    """Stage the type and flags of a position in its alias; a retirement mark is kept."""
     tx.update(
         position_key(position.whs_code, position.bin_code),
         "SET #type = :type, #pickable = :pickable, #disabled = :disabled, #blocked = :blocked",
@@ -282,5 +282,5 @@ def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
 
 
 def drop_alias(tx: Transaction, alias: Key, mark: str) -> None:
-    """Stage the end of an alias that was retired under `mark`."""
+    """Stage the deletion of an alias that was retired under `mark`."""
     tx.delete(alias, condition="retired_by = :mark", values={":mark": mark})

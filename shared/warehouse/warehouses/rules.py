@@ -1,4 +1,4 @@
-"""Decisions about warehouses and positions, on plain data."""
+"""Rules of warehouses and positions on plain data."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _DEFAULTS: Mapping[str, bool] = {
     "is_crossdock": False,
     "disabled": False,
 }
-"""What null or an absent field means for the flags of a warehouse or position."""
+"""Values of the flags of a warehouse or position that are null or absent."""
 
 _PLACE = {"warehouse_id", "whs_code"}
 _AXES: Mapping[str, str] = {"aisle": "aisles", "rack": "racks", "level": "levels", "slot": "slots"}
@@ -49,7 +49,7 @@ def position_values(draft: PositionCreate | PositionChange) -> dict[str, Any]:
 
 
 def common_values(draft: PositionBulk) -> dict[str, Any]:
-    """Return the fields that every position of a bulk gets."""
+    """Return the fields that all positions of a bulk request share."""
     own = {*_PLACE, *_AXES.values(), "naming_mask", "pick_sequence_start"}
     return _with_defaults(draft.model_dump(exclude_unset=True, exclude=own))
 
@@ -64,7 +64,7 @@ def _with_defaults(sent: dict[str, Any]) -> dict[str, Any]:
 def warehouse_of(
     draft: Checked[PositionCreate] | Checked[PositionBulk], known: Sequence[KnownWarehouse]
 ) -> tuple[KnownWarehouse | None, list[Problem]]:
-    """Return the warehouse that a body names by id, by code or by both, and what is wrong.
+    """Return the warehouse that a body names by id, by code or by both, and the problems.
 
     When only one of id and code is known, the warehouse is returned together with the problem
     of the other, so that the position can be checked in that warehouse.
@@ -74,7 +74,7 @@ def warehouse_of(
     number, code = draft.warehouse_id, draft.whs_code
     found: list[Problem] = []
     if number is None and code is None and not invalid_fields(draft) & _PLACE:
-        found.append(Problem("whs_code", "is required, or warehouse_id instead"))
+        found.append(Problem("whs_code", "is required unless warehouse_id is given"))
     if number is not None and number not in by_id:
         found.append(Problem("warehouse_id", f"no warehouse has the id {number}"))
     if code is not None and code not in by_code:
@@ -82,28 +82,31 @@ def warehouse_of(
     first = by_id.get(number) if number is not None else None
     second = by_code.get(code) if code is not None else None
     if first and second and first != second:
-        found.append(Problem("whs_code", f"must be {first.whs_code}, the code of warehouse_id"))
+        found.append(
+            Problem("whs_code", f"must be {first.whs_code}, the code of the warehouse {first.id}")
+        )
     return first or second, found
 
 
 def use_of(position: StoredPosition) -> tuple[object, ...]:
-    """Return what work must know of a position before it uses it."""
+    """Return the values of a position that its alias repeats."""
     return (position.type, position.is_pickable, position.disabled, position.is_blocked)
 
 
 def moves(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
-    """Return a problem for each field that names another warehouse than the position's own."""
+    """Return a problem for each field that names another warehouse than that of the position."""
+    fixed = "the warehouse of a position cannot change"
     found: list[Problem] = []
     if change.warehouse_id not in {None, before.warehouse_id}:
-        found.append(Problem("warehouse_id", "cannot change: a position stays in its warehouse"))
+        found.append(Problem("warehouse_id", f"must be {before.warehouse_id}; {fixed}"))
     if change.whs_code not in {None, before.whs_code}:
-        found.append(Problem("whs_code", "cannot change: a position stays in its warehouse"))
+        found.append(Problem("whs_code", f"must be {before.whs_code}; {fixed}"))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPosition:
-    """One position of a bulk: its code, the labels it is made of, its turn in picking."""
+    """One position of a bulk request: its code, the labels in the code, and its pick sequence."""
 
     bin_code: str
     labels: Mapping[str, str]
@@ -113,7 +116,7 @@ class NamedPosition:
 def named_positions(
     draft: Checked[PositionBulk],
 ) -> tuple[list[NamedPosition], list[Problem]]:
-    """Return the positions that a naming mask and its labels name, in order, or what is wrong.
+    """Return the positions that a naming mask and its labels name, in order, or the problems.
 
     Invalid labels name no position and are not reported as missing.
     """
@@ -121,7 +124,11 @@ def named_positions(
     if mask is None:
         return [], []
     if set("{}") & set(_PLACEHOLDER.sub("", mask)):
-        return [], [Problem("naming_mask", "may have no braces but {aisle} {rack} {level} {slot}")]
+        return [], [
+            Problem(
+                "naming_mask", "must not have braces other than {aisle}, {rack}, {level} and {slot}"
+            )
+        ]
     axes = list(dict.fromkeys(_PLACEHOLDER.findall(mask)))
     found, invalid = _label_problems(draft, axes), invalid_fields(draft)
     found = [problem for problem in found if problem.field not in invalid]
@@ -130,12 +137,12 @@ def named_positions(
     lists = [getattr(draft, _AXES[axis]) for axis in axes]
     count = prod(map(len, lists))
     if count > MAX_BULK:
-        message = f"names {count} positions; at most {MAX_BULK} can be made at once"
+        message = f"names {count} positions; the limit is {MAX_BULK} per request"
         return [], [Problem("naming_mask", message)]
     start = draft.pick_sequence_start
     positions = [
-        _name(mask, dict(zip(axes, labels, strict=True)), None if start is None else start + turn)
-        for turn, labels in enumerate(product(*lists))
+        _name(mask, dict(zip(axes, labels, strict=True)), None if start is None else start + index)
+        for index, labels in enumerate(product(*lists))
     ]
     return positions, _name_problems(positions)
 
@@ -145,9 +152,11 @@ def _label_problems(draft: Checked[PositionBulk], axes: Sequence[str]) -> list[P
     for axis, field in _AXES.items():
         labels = getattr(draft, field)
         if axis in axes and labels is None:
-            found.append(Problem(field, "is required, since the naming mask names it"))
+            found.append(Problem(field, f"is required, because the naming mask has {{{axis}}}"))
         if axis not in axes and labels is not None:
-            found.append(Problem(field, "is not in the naming mask"))
+            found.append(
+                Problem(field, f"is not allowed, because the naming mask does not have {{{axis}}}")
+            )
     return found
 
 
@@ -161,12 +170,15 @@ def _name_problems(positions: Sequence[NamedPosition]) -> list[Problem]:
     codes = Counter(position.bin_code for position in positions)
     longest = max(codes, key=len)
     if len(longest) > _BIN_CODE_LENGTH:
-        message = f"makes bin codes of {len(longest)} characters; at most {_BIN_CODE_LENGTH} fit"
+        message = (
+            f"produces a bin code of {len(longest)} characters; the limit is {_BIN_CODE_LENGTH}"
+        )
         found.append(Problem("naming_mask", message))
     ((code, times),) = codes.most_common(1)
     if times > 1:
-        found.append(Problem("naming_mask", f"makes the bin code {code} {times} times"))
-    if (positions[-1].pick_sequence or 0) > _LAST_SEQUENCE:
-        message = f"leads to a pick sequence above {_LAST_SEQUENCE}"
+        found.append(Problem("naming_mask", f"produces the bin code {code} {times} times"))
+    last = positions[-1].pick_sequence or 0
+    if last > _LAST_SEQUENCE:
+        message = f"leads to the pick sequence {last}; the limit is {_LAST_SEQUENCE}"
         found.append(Problem("pick_sequence_start", message))
     return found

@@ -1,4 +1,4 @@
-"""Use cases of warehouses and their positions, one at a time (many: `bulk`)."""
+"""Use cases of warehouses and positions. `bulk` creates many positions at once."""
 
 from collections.abc import Iterable, Mapping
 
@@ -44,7 +44,7 @@ from shared.warehouse.warehouses.repository import (
 )
 
 _IN_DETAIL = 2000
-"""Positions that the detail of a warehouse shows; they fit into one answer."""
+"""Maximum number of positions in the detail of a warehouse; they fit into one response."""
 
 
 # Warehouses
@@ -54,13 +54,13 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
     """Create a warehouse.
 
     Raises:
-        ValidationFailed: The draft is invalid, its code is taken, or the company has as many
-            warehouses as it may have.
+        ValidationFailed: The draft is invalid, its code is taken, or the tenant has the maximum
+            number of warehouses.
     """
     draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
     if number > MAX_WAREHOUSE_ID:
-        message = f"cannot be created: a company has at most {MAX_WAREHOUSE_ID} warehouses"
+        message = f"cannot be created: the limit is {MAX_WAREHOUSE_ID} warehouses"
         raise ValidationFailed([Problem("whs_code", message)])
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
@@ -75,7 +75,7 @@ def change_warehouse(
     """Change the fields sent.
 
     Raises:
-        NotFound, Gone: There is no such warehouse, or it was deleted.
+        NotFound, Gone: The warehouse does not exist, or it was deleted.
         ValidationFailed: The change is invalid, or the code is taken.
         Conflict: The code would change while the warehouse has positions or is on open documents.
     """
@@ -97,7 +97,12 @@ def change_warehouse(
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
-    """Delete a warehouse; Conflict while it has positions or is on open documents."""
+    """Delete a warehouse.
+
+    Raises:
+        NotFound, Gone: The warehouse does not exist, or it was deleted.
+        Conflict: It has positions or is on open documents.
+    """
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
     repository.drop_alias(tx, warehouse_key(record.entity.whs_code), mark)
@@ -112,8 +117,9 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     alias = warehouse_key(warehouse.whs_code)
     mark = retire(tx, alias)
     reason = None
-    if repository.count_in(repository.position_totals(tx.store), warehouse.id):
-        reason = "has positions"
+    positions = repository.count_in(repository.position_totals(tx.store), warehouse.id)
+    if positions:
+        reason = f"has {positions} position{'' if positions == 1 else 's'}"
     elif is_on_open_document(tx.store, "warehouse", warehouse.id):
         reason = "is on open documents"
     if reason:
@@ -124,14 +130,18 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
 
 
 def _code_taken(store: Store, code: str | None) -> list[Problem]:
-    """Return a problem when a warehouse has the code; None when it is invalid."""
+    """Return a problem if a warehouse has the code. `code` is None if the field is invalid."""
     if code is None or not repository.warehouse_taken(store, code):
         return []
     return [Problem("whs_code", "is already taken by another warehouse")]
 
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
-    """Read a warehouse with its first 2000 positions; NotFound, or Gone when it was deleted."""
+    """Return a warehouse with its first 2000 positions.
+
+    Raises:
+        NotFound, Gone: The warehouse does not exist, or it was deleted.
+    """
     page, record = run_both(
         lambda: repository.first_positions(store, number, _IN_DETAIL),
         lambda: WAREHOUSES.get(store, number),
@@ -147,7 +157,7 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
 
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
-    """Read a page of warehouses."""
+    """Return a page of warehouses."""
     page, totals = run_both(
         lambda: repository.list_warehouses(store, parameters),
         lambda: repository.position_totals(store),
@@ -168,10 +178,10 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
     """Create a position.
 
     Raises:
-        ValidationFailed: The draft is invalid, or the warehouse is unknown or has a position
+        ValidationFailed: The draft is invalid, the warehouse is unknown, or it has a position
             with that code.
     """
-    # When the warehouse is deleted or renamed before the commit, the fence makes this retry.
+    # If the warehouse is deleted or renamed before the commit, the fence causes a retry.
     tx.fence(POSITIONS.kind)
     register = repository.read_register(tx.store)
     warehouse, found = rules.warehouse_of(draft, known_in(register))
@@ -201,10 +211,11 @@ def change_position(
     """Change the fields sent.
 
     Raises:
-        NotFound, Gone: There is no such position, or it was deleted.
+        NotFound, Gone: The position does not exist, or it was deleted.
         ValidationFailed: The change is invalid, moves the position to another warehouse, or the
             code is taken there.
-        Conflict: The code would change while the position is on open documents.
+        Conflict: The code would change while stock, an open document or a pick face refers to the
+            position.
     """
     record, register = _read_position(tx.store, number)
     before = record.entity
@@ -226,7 +237,12 @@ def change_position(
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:
-    """Delete a position; Conflict while it is on open documents."""
+    """Delete a position.
+
+    Raises:
+        NotFound, Gone: The position does not exist, or it was deleted.
+        Conflict: Stock, an open document or a pick face refers to it.
+    """
     record, register = _read_position(tx.store, number)
     position = record.entity
     mark = _retire_position(tx, position, "cannot be deleted")
@@ -250,13 +266,13 @@ def _bin_taken(whs_code: str) -> Problem:
 
 
 def get_position(store: Store, number: int) -> Record[Position]:
-    """Read a position; NotFound, or Gone when it was deleted."""
+    """Return a position; raise NotFound if it does not exist, Gone if it was deleted."""
     record, register = _read_position(store, number)
     return shown(record, _reference_of(register, record.entity))
 
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
-    """Read a page of positions."""
+    """Return a page of positions."""
     page, register = run_both(
         lambda: repository.list_positions(store, parameters),
         lambda: repository.read_register(store),
@@ -275,30 +291,32 @@ def _reference_of(register: Register, position: StoredPosition) -> WarehouseRefe
 
 
 def reference(warehouse: KnownWarehouse) -> WarehouseReference:
-    """Return how a position shows its warehouse."""
+    """Return the representation of a warehouse in its positions."""
     return WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
 
 
 def shown(record: Record[StoredPosition], warehouse: WarehouseReference | None) -> Record[Position]:
-    """Return a position as answered."""
+    """Return a position with its warehouse, as in a response."""
     return Record(record.id, record.version, Position(**dict(record.entity), warehouse=warehouse))
 
 
-# What work that names warehouses and positions asks
+# Lookups by code for other packages
 
 
 def warehouse_key(code: str) -> Key:
-    """Key to read, with others in one call, for `known_warehouses`."""
+    """Return the key of the item that `known_warehouses` needs."""
     return repository.warehouse_key(code)
 
 
 def known_warehouses(
     tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
 ) -> dict[str, KnownWarehouse]:
-    """Pick the warehouses with these codes out of the items read by `warehouse_key`.
+    """Return the warehouses with these codes, from items that were read by `warehouse_key`.
 
-    Call `tx.fence` before reading. A warehouse that is just being deleted or renamed
-    makes the use case decide again.
+    Call `tx.fence` before reading the items.
+
+    Raises:
+        StaleRead: A warehouse is being deleted or renamed; the use case is retried.
     """
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
     ensure_not_retired(tx, aliases.values())
@@ -306,21 +324,25 @@ def known_warehouses(
 
 
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
-    """Read the codes and names of all warehouses, by id."""
+    """Return the codes and names of all warehouses, by id."""
     return {known.id: known for known in known_in(repository.read_register(store))}
 
 
 def position_key(whs_code: str, bin_code: str) -> Key:
-    """Key to read, with others in one call, for `known_positions`."""
+    """Return the key of the item that `known_positions` needs."""
     return repository.position_key(whs_code, bin_code)
 
 
 def known_positions(
     tx: Transaction, pairs: Iterable[tuple[str, str]], found: Mapping[Key, Item]
 ) -> dict[tuple[str, str], KnownPosition]:
-    """Pick the positions with these codes (of warehouse and position) out of the items read.
+    """Return the positions with these codes, from items that were read by `position_key`.
 
-    The items are those of `position_key`; otherwise as `known_warehouses`.
+    Each pair has the code of the warehouse and the code of the position. Call `tx.fence` before
+    reading the items.
+
+    Raises:
+        StaleRead: A position is being deleted or renamed; the use case is retried.
     """
     aliases = {pair: found[key] for pair in pairs if (key := position_key(*pair)) in found}
     ensure_not_retired(tx, aliases.values())

@@ -1,4 +1,4 @@
-"""Elements of a drawing as SVG text; whatever they are given is made harmless."""
+"""SVG elements as text. All values are escaped."""
 
 import re
 from html import escape
@@ -8,22 +8,22 @@ _COLOR = re.compile(r"#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]{3,20}", re.IGNORECASE)
 
 
 def text_of(value: object) -> str:
-    """Write a value as character data or as an attribute's value."""
+    """Return a value escaped as character data or attribute value."""
     return escape(_NO_XML.sub("\ufffd", str(value)))
 
 
 def number(value: float) -> str:
-    """Write a coordinate: hundredths are finer than anyone sees."""
+    """Return a coordinate with at most two decimals, which is finer than a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def color(value: str | None, otherwise: str) -> str:
-    """Take a colour as hexadecimal or by its name; what is neither is replaced."""
-    return value if value and _COLOR.fullmatch(value) else otherwise
+def color(value: str | None, fallback: str) -> str:
+    """Return a colour that is hexadecimal or a name; otherwise `fallback`."""
+    return value if value and _COLOR.fullmatch(value) else fallback
 
 
 def element(tag: str, content: str = "", /, **attributes: object) -> str:
-    """Write an element; `content` is SVG already, `_` in a name of an attribute is `-`."""
+    """Return an element. `content` is SVG; `_` in the name of an attribute becomes `-`."""
     written = "".join(
         f' {name.rstrip("_").replace("_", "-")}="'
         f'{number(value) if isinstance(value, float) else text_of(value)}"'
@@ -33,14 +33,14 @@ def element(tag: str, content: str = "", /, **attributes: object) -> str:
 
 
 def label(text: object, **attributes: object) -> str:
-    """Write a text."""
+    """Return a text element."""
     return element("text", text_of(text), **attributes)
 
 
 def haloed(text: object, *, font_size: float, **attributes: object) -> str:
-    """Write a text set off from what it lies on.
+    """Return a text with a white halo.
 
-    The halo is a text of its own: not every program knows the order of painting.
+    The halo is a separate text element, because not every program supports `paint-order`.
     """
     halo = attributes | {"fill": "#ffffff", "stroke": "#ffffff", "stroke_width": font_size / 4}
     return label(

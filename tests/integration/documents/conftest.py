@@ -9,7 +9,7 @@ from tests.stack import once
 
 @pytest.fixture
 def yard(erp: Erp) -> Erp:
-    """A builders' yard with a warehouse, four positions and five products."""
+    """A builders' yard with two warehouses, four positions and five products."""
     once(erp, "builders' yard", lambda: _furnish(erp))
     return erp
 
@@ -39,8 +39,8 @@ def _furnish(erp: Erp) -> None:
 
 
 @pytest.fixture
-def order() -> Callable[..., dict[str, Any]]:
-    """Write the body of an entry document; keywords replace fields."""
+def document_body() -> Callable[..., dict[str, Any]]:
+    """Return a function that returns the body of an entry document; keywords replace fields."""
 
     def write(reference: str = "PO-1", **more: Any) -> dict[str, Any]:
         return {

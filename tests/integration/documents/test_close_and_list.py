@@ -1,4 +1,4 @@
-"""Closing documents, finding them again, and what open documents protect."""
+"""Closing and listing of documents, and the master data that open documents protect."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,8 @@ from tests.gateway import Erp
 type Write = Callable[..., dict[str, Any]]
 
 
-def test_closing_gives_up_what_is_open(yard: Erp, order: Write) -> None:
-    number = yard.post("/entry-documents", order(), key="k1").data["id"]
+def test_closing_cancels_open_quantities(yard: Erp, document_body: Write) -> None:
+    number = yard.post("/entry-documents", document_body(), key="k1").data["id"]
 
     closed = yard.post(f"/entry-documents/{number}/close")
 
@@ -29,11 +29,11 @@ def test_closing_gives_up_what_is_open(yard: Erp, order: Write) -> None:
 
 
 @pytest.fixture
-def many(yard: Erp, order: Write, clock: Clock) -> Erp:
-    """Twelve sales orders, a second apart, the first three closed."""
+def twelve_orders(yard: Erp, document_body: Write, clock: Clock) -> Erp:
+    """Twelve sales orders, created one second apart; the first three are closed."""
     for number in range(12):
         clock.advance(1)
-        body = order(
+        body = document_body(
             f"SO-{number}",
             type="sale_order" if number % 2 else "delivery_note",
             doc_date=f"2026-01-{31 - number:02d}",
@@ -54,9 +54,9 @@ def references(erp: Erp, **query: object) -> list[str]:
     return [row["external_ref"] for row in rows]
 
 
-def test_lists_filter_by_every_parameter(many: Erp) -> None:
+def test_lists_filter_by_every_parameter(twelve_orders: Erp) -> None:
     def numbers(**query: object) -> list[int]:
-        found = references(many, sort="created_at", **query)
+        found = references(twelve_orders, sort="created_at", **query)
         return [int(name.removeprefix("SO-")) for name in found]
 
     assert numbers() == list(range(12))
@@ -72,21 +72,23 @@ def test_lists_filter_by_every_parameter(many: Erp) -> None:
     assert numbers(priority="Baja", status="open") == [5, 9]
 
 
-def test_lists_sort_both_ways(many: Erp) -> None:
-    newest = references(many)
-    assert newest == references(many, sort="created_at")[::-1]
-    assert references(many, sort="doc_date") == newest
-    assert references(many, sort="-doc_date") == newest[::-1]
-    assert references(many, sort="-updated_at")[:3] == ["SO-2", "SO-1", "SO-0"]
-    first = references(many, sort="priority")
+def test_lists_sort_both_ways(twelve_orders: Erp) -> None:
+    newest = references(twelve_orders)
+    assert newest == references(twelve_orders, sort="created_at")[::-1]
+    assert references(twelve_orders, sort="doc_date") == newest
+    assert references(twelve_orders, sort="-doc_date") == newest[::-1]
+    assert references(twelve_orders, sort="-updated_at")[:3] == ["SO-2", "SO-1", "SO-0"]
+    first = references(twelve_orders, sort="priority")
     assert set(first[:3]) == {"SO-2", "SO-6", "SO-10"}, "no priority sorts first"
-    assert first == references(many, sort="-priority")[::-1]
+    assert first == references(twelve_orders, sort="-priority")[::-1]
 
 
-def test_updated_since_includes_the_instant_itself(many: Erp) -> None:
-    rows = many.walk("/exit-documents", sort="updated_at")
+def test_updated_since_includes_the_given_time(twelve_orders: Erp) -> None:
+    rows = twelve_orders.walk("/exit-documents", sort="updated_at")
     since = rows[5]["updated_at"]
-    found = many.walk("/exit-documents", sort="updated_at", updated_since=since, per_page=2)
+    found = twelve_orders.walk(
+        "/exit-documents", sort="updated_at", updated_since=since, per_page=2
+    )
     assert found == rows[5:]
 
 
@@ -103,14 +105,14 @@ def test_updated_since_includes_the_instant_itself(many: Erp) -> None:
         ({"updated_since": "2026-01-01"}, "updated_since"),
     ],
 )
-def test_a_wrong_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+def test_problem_names_the_invalid_parameter(erp: Erp, query: dict[str, str], field: str) -> None:
     answer = erp.get("/exit-documents", query=query)
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)
 
 
-def test_what_an_open_document_names_stays(yard: Erp, order: Write) -> None:
+def test_master_data_on_an_open_document_cannot_be_deleted(yard: Erp, document_body: Write) -> None:
     products = {row["item_code"]: row["id"] for row in yard.walk("/products")}
-    body = order(lines=[{"item_code": "BRICK", "qty": 1, "destination_bin": "A-01"}])
+    body = document_body(lines=[{"item_code": "BRICK", "qty": 1, "destination_bin": "A-01"}])
     document = yard.post("/entry-documents", body, key="k1").data["id"]
     warehouse = yard.get("/warehouses", query={"whs_code": "YARD"}).json()["data"][0]["id"]
     position = yard.get("/warehouse-positions", query={"bin_code": "A-01"}).json()["data"][0]["id"]
@@ -133,8 +135,8 @@ def test_what_an_open_document_names_stays(yard: Erp, order: Write) -> None:
     assert yard.get(brick).code == "gone"
 
 
-def test_a_product_deleted_while_an_order_is_being_written_is_never_on_it(
-    yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
+def test_product_deleted_concurrently_is_never_on_a_document(
+    yard: Erp, document_body: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
     known_products = catalog.known_products
@@ -147,15 +149,15 @@ def test_a_product_deleted_while_an_order_is_being_written_is_never_on_it(
         return known
 
     monkeypatch.setattr(catalog, "known_products", delete_after_reading)
-    answer = yard.post("/entry-documents", order(), key="k1")
+    answer = yard.post("/entry-documents", document_body(), key="k1")
 
     assert deleted == [200]
     assert answer.status == 422
     assert answer.json()["error"]["field"] == "lines.0.item_code"
 
 
-def test_a_product_whose_delete_died_half_way_is_usable_again(
-    yard: Erp, order: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
+def test_product_is_usable_after_an_interrupted_deletion(
+    yard: Erp, document_body: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
 
@@ -170,6 +172,6 @@ def test_a_product_whose_delete_died_half_way_is_usable_again(
         with pytest.raises(Died):
             yard.delete(f"/products/{brick}")
 
-    assert yard.post("/entry-documents", order(), key="k1").code == "service_unavailable"
+    assert yard.post("/entry-documents", document_body(), key="k1").code == "service_unavailable"
     clock.advance(61)
-    assert yard.post("/entry-documents", order(), key="k1").status == 201
+    assert yard.post("/entry-documents", document_body(), key="k1").status == 201

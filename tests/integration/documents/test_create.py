@@ -1,4 +1,4 @@
-"""An order comes in over HTTP, and it is there, once."""
+"""Creation of documents over HTTP."""
 
 import json
 import random
@@ -19,8 +19,8 @@ def problems(answer: Any) -> dict[str, str]:
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
-def test_an_entry_document_comes_back_field_by_field(yard: Erp, order: Write) -> None:
-    body = order(
+def test_entry_document_has_all_its_fields(yard: Erp, document_body: Write) -> None:
+    body = document_body(
         type="Orden de compra",
         doc_date="01/03/2026",
         due_date="2026-03-15",
@@ -65,8 +65,8 @@ def test_an_entry_document_comes_back_field_by_field(yard: Erp, order: Write) ->
     assert yard.follow(answer.headers["Location"]).data == answer.data
 
 
-def test_an_exit_document_has_priority_and_address(yard: Erp, order: Write) -> None:
-    body = order(type="nota de ENTREGA", priority="Alta", ship_to="Dock 4\nBristol")
+def test_exit_document_has_priority_and_address(yard: Erp, document_body: Write) -> None:
+    body = document_body(type="nota de ENTREGA", priority="Alta", ship_to="Dock 4\nBristol")
 
     data = yard.post("/exit-documents", body, key="k1").data
 
@@ -80,38 +80,42 @@ def test_an_exit_document_has_priority_and_address(yard: Erp, order: Write) -> N
     assert "received_qty" not in data["lines"][0]
 
 
-def test_the_same_key_gets_the_same_answer(yard: Erp, order: Write) -> None:
-    first = yard.post("/entry-documents", order(), key="k1")
-    again = yard.post("/entry-documents", order(), key="k1")
+def test_same_idempotency_key_returns_the_same_response(yard: Erp, document_body: Write) -> None:
+    first = yard.post("/entry-documents", document_body(), key="k1")
+    again = yard.post("/entry-documents", document_body(), key="k1")
 
     assert (again.status, again.text) == (201, first.text)
     assert again.headers["Location"] == first.headers["Location"]
     assert again.headers["Idempotent-Replayed"] == "true"
 
 
-def test_the_same_reference_and_type_answers_the_first_document(yard: Erp, order: Write) -> None:
-    first = yard.post("/entry-documents", order(), key="k1")
+def test_same_reference_and_type_returns_the_first_document(
+    yard: Erp, document_body: Write
+) -> None:
+    first = yard.post("/entry-documents", document_body(), key="k1")
     second = yard.post(
-        "/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k2"
+        "/entry-documents", document_body(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k2"
     )
-    other_type = yard.post("/entry-documents", order(type="goods_receipt"), key="k3")
-    exit_document = yard.post("/exit-documents", order(type="sale_order"), key="k4")
+    other_type = yard.post("/entry-documents", document_body(type="goods_receipt"), key="k3")
+    exit_document = yard.post("/exit-documents", document_body(type="sale_order"), key="k4")
 
     assert (second.status, second.data) == (200, first.data)
     assert other_type.status == exit_document.status == 201
     assert yard.get("/entry-documents").json()["meta"]["total"] == 2
 
 
-def test_a_key_is_required(yard: Erp, order: Write) -> None:
+def test_idempotency_key_is_required(yard: Erp, document_body: Write) -> None:
     for path in ("/entry-documents", "/exit-documents"):
-        answer = yard.post(path, order())
+        answer = yard.post(path, document_body())
         assert (answer.status, answer.code) == (400, "idempotency_key_required")
 
 
 @pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, path: str) -> None:
-    body = order(type="purchase_order" if "entry" in path else "sale_order")
+def test_twenty_concurrent_requests_create_one_document(
+    yard: Erp, document_body: Write, path: str
+) -> None:
+    body = document_body(type="purchase_order" if "entry" in path else "sale_order")
 
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda n: yard.post(path, body, key=f"k{n}"), range(20)))
@@ -121,9 +125,9 @@ def test_twenty_at_the_same_instant_make_one_document(yard: Erp, order: Write, p
     assert yard.get(path).json()["meta"]["total"] == 1
 
 
-def test_every_problem_is_told_at_once_with_its_path(yard: Erp, order: Write) -> None:
+def test_all_problems_are_reported_together_with_paths(yard: Erp, document_body: Write) -> None:
     yard.get("/entry-documents")
-    body = order(
+    body = document_body(
         external_ref=" ",
         type="sale_order",
         doc_date="2026-02-30",
@@ -166,11 +170,11 @@ def test_every_problem_is_told_at_once_with_its_path(yard: Erp, order: Write) ->
     assert yard.get("/entry-documents").json()["meta"]["total"] == 0
 
 
-def test_a_destination_must_be_there_and_usable(yard: Erp, order: Write) -> None:
+def test_destination_must_exist_and_be_usable(yard: Erp, document_body: Write) -> None:
     bins = ["A-01", "A-02", "A-03", "S-01", "Z-99"]
     lines = [{"item_code": "BRICK", "qty": 1, "destination_bin": name} for name in bins]
 
-    assert problems(yard.post("/entry-documents", order(lines=lines), key="k1")) == {
+    assert problems(yard.post("/entry-documents", document_body(lines=lines), key="k1")) == {
         "lines.1.destination_bin": "position A-02 is blocked",
         "lines.2.destination_bin": "position A-03 is disabled",
         "lines.3.destination_bin": "warehouse YARD has no position S-01",
@@ -178,10 +182,10 @@ def test_a_destination_must_be_there_and_usable(yard: Erp, order: Write) -> None
     }
 
 
-def test_what_is_no_inventory_item_is_blocked_by_rule(yard: Erp, order: Write) -> None:
+def test_product_not_kept_in_stock_is_blocked(yard: Erp, document_body: Write) -> None:
     answer = yard.post(
         "/exit-documents",
-        order(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
+        document_body(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
         key="k1",
     )
 
@@ -205,27 +209,29 @@ def test_what_is_no_inventory_item_is_blocked_by_rule(yard: Erp, order: Write) -
         ({"qty": 1, "item_code": "x" * 51}, "lines.0.item_code"),
     ],
 )
-def test_a_wrong_line_is_named(yard: Erp, order: Write, line: dict[str, Any], field: str) -> None:
-    body = order(lines=[{"item_code": "DRILL", **line}])
+def test_problem_has_the_path_of_the_line(
+    yard: Erp, document_body: Write, line: dict[str, Any], field: str
+) -> None:
+    body = document_body(lines=[{"item_code": "DRILL", **line}])
     assert list(problems(yard.post("/entry-documents", body, key="k1"))) == [field]
 
 
-def test_lines_are_one_to_a_thousand(yard: Erp, order: Write) -> None:
+def test_document_has_1_to_1000_lines(yard: Erp, document_body: Write) -> None:
     line = {"item_code": "BRICK", "qty": 1}
 
     for lines in ([], None, "x", [line] * 1001):
-        found = problems(yard.post("/entry-documents", order(lines=lines), key="k1"))
+        found = problems(yard.post("/entry-documents", document_body(lines=lines), key="k1"))
         assert list(found) == ["lines"]
-    thousand = yard.post("/entry-documents", order(lines=[line] * 1000), key="k1")
+    thousand = yard.post("/entry-documents", document_body(lines=[line] * 1000), key="k1")
     assert thousand.status == 201
     assert len(thousand.data["lines"]) == 1000
 
 
-def test_a_document_larger_than_an_item_is_whole(yard: Erp, order: Write) -> None:
+def test_document_larger_than_an_item_is_complete(yard: Erp, document_body: Write) -> None:
     # Random serials hardly compress, so this needs more than one item.
     chance = random.Random(1)  # noqa: S311 - test data
     serials = [f"{n:05d}-{chance.getrandbits(64):016x}" for n in range(35_000)]
-    body = order(lines=[{"item_code": "DRILL", "qty": len(serials), "serials": serials}])
+    body = document_body(lines=[{"item_code": "DRILL", "qty": len(serials), "serials": serials}])
 
     created = yard.post("/entry-documents", body, key="k1")
 
@@ -236,10 +242,12 @@ def test_a_document_larger_than_an_item_is_whole(yard: Erp, order: Write) -> Non
     assert closed.data["status"] == "closed"
 
 
-def test_nothing_is_written_for_a_refused_document(stack: Stack, yard: Erp, order: Write) -> None:
+def test_refused_document_writes_nothing(stack: Stack, yard: Erp, document_body: Write) -> None:
     before = stack.items()
-    yard.post("/entry-documents", order(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k1")
+    yard.post(
+        "/entry-documents", document_body(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k1"
+    )
     left = [item for item in stack.items() if item not in before]
 
-    # A number of the sequence may be lost; nothing else stays.
+    # Only a number of the sequence may be used up.
     assert [item["PK"]["S"] for item in left] == ["sequence"]

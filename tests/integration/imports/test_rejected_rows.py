@@ -104,9 +104,9 @@ PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
     (15, "batch", "product BRICK is not managed by batch"),
     (16, "serials", "product CEMENT is not managed by serial"),
     (17, "serials", "is on the document already, at row 16"),
-    (17, "serials", "must be as many as qty (2); there are 1"),
+    (17, "serials", "1 given, 2 required"),
     (18, "serials", "is on the document already, at row 18"),
-    (19, "qty", "must be whole, the product is managed by serial"),
+    (19, "qty", "must be a whole number: product DRILL is managed by serial"),
     (20, "", _OTHER_ROW.format(21)),
     (21, "doc_date", "differs from row 20 of the same document"),
     (21, "warehouse_code", "differs from row 20 of the same document"),
@@ -161,7 +161,7 @@ PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (6, "batch_num", "product DRILL is not managed by batch"),
     (7, "item_code", "product HAULAGE is not kept in stock"),
     (7, "priority", "must be at least 0"),
-    (8, "expected_series", "must be as many as qty (2); there are 3"),
+    (8, "expected_series", "3 given, 2 required"),
 }
 
 PICK_FACES: Rows = [
@@ -181,7 +181,7 @@ PROBLEMS_OF_PICK_FACES: set[ReportedProblem] = {
     (3, "item_code", "no product has the code GHOST"),
     (4, "warehouse_code", "no warehouse has the code GHOST"),
     (5, "bin_code", "warehouse YARD has no position GHOST"),
-    (6, "maximum", "must be at least the minimum (5)"),
+    (6, "maximum", "must be at least minimum (5)"),
     (7, "minimum", "must be at least 0"),
     (7, "maximum", "must be a number"),
     (8, "item_code", "already used in row 2"),

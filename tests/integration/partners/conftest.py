@@ -10,8 +10,8 @@ type Make = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def client(erp: Erp) -> Make:
-    """Create a client; keywords are its fields."""
+def create_client(erp: Erp) -> Make:
+    """Return a function that creates a client; keywords are its fields."""
     numbers = count(999_000_100)
 
     def make(name: str = "Brindley", **more: object) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def client(erp: Erp) -> Make:
 
 
 @pytest.fixture
-def provider(erp: Erp) -> Make:
-    """Create a provider; keywords are its fields."""
+def create_provider(erp: Erp) -> Make:
+    """Return a function that creates a provider; keywords are its fields."""
 
     def make(name: str = "Midland", **more: object) -> dict[str, Any]:
         answer = erp.post("/providers", {"name": name, **more})

@@ -1,4 +1,4 @@
-"""Clients, one at a time."""
+"""Create, read, change and delete clients."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ BRINDLEY = {
 TAKEN = {"document_id": "is already taken by another client"}
 
 
-def test_a_client_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+def test_client_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     answer = erp.post("/clients", BRINDLEY)
 
     assert answer.status == 201, answer.text
@@ -36,7 +36,7 @@ def test_a_client_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
     assert erp.walk("/clients") == [created]
 
 
-def test_what_is_not_sent_is_null(erp: Erp) -> None:
+def test_fields_that_are_not_sent_are_null(erp: Erp) -> None:
     for number, sent in enumerate(({}, {"document_type": None, "email": None, "phone": None})):
         created = erp.post("/clients", {"name": " Web shop ", "document_id": number + 1, **sent})
         nulls = {name for name, value in created.data.items() if value is None}
@@ -44,24 +44,24 @@ def test_what_is_not_sent_is_null(erp: Erp) -> None:
         assert created.data["name"] == "Web shop"
 
 
-def test_what_the_service_does_not_know_is_ignored(erp: Erp) -> None:
+def test_unknown_fields_are_ignored(erp: Erp) -> None:
     created = erp.post("/clients", {**BRINDLEY, "code": "C10001", "id": 77}).data
 
     assert created["id"] == 1
     assert "code" not in created
 
 
-def test_the_largest_document_id_comes_back_exactly(erp: Erp, client: Make) -> None:
+def test_largest_document_id_is_exact(erp: Erp, create_client: Make) -> None:
     largest = 9_007_199_254_740_991
 
-    created = client(document_id=largest)
+    created = create_client(document_id=largest)
 
     assert created["document_id"] == largest
     assert erp.walk("/clients", document_id=largest) == [created]
 
 
-def test_every_problem_is_told_at_once(erp: Erp, client: Make) -> None:
-    client(document_id=5)
+def test_all_problems_are_reported_together(erp: Erp, create_client: Make) -> None:
+    create_client(document_id=5)
 
     answer = erp.post(
         "/clients",
@@ -99,7 +99,7 @@ def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], me
 @pytest.mark.parametrize(
     "number", ["999000100", "", 1.5, 1e3, True, 0, -7, 9_007_199_254_740_992, [], {}]
 )
-def test_a_document_id_that_is_no_integer_is_refused(erp: Erp, number: object) -> None:
+def test_document_id_that_is_not_an_integer_is_refused(erp: Erp, number: object) -> None:
     body = {**BRINDLEY, "document_id": number}
 
     assert set(problems(erp.post("/clients", body))) == {"document_id"}
@@ -122,17 +122,17 @@ def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_an_empty_change_keeps_everything(erp: Erp, client: Make, method: str) -> None:
-    before = client()
+def test_empty_change_keeps_all_fields(erp: Erp, create_client: Make, method: str) -> None:
+    before = create_client()
 
     after = erp.send(method, "/clients/1", {}).data
 
     assert after == {**before, "updated_at": after["updated_at"]}
 
 
-def test_bad_changes_are_told_at_once(erp: Erp, client: Make) -> None:
-    before = client()
-    client(document_id=5)
+def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_client: Make) -> None:
+    before = create_client()
+    create_client(document_id=5)
 
     answer = erp.patch(
         "/clients/1",
@@ -150,8 +150,8 @@ def test_bad_changes_are_told_at_once(erp: Erp, client: Make) -> None:
     assert erp.get("/clients/1").data == before
 
 
-def test_a_document_id_is_unique_in_a_company(erp: Erp, beta: Erp, client: Make) -> None:
-    client(document_id=5, document_type="V")
+def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: Make) -> None:
+    create_client(document_id=5, document_type="V")
 
     refused = erp.post("/clients", {"name": "Other", "document_id": 5, "document_type": "J"})
 
@@ -160,9 +160,9 @@ def test_a_document_id_is_unique_in_a_company(erp: Erp, beta: Erp, client: Make)
     assert beta.post("/clients", {"name": "Other", "document_id": 5}).status == 201
 
 
-def test_a_client_can_get_another_document_id(erp: Erp, client: Make) -> None:
-    client(document_id=5)
-    client(document_id=6)
+def test_document_id_of_a_client_can_change(erp: Erp, create_client: Make) -> None:
+    create_client(document_id=5)
+    create_client(document_id=6)
 
     assert problems(erp.patch("/clients/1", {"document_id": 6})) == TAKEN
     assert erp.patch("/clients/1", {"document_id": 5, "name": "Same"}).data["document_id"] == 5
@@ -171,11 +171,11 @@ def test_a_client_can_get_another_document_id(erp: Erp, client: Make) -> None:
     assert ids(erp.walk("/clients", document_id=7)) == [1]
     assert erp.walk("/clients", document_id=5) == []
     assert problems(erp.post("/clients", {"name": "x", "document_id": 7})) == TAKEN
-    assert client(document_id=5)["id"] == 3
+    assert create_client(document_id=5)["id"] == 3
 
 
-def test_a_deleted_client_is_gone_and_frees_its_document_id(erp: Erp, client: Make) -> None:
-    created = client(document_id=5, email="a@brindley.example")
+def test_document_id_of_a_deleted_client_can_be_used_again(erp: Erp, create_client: Make) -> None:
+    created = create_client(document_id=5, email="a@brindley.example")
 
     answer = erp.delete("/clients/1")
 
@@ -186,11 +186,11 @@ def test_a_deleted_client_is_gone_and_frees_its_document_id(erp: Erp, client: Ma
         assert (answer.status, answer.code) == (410, "gone")
     for query in ({}, {"document_id": 5}, {"email": "a@brindley.example"}, {"search": "b"}):
         assert erp.walk("/clients", **query) == []
-    assert client(document_id=5)["id"] == 2
+    assert create_client(document_id=5)["id"] == 2
 
 
-def test_a_client_on_an_open_document_can_go(erp: Erp, client: Make) -> None:
-    client("Harbour Lights")
+def test_client_on_an_open_document_can_be_deleted(erp: Erp, create_client: Make) -> None:
+    create_client("Harbour Lights")
     erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
     erp.post("/warehouses", {"whs_code": "NORTH", "name": "North hall"})
     body = {**SALE, "partner_code": "C-1", "partner_name": "Harbour Lights"}
@@ -204,7 +204,7 @@ def test_a_client_on_an_open_document_can_go(erp: Erp, client: Make) -> None:
 
 @pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
 @pytest.mark.parametrize("group", ["/clients", "/providers"])
-def test_what_never_was_is_not_found(erp: Erp, group: str, number: str) -> None:
+def test_unknown_id_is_not_found(erp: Erp, group: str, number: str) -> None:
     for method, body in (
         ("GET", None),
         ("DELETE", None),
@@ -215,16 +215,16 @@ def test_what_never_was_is_not_found(erp: Erp, group: str, number: str) -> None:
         assert (answer.status, answer.code) == (404, "not_found"), method
 
 
-def test_a_neighbour_finds_nothing(beta: Erp, client: Make) -> None:
-    client()
+def test_other_tenants_do_not_find_the_client(beta: Erp, create_client: Make) -> None:
+    create_client()
 
     assert beta.get("/clients/1").code == "not_found"
     assert beta.delete("/clients/1").code == "not_found"
     assert beta.walk("/clients") == []
 
 
-def test_who_may_do_what(stack: Stack, client: Make) -> None:
-    client()
+def test_scopes_and_permissions_are_required(stack: Stack, create_client: Make) -> None:
+    create_client()
     reader = stack.erp(scopes=["clients:read"])
     assert reader.get("/clients/1").status == 200
     for answer in (
@@ -244,7 +244,7 @@ def test_who_may_do_what(stack: Stack, client: Make) -> None:
 
 
 @pytest.mark.parametrize("path", ["/clients", "/clients/1", "/providers", "/providers/1"])
-def test_other_methods_are_not_admitted(erp: Erp, path: str) -> None:
+def test_other_methods_are_not_allowed(erp: Erp, path: str) -> None:
     allowed = "DELETE, GET, PATCH, PUT" if path.endswith("1") else "GET, POST"
     refused = ("POST",) if path.endswith("1") else ("PUT", "PATCH", "DELETE")
     for method in refused:
@@ -253,7 +253,7 @@ def test_other_methods_are_not_admitted(erp: Erp, path: str) -> None:
         assert answer.headers["Allow"] == allowed
 
 
-def test_a_key_repeats_the_answer_not_the_client(erp: Erp) -> None:
+def test_same_idempotency_key_creates_one_client(erp: Erp) -> None:
     first = erp.post("/clients", BRINDLEY, key="k1")
 
     again = erp.post("/clients", BRINDLEY, key="k1")
@@ -266,8 +266,8 @@ def test_a_key_repeats_the_answer_not_the_client(erp: Erp) -> None:
     assert ids(erp.walk("/clients")) == [1]
 
 
-def test_a_stale_change_is_refused(erp: Erp, client: Make) -> None:
-    client()
+def test_change_with_an_old_etag_is_refused(erp: Erp, create_client: Make) -> None:
+    create_client()
     seen = erp.get("/clients/1").headers["ETag"]
     erp.patch("/clients/1", {"phone": "1"})
 
@@ -277,10 +277,12 @@ def test_a_stale_change_is_refused(erp: Erp, client: Make) -> None:
     assert erp.get("/clients/1").data["phone"] == "1"
 
 
-def test_totals_follow_every_change(stack: Stack, erp: Erp, client: Make, provider: Make) -> None:
+def test_totals_follow_every_change(
+    stack: Stack, erp: Erp, create_client: Make, create_provider: Make
+) -> None:
     for _ in range(3):
-        client()
-        provider()
+        create_client()
+        create_provider()
     erp.patch("/clients/1", {"document_id": 5})
     erp.patch("/providers/1", {"name": "Other"})
     erp.delete("/clients/2")

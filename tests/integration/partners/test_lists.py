@@ -1,4 +1,4 @@
-"""Lists of clients and providers: order, filters, pages, cost."""
+"""Lists of clients and providers: order, filters, pages and round trips."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +17,13 @@ BOTH = pytest.mark.parametrize("path", ["/clients", "/providers"])
 
 
 @pytest.fixture
-def partners(erp: Erp, client: Make, provider: Make, clock: Clock) -> Erp:
-    """Five of each, each made a minute after the one before; then the second is changed."""
+def partners(erp: Erp, create_client: Make, create_provider: Make, clock: Clock) -> Erp:
+    """Five clients and five providers, created one minute apart; then the second is changed."""
     clock.freeze()
     for number, name in enumerate(NAMES, start=1):
         email = "Shared@Meridian.example" if name == "Meridian" else f"p{number}@a.example"
-        client(name, document_id=number * 1111, email=email)
-        provider(name, email=email)
+        create_client(name, document_id=number * 1111, email=email)
+        create_provider(name, email=email)
         clock.advance(60)
     erp.patch("/clients/2", {"phone": "2"})
     erp.patch("/providers/2", {"phone": "2"})
@@ -94,16 +94,14 @@ def test_clients_are_found_by_their_document_id(
     assert ids(partners.walk("/clients", **query)) == found
 
 
-def test_search_reaches_the_end_of_a_long_name(erp: Erp, client: Make) -> None:
-    client(f"{'x' * 195} Co.", document_id=9_007_199_254_740_991)
+def test_search_reaches_the_end_of_a_long_name(erp: Erp, create_client: Make) -> None:
+    create_client(f"{'x' * 195} Co.", document_id=9_007_199_254_740_991)
 
     assert ids(erp.walk("/clients", search="x co.")) == [1]
 
 
 @BOTH
-def test_an_incremental_read_finds_what_changed_since(
-    partners: Erp, clock: Clock, path: str
-) -> None:
+def test_updated_since_finds_later_changes(partners: Erp, clock: Clock, path: str) -> None:
     since = partners.get(f"{path}/4").data["updated_at"]
     clock.advance(60)
     partners.patch(f"{path}/1", {"phone": "1"})
@@ -114,7 +112,7 @@ def test_an_incremental_read_finds_what_changed_since(
 
 
 @BOTH
-def test_pages_tell_where_they_are(partners: Erp, path: str) -> None:
+def test_pages_have_their_position_and_total(partners: Erp, path: str) -> None:
     answer = partners.get(path, query={"per_page": 2, "page": 3, "sort": "name"}).json()
 
     assert ids(answer["data"]) == [1]
@@ -124,7 +122,7 @@ def test_pages_tell_where_they_are(partners: Erp, path: str) -> None:
 
 
 @BOTH
-def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
+def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> None:
     query = {
         "page": 0,
         "per_page": "x",
@@ -141,14 +139,14 @@ def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "9007199254740992", "9" * 5000, "1_0", "1.0", ""])
-def test_what_is_no_document_id_is_refused(erp: Erp, number: str) -> None:
+def test_invalid_document_id_is_refused(erp: Erp, number: str) -> None:
     answer = erp.get("/clients", query={"document_id": number})
 
     assert set(problems(answer)) == {"document_id"}
 
 
-def test_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:
-    partners.get("/clients")  # the tenant is known from here on
+def test_number_of_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:
+    partners.get("/clients")  # loads the tenant into the cache
     aws_faults.latency = 0.03
 
     trips, examined = {}, {}

@@ -1,4 +1,4 @@
-"""Providers, one at a time."""
+"""Create, read, change and delete providers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ HALDEN = {
 }
 
 
-def test_a_provider_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+def test_provider_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     answer = erp.post("/providers", HALDEN)
 
     assert answer.status == 201, answer.text
@@ -33,14 +33,14 @@ def test_a_provider_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
     assert erp.walk("/providers") == [created]
 
 
-def test_what_is_not_sent_is_null(erp: Erp, provider: Make) -> None:
+def test_fields_that_are_not_sent_are_null(erp: Erp, create_provider: Make) -> None:
     optional = {"description", "email", "phone", "paymentinfo"}
-    for created in (provider(), provider(**dict.fromkeys(optional))):
+    for created in (create_provider(), create_provider(**dict.fromkeys(optional))):
         assert {name for name, value in created.items() if value is None} == optional
         assert erp.get(f"/providers/{created['id']}").data == created
 
 
-def test_every_problem_is_told_at_once(erp: Erp) -> None:
+def test_all_problems_are_reported_together(erp: Erp) -> None:
     answer = erp.post(
         "/providers",
         {
@@ -63,12 +63,12 @@ def test_every_problem_is_told_at_once(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"name": None}, {"name": ""}, {"name": "x" * 201}])
-def test_a_name_is_required(erp: Erp, body: dict[str, object]) -> None:
+def test_name_is_required(erp: Erp, body: dict[str, object]) -> None:
     assert set(problems(erp.post("/providers", body))) == {"name"}
 
 
-def test_names_need_not_be_unique(provider: Make) -> None:
-    assert [provider("Midland")["id"], provider("Midland")["id"]] == [1, 2]
+def test_names_need_not_be_unique(create_provider: Make) -> None:
+    assert [create_provider("Midland")["id"], create_provider("Midland")["id"]] == [1, 2]
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -87,8 +87,8 @@ def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
     assert erp.walk("/providers", search="gmbh") == []
 
 
-def test_bad_changes_are_told_at_once(erp: Erp, provider: Make) -> None:
-    before = provider()
+def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_provider: Make) -> None:
+    before = create_provider()
 
     answer = erp.put("/providers/1", {"name": None, "email": "", "phone": "x" * 51})
 
@@ -100,8 +100,8 @@ def test_bad_changes_are_told_at_once(erp: Erp, provider: Make) -> None:
     assert erp.get("/providers/1").data == before
 
 
-def test_a_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
-    created = provider(email="sales@midland.example")
+def test_deleted_provider_is_gone(erp: Erp, create_provider: Make) -> None:
+    created = create_provider(email="sales@midland.example")
 
     answer = erp.delete("/providers/1")
 
@@ -112,12 +112,14 @@ def test_a_deleted_provider_is_gone(erp: Erp, provider: Make) -> None:
         assert (answer.status, answer.code) == (410, "gone")
     for query in ({}, {"email": "sales@midland.example"}, {"search": "mid"}):
         assert erp.walk("/providers", **query) == []
-    assert provider()["id"] == 2
+    assert create_provider()["id"] == 2
 
 
-def test_clients_and_providers_are_apart(erp: Erp, client: Make, provider: Make) -> None:
-    client("Brindley", email="both@brindley.example")
-    provider("Brindley", email="both@brindley.example")
+def test_deleting_a_provider_keeps_the_client_with_its_id(
+    erp: Erp, create_client: Make, create_provider: Make
+) -> None:
+    create_client("Brindley", email="both@brindley.example")
+    create_provider("Brindley", email="both@brindley.example")
 
     erp.delete("/providers/1")
 
@@ -125,15 +127,15 @@ def test_clients_and_providers_are_apart(erp: Erp, client: Make, provider: Make)
     assert erp.get("/clients/1").status == 200
 
 
-def test_a_neighbour_finds_nothing(beta: Erp, provider: Make) -> None:
-    provider()
+def test_other_tenants_do_not_find_the_provider(beta: Erp, create_provider: Make) -> None:
+    create_provider()
 
     assert beta.get("/providers/1").code == "not_found"
     assert beta.walk("/providers") == []
 
 
-def test_who_may_do_what(stack: Stack, provider: Make) -> None:
-    provider()
+def test_scopes_and_permissions_are_required(stack: Stack, create_provider: Make) -> None:
+    create_provider()
     reader = stack.erp(scopes=["providers:read"])
     assert reader.get("/providers/1").status == 200
     for answer in (

@@ -1,4 +1,4 @@
-"""Several write partners at the same instant."""
+"""Concurrent changes of partners."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +19,8 @@ type Make = Callable[..., dict[str, Any]]
 _AT_ONCE = 8
 
 
-def at_once(send: Callable[[int], Response]) -> list[Response]:
+def send_concurrently(send: Callable[[int], Response]) -> list[Response]:
+    """Call `send` with the numbers 0 to 7 in parallel threads."""
     barrier = Barrier(_AT_ONCE)
 
     def worker(number: int) -> Response:
@@ -31,13 +32,15 @@ def at_once(send: Callable[[int], Response]) -> list[Response]:
 
 
 @pytest.fixture(autouse=True)
-def calls_that_overlap(aws_faults: AwsFaults) -> None:
-    """Each AWS call lasts, so that the requests really meet."""
+def slow_aws_calls(aws_faults: AwsFaults) -> None:
+    """Delay AWS calls, so that the requests overlap."""
     aws_faults.latency = 0.01
 
 
-def test_one_document_id_makes_one_client(stack: Stack, erp: Erp) -> None:
-    answers = at_once(lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5}))
+def test_concurrent_creates_with_one_document_id_create_one_client(stack: Stack, erp: Erp) -> None:
+    answers = send_concurrently(
+        lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5})
+    )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: _AT_ONCE - 1}
     refused = [answer for answer in answers if answer.status == 422]
@@ -47,27 +50,29 @@ def test_one_document_id_makes_one_client(stack: Stack, erp: Erp) -> None:
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_one_free_document_id_goes_to_one_client(stack: Stack, erp: Erp, client: Make) -> None:
-    numbers = [client(f"Client {n}", document_id=100 + n)["id"] for n in range(_AT_ONCE)]
+def test_concurrent_changes_to_one_document_id_succeed_once(
+    stack: Stack, erp: Erp, create_client: Make
+) -> None:
+    numbers = [create_client(f"Client {n}", document_id=100 + n)["id"] for n in range(_AT_ONCE)]
 
-    answers = at_once(lambda n: erp.patch(f"/clients/{numbers[n]}", {"document_id": 5}))
+    answers = send_concurrently(lambda n: erp.patch(f"/clients/{numbers[n]}", {"document_id": 5}))
 
     assert Counter(answer.status for answer in answers) == {200: 1, 422: _AT_ONCE - 1}
     (winner,) = [answer.data["id"] for answer in answers if answer.status == 200]
     assert ids(erp.walk("/clients", document_id=5)) == [winner]
-    # The request that lost keeps its own number; the old number of the other one is free.
+    # Refused clients keep their number, and the old number of the winner is not taken.
     for n, number in enumerate(numbers):
         body = {"name": "Late", "document_id": 100 + n}
         assert erp.post("/clients", body).status == (201 if number == winner else 422)
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_a_client_that_changes_its_number_many_times_has_one(
-    stack: Stack, erp: Erp, client: Make
+def test_concurrent_changes_leave_a_client_one_document_id(
+    stack: Stack, erp: Erp, create_client: Make
 ) -> None:
-    client(document_id=99)
+    create_client(document_id=99)
 
-    answers = at_once(lambda n: erp.patch("/clients/1", {"document_id": 100 + n}))
+    answers = send_concurrently(lambda n: erp.patch("/clients/1", {"document_id": 100 + n}))
 
     assert {answer.status for answer in answers} == {200}
     kept = erp.get("/clients/1").data["document_id"]
@@ -77,27 +82,29 @@ def test_a_client_that_changes_its_number_many_times_has_one(
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_one_of_many_deletes_takes_effect(stack: Stack, erp: Erp, client: Make) -> None:
-    before = client(document_id=5)
+def test_one_of_several_concurrent_deletes_succeeds(
+    stack: Stack, erp: Erp, create_client: Make
+) -> None:
+    before = create_client(document_id=5)
 
-    answers = at_once(lambda _: erp.delete("/clients/1"))
+    answers = send_concurrently(lambda _: erp.delete("/clients/1"))
 
     assert Counter(answer.status for answer in answers) == {200: 1, 410: _AT_ONCE - 1}
     assert next(answer.data for answer in answers if answer.status == 200) == before
-    assert client(document_id=5)["id"] == 2
+    assert create_client(document_id=5)["id"] == 2
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_a_number_given_away_while_its_client_goes_stays_with_its_new_owner(
-    stack: Stack, erp: Erp, client: Make
+def test_document_id_that_moves_during_a_deletion_stays_with_its_new_client(
+    stack: Stack, erp: Erp, create_client: Make
 ) -> None:
-    client(document_id=5)
+    create_client(document_id=5)
 
     def act(n: int) -> Response:
         body = {"name": f"Heir {n}", "document_id": 5}
         return erp.delete("/clients/1") if n == 0 else erp.post("/clients", body)
 
-    answers = at_once(act)
+    answers = send_concurrently(act)
 
     heirs = [answer.data["id"] for answer in answers[1:] if answer.status == 201]
     assert answers[0].status == 200
@@ -109,11 +116,15 @@ def test_a_number_given_away_while_its_client_goes_stays_with_its_new_owner(
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_changes_of_one_provider_at_once_lose_none(stack: Stack, erp: Erp, provider: Make) -> None:
-    provider()
+def test_concurrent_changes_of_a_provider_are_all_kept(
+    stack: Stack, erp: Erp, create_provider: Make
+) -> None:
+    create_provider()
     fields = ["name", "description", "phone", "paymentinfo"]
 
-    answers = at_once(lambda n: erp.patch("/providers/1", {fields[n % 4]: f"new {n % 4}"}))
+    answers = send_concurrently(
+        lambda n: erp.patch("/providers/1", {fields[n % 4]: f"new {n % 4}"})
+    )
 
     assert {answer.status for answer in answers} == {200}
     after = erp.get("/providers/1").data

@@ -192,7 +192,7 @@ def test_all_problems_are_reported_with_their_paths(yards: Erp, order: Write) ->
         "lines.0.item_code": "no product has the code NO-SUCH",
         "lines.1.qty": "must be a number",
         "lines.1.batch_num": "product BRICK is not managed by batch",
-        "lines.2.expected_series": "must be as many as qty (3); there are 1",
+        "lines.2.expected_series": "1 given, 3 required",
         "lines.3.expected_batches": "must be a list",
         "lines.3.item_code": "product HAULAGE is not kept in stock",
     }

@@ -1,4 +1,4 @@
-"""What tests of warehouses look for in an answer."""
+"""Helpers to read responses in these tests."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from tests.gateway import Response
 
 
 def problems(answer: Response) -> dict[str, str]:
-    """Field → message of a 422."""
+    """Return the messages of a 422 response by field."""
     assert answer.status == 422, answer.text
     assert answer.code == "validation_failed"
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
 def codes(rows: list[dict[str, Any]]) -> list[str]:
-    """Bin codes of positions, codes of warehouses."""
+    """Return the codes of positions or warehouses."""
     return [row.get("bin_code", row["whs_code"]) for row in rows]

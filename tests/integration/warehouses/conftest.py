@@ -12,8 +12,8 @@ type Make = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def warehouse(erp: Erp) -> Make:
-    """Create a warehouse; keywords are its fields."""
+def create_warehouse(erp: Erp) -> Make:
+    """Return a function that creates a warehouse; keywords are its fields."""
 
     def make(code: str = "CEN", **more: object) -> dict[str, Any]:
         answer = erp.post("/warehouses", {"whs_code": code, "name": f"Depot {code}", **more})
@@ -25,8 +25,8 @@ def warehouse(erp: Erp) -> Make:
 
 
 @pytest.fixture
-def position(erp: Erp) -> Make:
-    """Create a position; keywords are its fields."""
+def create_position(erp: Erp) -> Make:
+    """Return a function that creates a position; keywords are its fields."""
 
     def make(bin_code: str, whs_code: str = "CEN", **more: object) -> dict[str, Any]:
         body = {"whs_code": whs_code, "bin_code": bin_code, **more}
@@ -39,12 +39,12 @@ def position(erp: Erp) -> Make:
 
 
 @pytest.fixture
-def open_document(stack: Stack) -> Callable[..., None]:
-    """Let an open document name a warehouse or position."""
+def create_open_document(stack: Stack) -> Callable[..., None]:
+    """Return a function that registers an open document that refers to master data."""
 
-    def name(**ids: int) -> None:
+    def register(**ids: int) -> None:
         tx = Transaction(stack.store())
         register_references(tx, "entry#1", {facet: [number] for facet, number in ids.items()})
         tx.commit()
 
-    return name
+    return register

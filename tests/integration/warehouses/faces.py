@@ -1,4 +1,4 @@
-"""A depot with products and positions, and what must be true of its pick faces."""
+"""A warehouse with products and positions, and the invariants of its pick faces."""
 
 from collections import defaultdict
 
@@ -15,7 +15,7 @@ BINS = ("A-01", "A-02")
 
 
 def furnish(erp: Erp) -> None:
-    """Products 1 BOLT, 2 NUT and, at positions 1 A-01 and 2 A-02 of CEN, nothing."""
+    """Create products 1 BOLT and 2 NUT, and positions 1 A-01 and 2 A-02 of warehouse CEN."""
     for code in PRODUCTS_OF:
         assert erp.post("/products", {"item_code": code, "name": code.title()}).status == 201
     assert erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"}).status == 201
@@ -25,7 +25,7 @@ def furnish(erp: Erp) -> None:
 
 
 def face(item_code: str = "BOLT", bin_code: str = "A-01", **more: object) -> dict[str, object]:
-    """Body of an assignment."""
+    """Return the body of an assignment."""
     return {"item_code": item_code, "warehouse_code": "CEN", "bin_code": bin_code, **more}
 
 
@@ -35,7 +35,7 @@ def assign(erp: Erp, item_code: str = "BOLT", bin_code: str = "A-01", **more: ob
 
 
 def assert_faces_are_true(stack: Stack) -> None:
-    """Each pick face is of a product and a position that are there, which both know of it."""
+    """Check that product and position of each pick face exist and record the assignment."""
     census = read_stored_entities(stack)
     assert_counters_match(stack, census)
     faces = census.entities[PICK_FACES.kind]
@@ -44,16 +44,16 @@ def assert_faces_are_true(stack: Stack) -> None:
     assert all(products.get(one.product_id) == one.item_code for one in faces)
     assert all(positions.get(one.position_id) == one.bin_code for one in faces)
 
-    noted = {}
-    carried: dict[str, set[int]] = defaultdict(set)
+    assignments = {}
+    assigned_products: dict[str, set[int]] = defaultdict(set)
     for item in map(from_attributes, stack.items()):
         if item["SK"].startswith("FACE#"):
-            noted[item["PK"], item["SK"]] = item["id"]
+            assignments[item["PK"], item["SK"]] = item["id"]
         if item["PK"].startswith("bin#"):
-            carried[item["PK"]] |= item.get("assigned", set())
+            assigned_products[item["PK"]] |= item.get("assigned", set())
     keys = {one.id: f"bin#{one.whs_code}\x1f{one.bin_code}" for one in faces}
-    assert noted == {
+    assert assignments == {
         (f"item_code#{one.item_code}", f"FACE#{keys[one.id]}"): one.id for one in faces
     }
-    for key, ids in carried.items():
+    for key, ids in assigned_products.items():
         assert ids == {one.product_id for one in faces if keys[one.id] == key}

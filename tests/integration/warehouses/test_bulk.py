@@ -1,4 +1,4 @@
-"""Positions by naming mask: a whole warehouse in one request, whatever happens on the way."""
+"""Creation of many positions by naming mask."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,13 +36,13 @@ NAMES = [
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Five positions per transaction, so that twelve take three."""
+    """Five positions per transaction, so that twelve positions take three transactions."""
     monkeypatch.setattr(steps, "STEP_ACTIONS", 10)
     return 5
 
 
-def test_a_mask_names_a_whole_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_mask_creates_all_positions(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post(BULK, RACKS)
 
@@ -62,12 +62,12 @@ def test_a_mask_names_a_whole_warehouse(erp: Erp, stack: Stack, warehouse: Make)
     assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_what_exists_is_left_alone(
-    erp: Erp, warehouse: Make, position: Make, small_steps: int
+def test_existing_positions_are_not_changed(
+    erp: Erp, create_warehouse: Make, create_position: Make, small_steps: int
 ) -> None:
-    warehouse("CEN")
-    mine = position("A-10-1", type="pick_face", pick_sequence=1)
-    old = position("Z-99")
+    create_warehouse("CEN")
+    mine = create_position("A-10-1", type="pick_face", pick_sequence=1)
+    old = create_position("Z-99")
 
     made = erp.post(BULK, RACKS).data
 
@@ -78,10 +78,10 @@ def test_what_exists_is_left_alone(
     assert erp.get(f"/warehouse-positions/{old['id']}").data == old
 
 
-def test_sending_it_again_changes_nothing(
-    erp: Erp, stack: Stack, warehouse: Make, small_steps: int
+def test_repeated_request_changes_nothing(
+    erp: Erp, stack: Stack, create_warehouse: Make, small_steps: int
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     first = erp.post(BULK, RACKS)
     assert len(first.data) > small_steps
     items = stack.items()
@@ -94,7 +94,7 @@ def test_sending_it_again_changes_nothing(
 
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("kill", [kill_before, kill_after])
-def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
+def test_interrupted_request_is_completed_by_a_retry(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, kill: Callable[[int], Fault]
 ) -> None:
     def begin() -> None:
@@ -122,8 +122,8 @@ def test_a_request_that_dies_in_any_step_is_completed_by_sending_it_again(
     assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
 
 
-def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFaults) -> None:
-    warehouse("CEN")
+def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: AwsFaults) -> None:
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
 
     with aws_faults.recorded() as recording:
@@ -135,10 +135,10 @@ def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFa
 
 @pytest.mark.usefixtures("small_steps", "clock")
 @pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
-def test_conflicts_and_lost_answers_do_not_show(
-    erp: Erp, warehouse: Make, aws_faults: AwsFaults, fault: Fault
+def test_conflicts_and_lost_responses_are_retried(
+    erp: Erp, create_warehouse: Make, aws_faults: AwsFaults, fault: Fault
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
 
     with aws_faults.faulty(fault):
         answer = erp.post(BULK, RACKS)
@@ -148,16 +148,16 @@ def test_conflicts_and_lost_answers_do_not_show(
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
-def test_someone_else_makes_one_of_them_in_between(
-    erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
+def test_position_created_concurrently_is_not_changed(
+    erp: Erp, create_warehouse: Make, create_position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     commit = Transaction.commit
     others = iter(["A-09-1"])
 
     def commit_after_another(tx: Transaction) -> None:
         if (bin_code := next(others, None)) is not None:
-            position(bin_code, type="pick_face")
+            create_position(bin_code, type="pick_face")
         commit(tx)
 
     monkeypatch.setattr(Transaction, "commit", commit_after_another)
@@ -168,8 +168,8 @@ def test_someone_else_makes_one_of_them_in_between(
     assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_its_key_replays_the_whole_answer(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_idempotency_key_replays_the_complete_response(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     first = erp.post(BULK, RACKS, key="k1")
     erp.delete("/warehouse-positions/1")
@@ -180,8 +180,8 @@ def test_its_key_replays_the_whole_answer(erp: Erp, warehouse: Make) -> None:
     assert erp.get("/warehouses/1").data["positions_count"] == 11
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post(
         BULK,
@@ -204,7 +204,7 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
         "racks.to": "is required",
         "racks.digits": "must be at most 9",
         "slots": "must have at least 1 entry",
-        "levels": "is required, since the naming mask names it",
+        "levels": "is required, because the naming mask has {level}",
         "pick_sequence_start": "must be at least 0",
         "type": "must be a text",
         "whs_code": "no warehouse has the code NIX",
@@ -213,14 +213,14 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
 
 
 @pytest.mark.parametrize("racks", [5, "A", {"from": 3, "to": 2}, {"from": 0, "to": 1000}, True])
-def test_labels_are_a_list_or_a_range(erp: Erp, warehouse: Make, racks: object) -> None:
-    warehouse("CEN")
+def test_labels_are_a_list_or_a_range(erp: Erp, create_warehouse: Make, racks: object) -> None:
+    create_warehouse("CEN")
 
     assert set(problems(erp.post(BULK, {**RACKS, "racks": racks}))) == {"racks"}
 
 
-def test_at_most_1000_are_made_at_once(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     body = {
         "whs_code": "CEN",
         "naming_mask": "{rack}{slot}",
@@ -229,5 +229,5 @@ def test_at_most_1000_are_made_at_once(erp: Erp, warehouse: Make) -> None:
     }
 
     assert problems(erp.post(BULK, body)) == {
-        "naming_mask": "names 2000 positions; at most 1000 can be made at once"
+        "naming_mask": "names 2000 positions; the limit is 1000 per request"
     }

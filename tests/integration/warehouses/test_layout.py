@@ -1,4 +1,4 @@
-"""The map of a warehouse: published, shown, drawn, replaced, gone."""
+"""Publication, reading, drawing and deletion of the map of a warehouse."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ NOTHING: dict[str, Any] = {
 
 
 def big_map(bays: int) -> dict[str, Any]:
-    """Make a map whose text hardly compresses."""
+    """Return a map whose text hardly compresses."""
     digests = (hashlib.sha256(str(n).encode()).digest() for n in range(3 * bays))
     words = [base64.b85encode(digest).decode()[:32] for digest in digests]
     return {
@@ -57,10 +57,10 @@ def big_map(bays: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("body", read_records(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
-def test_a_map_comes_back_field_by_field(
-    erp: Erp, stack: Stack, warehouse: Make, body: dict[str, Any]
+def test_map_has_all_its_fields(
+    erp: Erp, stack: Stack, create_warehouse: Make, body: dict[str, Any]
 ) -> None:
-    warehouse(body["whs_code"])
+    create_warehouse(body["whs_code"])
 
     answer = erp.put(LAYOUT, body)
 
@@ -76,8 +76,8 @@ def test_a_map_comes_back_field_by_field(
     assert (event["object"]["S"], event["id"]["N"], event["version"]["N"]) == ("layout", "1", "1")
 
 
-def test_what_is_left_out_is_not_on_the_map(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_publication_replaces_the_complete_map(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     erp.put(LAYOUT, MAP)
 
     answer = erp.put(LAYOUT, HALL)
@@ -88,15 +88,13 @@ def test_what_is_left_out_is_not_on_the_map(erp: Erp, warehouse: Make) -> None:
     assert erp.get(LAYOUT).data == answer.data
 
 
-def test_each_publication_is_one_version_whatever_happens_in_between(
-    erp: Erp, warehouse: Make
-) -> None:
-    warehouse("CEN")
+def test_each_publication_is_one_version_despite_faults(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     first = erp.put(LAYOUT, MAP, key="first")
     assert problems(erp.put(LAYOUT, {**MAP, "width_m": 0})) == {
         "width_m": "must be more than 0",
     }
-    second = erp.put(LAYOUT, first.data)  # as it was answered
+    second = erp.put(LAYOUT, first.data)  # the body of the response
 
     again = erp.put(LAYOUT, MAP, key="first")
 
@@ -106,8 +104,8 @@ def test_each_publication_is_one_version_whatever_happens_in_between(
     assert {**second.data, "version": 1, "published_at": ""} == {**first.data, "published_at": ""}
 
 
-def test_the_map_shows_the_code_its_warehouse_has_now(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_map_has_the_current_code_of_its_warehouse(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     before = erp.put(LAYOUT, MAP).data
 
     erp.patch("/warehouses/1", {"whs_code": "MAIN"})
@@ -115,8 +113,8 @@ def test_the_map_shows_the_code_its_warehouse_has_now(erp: Erp, warehouse: Make)
     assert erp.get(LAYOUT).data == {**before, "warehouse_code": "MAIN"}
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     bay = {"number": 2, "w": 2, "d": 1}
     body = {
         **MAP,
@@ -126,21 +124,21 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
 
     assert problems(erp.put(LAYOUT, body)) == {
         "zones.0.polygon": "must not cross or touch itself",
-        "aisles.0.zone": "is no zone of this map",
-        "bays.0.x": "lets the bay reach beyond the floor",
+        "aisles.0.zone": "the map has no zone S",
+        "bays.0.x": "the bay reaches beyond the floor",
         "bays.1.x": "must be a number",
-        "bays.1.number": "is the same as of bays.0; it must be unique on its side of its aisle",
-        "bays.2.number": "is the same as of bays.0; it must be unique on its side of its aisle",
+        "bays.1.number": "is the same as in bays.0; must be unique on its side of its aisle",
+        "bays.2.number": "is the same as in bays.0; must be unique on its side of its aisle",
         "bays.2": "overlaps bays.0",
     }
     assert erp.get(LAYOUT).status == 404
 
 
 @pytest.mark.parametrize("path", [LAYOUT, f"{LAYOUT}.svg"])
-def test_a_map_waits_once_for_the_database(
-    erp: Erp, warehouse: Make, aws_faults: AwsFaults, path: str
+def test_map_is_read_in_one_round_trip(
+    erp: Erp, create_warehouse: Make, aws_faults: AwsFaults, path: str
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     erp.put(LAYOUT, MAP)
     assert erp.get(path).status == 200
 
@@ -150,8 +148,8 @@ def test_a_map_waits_once_for_the_database(
     assert seen.round_trips == 1
 
 
-def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_unpublished_map_is_not_found(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     for path in (LAYOUT, f"{LAYOUT}.svg", "/warehouses/2/layout", "/warehouses/x/layout"):
         assert (erp.get(path).status, erp.get(path).code) == (404, "not_found")
@@ -161,8 +159,8 @@ def test_maps_that_are_not_there(erp: Erp, warehouse: Make) -> None:
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
 
 
-def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_map_is_deleted_with_its_warehouse(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     erp.put(LAYOUT, big_map(5000))
 
     assert erp.delete("/warehouses/1").status == 200
@@ -175,8 +173,10 @@ def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) 
     assert_counters_match(stack, census)
 
 
-def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_map_with_the_largest_body_is_stored(
+    erp: Erp, stack: Stack, create_warehouse: Make
+) -> None:
+    create_warehouse("CEN")
     body = big_map(5000)
 
     answer = erp.put(LAYOUT, body, key="large")
@@ -193,8 +193,8 @@ def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make
     assert erp.get(LAYOUT).data["bays"] == []
 
 
-def test_a_change_can_be_bound_to_the_map_that_was_read(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_if_match_refuses_a_change_of_another_version(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     erp.put(LAYOUT, MAP)
     seen = erp.get(LAYOUT).headers["ETag"]
     assert erp.get(LAYOUT, headers={"If-None-Match": seen}).status == 304
@@ -206,14 +206,14 @@ def test_a_change_can_be_bound_to_the_map_that_was_read(erp: Erp, warehouse: Mak
     assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 200
     assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 409
     assert erp.put(LAYOUT, HALL, headers={"If-Match": "*"}).status == 200
-    # The warehouse itself is still bound to what GET of the warehouse answers.
+    # The ETag of the map does not apply to the warehouse.
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": seen}).status == 409
     now = erp.get("/warehouses/1").headers["ETag"]
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
 
 
-def test_the_drawing_is_an_image_that_can_run_nothing(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN", name="<script>alert(1)</script>")
+def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN", name="<script>alert(1)</script>")
     erp.put(LAYOUT, MAP)
 
     answer = erp.get(f"{LAYOUT}.svg")
@@ -232,8 +232,8 @@ def test_the_drawing_is_an_image_that_can_run_nothing(erp: Erp, warehouse: Make)
     assert erp.get(f"{LAYOUT}.svg", headers={"If-None-Match": tag}).status == 304
 
 
-def test_who_may_publish_and_who_may_look(stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_scopes_and_permissions_are_required(stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     reader = stack.erp(scopes=["warehouses:read"])
     writer = stack.erp(scopes=["warehouses:write"])

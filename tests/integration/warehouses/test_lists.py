@@ -1,4 +1,4 @@
-"""Lists of warehouses and positions: order, filters, pages."""
+"""Lists of warehouses and positions: order, filters and pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,22 +13,22 @@ type Make = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def depots(erp: Erp, warehouse: Make, position: Make, clock: Clock) -> Erp:
-    """Two depots and a virtual one, five positions, each made a minute after the one before."""
+def depots(erp: Erp, create_warehouse: Make, create_position: Make, clock: Clock) -> Erp:
+    """Two warehouses, a virtual warehouse and five positions, created one minute apart."""
     clock.freeze()
 
     def later(make: Make, *of: str, **fields: object) -> None:
         make(*of, **fields)
         clock.advance(60)
 
-    later(warehouse, "DUB", name="Árbol")
-    later(warehouse, "CEN", name="zebra")
-    later(warehouse, "VIR", name="Mañana", is_virtual=True)
-    later(position, "B-01", pick_sequence=10)
-    later(position, "a-02", pick_sequence=9)
-    later(position, "A-01")
-    later(position, "A-01-1", pick_sequence=100)
-    later(position, "A-01", whs_code="DUB", pick_sequence=1)
+    later(create_warehouse, "DUB", name="Árbol")
+    later(create_warehouse, "CEN", name="zebra")
+    later(create_warehouse, "VIR", name="Mañana", is_virtual=True)
+    later(create_position, "B-01", pick_sequence=10)
+    later(create_position, "a-02", pick_sequence=9)
+    later(create_position, "A-01")
+    later(create_position, "A-01-1", pick_sequence=100)
+    later(create_position, "A-01", whs_code="DUB", pick_sequence=1)
     return erp
 
 
@@ -106,7 +106,7 @@ def test_positions_are_filtered(depots: Erp, query: dict[str, str], found: list[
     assert [row["id"] for row in depots.walk("/warehouse-positions", **query)] == found
 
 
-def test_an_incremental_read_finds_what_changed_since(depots: Erp, clock: Clock) -> None:
+def test_updated_since_finds_later_changes(depots: Erp, clock: Clock) -> None:
     since = depots.get("/warehouse-positions/4").data["updated_at"]
     clock.advance(60)
     depots.patch("/warehouse-positions/1", {"slot": "1"})
@@ -120,7 +120,7 @@ def test_an_incremental_read_finds_what_changed_since(depots: Erp, clock: Clock)
     assert codes(depots.walk("/warehouses", updated_since=since)) == ["VIR"]
 
 
-def test_pages_tell_where_they_are(depots: Erp) -> None:
+def test_pages_have_their_position_and_total(depots: Erp) -> None:
     query = {"per_page": 2, "page": 2, "warehouse": "CEN"}
 
     answer = depots.get("/warehouse-positions", query=query).json()
@@ -134,7 +134,7 @@ def test_pages_tell_where_they_are(depots: Erp) -> None:
 
 
 @pytest.mark.parametrize("path", ["/warehouses", "/warehouse-positions"])
-def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
+def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> None:
     query = {
         "page": 0,
         "per_page": "x",
@@ -159,7 +159,7 @@ def test_bad_parameters_are_told_at_once(erp: Erp, path: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "9" * 13, "9" * 5000, "1_0", ""])
-def test_what_is_no_id_is_refused(erp: Erp, number: str) -> None:
+def test_invalid_id_is_refused(erp: Erp, number: str) -> None:
     answer = erp.get("/warehouse-positions", query={"warehouse_id": number})
 
     assert set(problems(answer)) == {"warehouse_id"}

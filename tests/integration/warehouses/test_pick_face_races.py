@@ -1,4 +1,4 @@
-"""Products and positions go, and pick faces come and go, at the same time."""
+"""Concurrent changes of pick faces, products and positions."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,39 +13,39 @@ from tests.stack import Stack
 
 type Acts = Sequence[Act[Response]]
 type Outcome = tuple[int, ...]
-"""What each act was answered."""
+"""Status of the response to each request."""
 
 
 @pytest.fixture
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    """Few shards of counters, since moto is slow and deletions write them all."""
+    """A scheduler with few shards of counters, because a deletion writes all shards."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     return Scheduler(aws_faults, monkeypatch)
 
 
-def _a_product_is_deleted(erp: Erp) -> Acts:
+def _assign_and_delete_product(erp: Erp) -> Acts:
     return [lambda: assign(erp), lambda: erp.delete("/products/1")]
 
 
-def _a_position_is_deleted(erp: Erp) -> Acts:
+def _assign_and_delete_position(erp: Erp) -> Acts:
     return [lambda: assign(erp), lambda: erp.delete("/warehouse-positions/1")]
 
 
-def _a_product_is_deleted_while_its_pick_face_goes(erp: Erp) -> Acts:
+def _delete_product_and_pick_face(erp: Erp) -> Acts:
     assert assign(erp).status == 201
     return [lambda: erp.delete("/pick-faces/1"), lambda: erp.delete("/products/1")]
 
 
-def _two_assign_the_same(erp: Erp) -> Acts:
+def _assign_twice(erp: Erp) -> Acts:
     return [lambda: assign(erp, minimum=1), lambda: assign(erp, maximum=9)]
 
 
-def _two_assign_to_one_position(erp: Erp) -> Acts:
+def _assign_two_products(erp: Erp) -> Acts:
     return [lambda: assign(erp, "BOLT"), lambda: assign(erp, "NUT")]
 
 
-def _one_removes_what_another_changes(erp: Erp) -> Acts:
+def _remove_and_change(erp: Erp) -> Acts:
     assert assign(erp).status == 201
     return [lambda: erp.delete("/pick-faces/1"), lambda: assign(erp, minimum=3)]
 
@@ -53,15 +53,15 @@ def _one_removes_what_another_changes(erp: Erp) -> Acts:
 @pytest.mark.parametrize(
     ("prepare", "outcomes"),
     [
-        (_a_product_is_deleted, {(201, 409), (422, 200)}),
-        (_a_position_is_deleted, {(201, 409), (422, 200)}),
-        (_a_product_is_deleted_while_its_pick_face_goes, {(200, 200), (200, 409)}),
-        (_two_assign_the_same, {(201, 200), (200, 201)}),
-        (_two_assign_to_one_position, {(201, 201)}),
-        (_one_removes_what_another_changes, {(200, 200), (200, 201)}),
+        (_assign_and_delete_product, {(201, 409), (422, 200)}),
+        (_assign_and_delete_position, {(201, 409), (422, 200)}),
+        (_delete_product_and_pick_face, {(200, 200), (200, 409)}),
+        (_assign_twice, {(201, 200), (200, 201)}),
+        (_assign_two_products, {(201, 201)}),
+        (_remove_and_change, {(200, 200), (200, 201)}),
     ],
 )
-def test_no_pick_face_is_left_of_what_is_gone(
+def test_pick_face_never_outlives_its_product_or_position(
     prepare: Callable[[Erp], Acts], outcomes: set[Outcome], stack: Stack, scheduler: Scheduler
 ) -> None:
     erp = stack.erp()
@@ -86,16 +86,16 @@ _GOING = (
 )
 _MOST_CALLS = 20
 
-type Deed = tuple[str, str, object]
+type Operation = tuple[str, str, object]
 
 
-class _SlipsIn:
-    """Lets a request happen, whole, behind the n-th call of another one."""
+class _InterleavedRequest:
+    """Sends a request after the n-th AWS call of another request."""
 
-    def __init__(self, erp: Erp, deed: Deed, behind: int) -> None:
+    def __init__(self, erp: Erp, operation: Operation, behind: int) -> None:
         self.answer: Response | None = None
         self._erp = erp
-        self._deed = deed
+        self._deed = operation
         self._left = behind
 
     def __call__(self, _call: Call, forward: Forward) -> Answer:
@@ -108,10 +108,10 @@ class _SlipsIn:
 
 @pytest.mark.parametrize("going", _GOING, ids=str)
 @pytest.mark.parametrize("assigning_first", [True, False])
-def test_wherever_one_slips_in_they_do_not_both_succeed(
-    going: Deed, *, assigning_first: bool, stack: Stack, aws_faults: AwsFaults, clock: Clock
+def test_assignment_and_deletion_never_both_succeed(
+    going: Operation, *, assigning_first: bool, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    assert clock.monotonic() > 0  # waits pass at once
+    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
     erp = stack.erp()
     furnish(erp)
     restore = stack.keep()
@@ -119,13 +119,13 @@ def test_wherever_one_slips_in_they_do_not_both_succeed(
 
     for behind in range(1, _MOST_CALLS):
         restore()
-        slips_in = _SlipsIn(erp, second, behind)
-        with aws_faults.faulty(slips_in):
+        interleaved = _InterleavedRequest(erp, second, behind)
+        with aws_faults.faulty(interleaved):
             outer = erp.send(*first)
-        if slips_in.answer is None:
+        if interleaved.answer is None:
             break
-        succeeded = [answer.status for answer in (outer, slips_in.answer) if answer.status < 300]
-        assert len(succeeded) == 1, (outer.text, slips_in.answer.text)
+        succeeded = [answer.status for answer in (outer, interleaved.answer) if answer.status < 300]
+        assert len(succeeded) == 1, (outer.text, interleaved.answer.text)
         assert_faces_are_true(stack)
     else:
         pytest.fail("a request makes more calls than that")

@@ -1,4 +1,4 @@
-"""Pick faces: assigned, changed, listed, removed; what keeps products and positions in place."""
+"""Assignment, change, list and removal of pick faces, and the protection of their master data."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.stack import Stack
 
 @pytest.fixture
 def depot(erp: Erp) -> Erp:
-    """CEN with BOLT and NUT, A-01 and A-02."""
+    """Warehouse CEN with products BOLT and NUT and positions A-01 and A-02."""
     furnish(erp)
     return erp
 
@@ -25,7 +25,7 @@ def draft(**fields: object) -> PickFaceDraft:
     return ensure_valid(check(PickFaceDraft, face(**fields)))  # type: ignore[arg-type]
 
 
-def test_a_pick_face_comes_back_field_by_field(depot: Erp, stack: Stack) -> None:
+def test_pick_face_has_all_its_fields(depot: Erp, stack: Stack) -> None:
     answer = assign(depot, "NUT", "A-02", minimum=2.5, maximum=40)
 
     assert answer.status == 201, answer.text
@@ -48,7 +48,7 @@ def test_a_pick_face_comes_back_field_by_field(depot: Erp, stack: Stack) -> None
     assert_faces_are_true(stack)
 
 
-def test_assigned_again_only_what_is_sent_changes(depot: Erp, stack: Stack) -> None:
+def test_repeated_assignment_changes_only_the_sent_fields(depot: Erp, stack: Stack) -> None:
     made = assign(depot, minimum=5, maximum=50).data
 
     more = assign(depot, maximum=60)
@@ -65,9 +65,7 @@ def test_assigned_again_only_what_is_sent_changes(depot: Erp, stack: Stack) -> N
     assert_faces_are_true(stack)
 
 
-def test_a_position_may_serve_several_products_and_a_product_have_several(
-    depot: Erp, stack: Stack
-) -> None:
+def test_position_and_product_can_have_several_pick_faces(depot: Erp, stack: Stack) -> None:
     made = [assign(depot, *place) for place in (("BOLT", "A-01"), ("NUT", "A-01"))]
     made.append(assign(depot, "BOLT", "A-02"))
 
@@ -78,7 +76,7 @@ def test_a_position_may_serve_several_products_and_a_product_have_several(
     assert_faces_are_true(stack)
 
 
-def test_every_problem_is_told_at_once(depot: Erp, stack: Stack) -> None:
+def test_all_problems_are_reported_together(depot: Erp, stack: Stack) -> None:
     depot.post("/products", {"item_code": "HAULAGE", "name": "Haulage", "inventory_item": False})
     body = {"whs_code": "CEN", "bin_code": "OFF", "disabled": True, "is_pickable": False}
     depot.post("/warehouse-positions", body)
@@ -87,8 +85,8 @@ def test_every_problem_is_told_at_once(depot: Erp, stack: Stack) -> None:
 
     assert problems(answer) == {
         "item_code": "product HAULAGE is not kept in stock",
-        "bin_code": "position OFF may not be picked from",
-        "maximum": "must be at least the minimum (9)",
+        "bin_code": "position OFF is not pickable",
+        "maximum": "must be at least minimum (9)",
     }
     assert len(answer.json()["errors"]) == 4, "it is disabled, too"
     assert problems(depot.post("/pick-faces", {"item_code": "X", "minimum": -1})) == {
@@ -105,17 +103,17 @@ def test_every_problem_is_told_at_once(depot: Erp, stack: Stack) -> None:
     assert_faces_are_true(stack)
 
 
-def test_a_change_is_held_against_what_is_there(depot: Erp) -> None:
+def test_sent_quantity_is_checked_against_the_stored_one(depot: Erp) -> None:
     assign(depot, minimum=5, maximum=50)
 
-    assert problems(assign(depot, minimum=51)) == {"minimum": "must be at most the maximum (50)"}
-    assert problems(assign(depot, maximum=4)) == {"maximum": "must be at least the minimum (5)"}
+    assert problems(assign(depot, minimum=51)) == {"minimum": "must be at most maximum (50)"}
+    assert problems(assign(depot, maximum=4)) == {"maximum": "must be at least minimum (5)"}
     assert assign(depot, minimum=51, maximum=51).status == 200
     depot.patch("/warehouse-positions/1", {"disabled": True})
     assert problems(assign(depot, minimum=1)) == {"bin_code": "position A-01 is disabled"}
 
 
-def test_a_removed_pick_face_is_gone_and_can_be_assigned_anew(depot: Erp, stack: Stack) -> None:
+def test_removed_pick_face_can_be_assigned_again(depot: Erp, stack: Stack) -> None:
     made = assign(depot, minimum=5).data
     assign(depot, "NUT")
 
@@ -131,7 +129,9 @@ def test_a_removed_pick_face_is_gone_and_can_be_assigned_anew(depot: Erp, stack:
     assert_faces_are_true(stack)
 
 
-def test_what_has_a_pick_face_keeps_its_code_and_is_not_deleted(depot: Erp, stack: Stack) -> None:
+def test_product_and_position_with_a_pick_face_cannot_be_renamed_or_deleted(
+    depot: Erp, stack: Stack
+) -> None:
     assign(depot)
 
     refused = [
@@ -159,27 +159,27 @@ def test_what_has_a_pick_face_keeps_its_code_and_is_not_deleted(depot: Erp, stac
 
 
 @pytest.fixture
-def many(depot: Erp) -> list[PickFaceDraft]:
-    """Drafts of four pick faces, one of which is there already."""
+def four_drafts(depot: Erp) -> list[PickFaceDraft]:
+    """Drafts of four pick faces, one of which exists."""
     assign(depot, "NUT", "A-02", minimum=1)
     pairs = [("BOLT", "A-01"), ("NUT", "A-01"), ("BOLT", "A-02"), ("NUT", "A-02")]
     return [draft(item_code=item, bin_code=place, minimum=7) for item, place in pairs]
 
 
-def test_many_are_read_in_two_calls_and_assigned_in_one_transaction(
-    stack: Stack, aws_faults: AwsFaults, many: list[PickFaceDraft]
+def test_several_assignments_take_two_reads_and_one_transaction(
+    stack: Stack, aws_faults: AwsFaults, four_drafts: list[PickFaceDraft]
 ) -> None:
     new: list[bool] = []
 
     def use_case(tx: Transaction) -> None:
         service.bind(tx)
-        found = tx.store.get_many(key for one in many for key in service.pick_face_keys(one))
+        found = tx.store.get_many(key for one in four_drafts for key in service.pick_face_keys(one))
         tx.store.get_many(
-            key for one in many for key in service.existing_pick_face_keys(one, found)
+            key for one in four_drafts for key in service.existing_pick_face_keys(one, found)
         )
-        assert [service.examine_pick_face(tx, one) for one in many] == [[]] * 4
+        assert [service.examine_pick_face(tx, one) for one in four_drafts] == [[]] * 4
         tx.reserve_ids("pick_face", 3)
-        new.extend(service.assign_pick_face(tx, one).new for one in many)
+        new.extend(service.assign_pick_face(tx, one).new for one in four_drafts)
 
     with aws_faults.recorded() as recording:
         run_transaction(stack.store(), use_case)
@@ -188,12 +188,12 @@ def test_many_are_read_in_two_calls_and_assigned_in_one_transaction(
     assert recording.operations == [
         "GetItem", "BatchGetItem", "BatchGetItem", "UpdateItem", "TransactWriteItems",
     ]  # fmt: skip
-    # Two of each new one, one of the other, one of each position, two of the totals.
+    # Two items per new pick face, one of the existing one, one per position, two of totals.
     assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 2
     assert_faces_are_true(stack)
 
 
-def test_examining_writes_nothing(depot: Erp, stack: Stack) -> None:
+def test_examine_writes_nothing(depot: Erp, stack: Stack) -> None:
     found: list[str] = []
 
     def use_case(tx: Transaction) -> None:
@@ -206,7 +206,7 @@ def test_examining_writes_nothing(depot: Erp, stack: Stack) -> None:
     assert depot.walk("/pick-faces") == []
 
 
-def test_round_trips(depot: Erp, aws_faults: AwsFaults) -> None:
+def test_number_of_round_trips(depot: Erp, aws_faults: AwsFaults) -> None:
     assign(depot)
     aws_faults.latency = 0.03
     trips = {}

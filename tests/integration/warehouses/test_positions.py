@@ -1,4 +1,4 @@
-"""Positions, one at a time."""
+"""Create, read, change and delete positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,8 +31,8 @@ SHELF = {
 }
 
 
-def test_a_position_comes_back_field_by_field(erp: Erp, stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_position_has_all_its_fields(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post("/warehouse-positions", {"warehouse_id": 1, "whs_code": "CEN", **SHELF})
 
@@ -56,8 +56,8 @@ def test_a_position_comes_back_field_by_field(erp: Erp, stack: Stack, warehouse:
     assert erp.get("/warehouses/1").data["positions"] == [created]
 
 
-def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_code_and_warehouse_are_required(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     created = erp.post("/warehouse-positions", {"warehouse_id": 1, "bin_code": "A"}).data
 
@@ -66,13 +66,15 @@ def test_a_position_needs_a_code_and_a_warehouse_by_id_or_code(erp: Erp, warehou
     assert not any(created[flag] for flag in ("is_blocked", "is_crossdock", "disabled"))
     assert problems(erp.post("/warehouse-positions", {"whs_code": None})) == {
         "bin_code": "is required",
-        "whs_code": "is required, or warehouse_id instead",
+        "whs_code": "is required unless warehouse_id is given",
     }
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    position("A-01")
+def test_all_problems_are_reported_together(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
 
     answer = erp.send(
         "POST",
@@ -114,27 +116,29 @@ def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make, position: Make
         ),
         (
             {"warehouse_id": 1, "whs_code": "DUB"},
-            {"whs_code": "must be CEN, the code of warehouse_id"},
+            {"whs_code": "must be CEN, the code of the warehouse 1"},
         ),
         ({"warehouse_id": "1"}, {"warehouse_id": "must be a whole number"}),
     ],
 )
-def test_the_warehouse_must_be_known(
-    erp: Erp, warehouse: Make, body: dict[str, object], wrong: dict[str, str]
+def test_warehouse_must_exist(
+    erp: Erp, create_warehouse: Make, body: dict[str, object], wrong: dict[str, str]
 ) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
+    create_warehouse("CEN")
+    create_warehouse("DUB")
 
     assert problems(erp.post("/warehouse-positions", {"bin_code": "A", **body})) == wrong
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_code_is_unique_within_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
-    position("A-01", whs_code="CEN")
+def test_code_is_unique_in_its_warehouse(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
+    create_position("A-01", whs_code="CEN")
 
-    position("A-01", whs_code="DUB")
+    create_position("A-01", whs_code="DUB")
 
     answer = erp.post("/warehouse-positions", {"whs_code": "DUB", "bin_code": " A-01 "})
     assert problems(answer) == {"bin_code": "is already taken by another position of DUB"}
@@ -142,10 +146,10 @@ def test_a_code_is_unique_within_its_warehouse(erp: Erp, warehouse: Make, positi
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_only_the_fields_sent_change(
-    erp: Erp, warehouse: Make, position: Make, method: str
+    erp: Erp, create_warehouse: Make, create_position: Make, method: str
 ) -> None:
-    warehouse("CEN")
-    before = position(**SHELF)
+    create_warehouse("CEN")
+    before = create_position(**SHELF)
     change = {
         "whs_code": "CEN",
         "warehouse_id": 1,
@@ -166,10 +170,12 @@ def test_only_the_fields_sent_change(
     assert erp.get("/warehouse-positions/1").data == after
 
 
-def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
-    position("A-01")
+def test_warehouse_of_a_position_cannot_change(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
+    create_position("A-01")
 
     answer = erp.patch(
         "/warehouse-positions/1", {"warehouse_id": 2, "whs_code": "DUB", "bin_code": ""}
@@ -177,32 +183,37 @@ def test_a_position_stays_in_its_warehouse(erp: Erp, warehouse: Make, position: 
 
     assert problems(answer) == {
         "bin_code": "must not be empty",
-        "warehouse_id": "cannot change: a position stays in its warehouse",
-        "whs_code": "cannot change: a position stays in its warehouse",
+        "warehouse_id": "must be 1; the warehouse of a position cannot change",
+        "whs_code": "must be CEN; the warehouse of a position cannot change",
     }
 
 
-def test_a_position_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    position("A-01")
-    position("A-02")
+def test_code_of_a_position_can_change(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
+    create_position("A-02")
 
     assert problems(erp.patch("/warehouse-positions/1", {"bin_code": "A-02"})) == {
         "bin_code": "is already taken by another position of CEN"
     }
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09"}).status == 200
 
-    assert position("A-01")["id"] == 3
+    assert create_position("A-01")["id"] == 3
     assert codes(erp.walk("/warehouse-positions")) == ["A-01", "A-02", "A-09"]
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09", "slot": "9"}).status == 200
 
 
-def test_a_position_on_an_open_document_keeps_its_code_and_stays(
-    erp: Erp, warehouse: Make, position: Make, open_document: Callable[..., None]
+def test_position_on_an_open_document_cannot_be_renamed_or_deleted(
+    erp: Erp,
+    create_warehouse: Make,
+    create_position: Make,
+    create_open_document: Callable[..., None],
 ) -> None:
-    warehouse("CEN")
-    made = position("A-01")
-    open_document(position=made["id"])
+    create_warehouse("CEN")
+    made = create_position("A-01")
+    create_open_document(position=made["id"])
 
     for answer in (
         erp.patch("/warehouse-positions/1", {"bin_code": "A-02"}),
@@ -213,11 +224,11 @@ def test_a_position_on_an_open_document_keeps_its_code_and_stays(
     assert erp.patch("/warehouse-positions/1", {"disabled": True}).status == 200
 
 
-def test_a_deleted_position_is_gone_and_frees_its_code(
-    erp: Erp, warehouse: Make, position: Make
+def test_code_of_a_deleted_position_can_be_used_again(
+    erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:
-    warehouse("CEN")
-    made = position("A-01")
+    create_warehouse("CEN")
+    made = create_position("A-01")
 
     assert erp.delete("/warehouse-positions/1").data == made
 
@@ -225,19 +236,19 @@ def test_a_deleted_position_is_gone_and_frees_its_code(
     assert erp.patch("/warehouse-positions/1", {"slot": "1"}).code == "gone"
     assert erp.delete("/warehouse-positions/1").code == "gone"
     assert erp.walk("/warehouse-positions") == []
-    assert position("A-01")["id"] == 2
+    assert create_position("A-01")["id"] == 2
 
 
-def test_counts_follow_each_change_at_once(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
+def test_counts_follow_each_change(erp: Erp, create_warehouse: Make, create_position: Make) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
 
     def counts() -> list[int]:
         return [row["positions_count"] for row in erp.walk("/warehouses")]
 
     for bin_code in ("A", "B"):
-        position(bin_code, whs_code="CEN")
-    position("A", whs_code="DUB")
+        create_position(bin_code, whs_code="CEN")
+    create_position("A", whs_code="DUB")
     assert counts() == [2, 1]
     erp.delete("/warehouse-positions/1")
     erp.patch("/warehouse-positions/2", {"bin_code": "C"})
@@ -247,8 +258,8 @@ def test_counts_follow_each_change_at_once(erp: Erp, warehouse: Make, position: 
     assert erp.delete("/warehouses/1").data["positions_count"] == 0
 
 
-def test_a_repeated_request_makes_one_position(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_repeated_request_creates_one_position(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
 
     first = erp.post("/warehouse-positions", body, key="k1")

@@ -1,4 +1,4 @@
-"""A warehouse or position goes while something that names it comes."""
+"""Deletion of warehouses and positions concurrent with new references to them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +15,13 @@ from tests.integration.write_routes import MAP
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
-type Meanwhile = Callable[[Callable[[], Response]], list[Response]]
+type BeforeNextCommit = Callable[[Callable[[], Response]], list[Response]]
 
 
 @pytest.fixture
-def meanwhile(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Meanwhile:
-    """Let a request come in just before the next commit of another one."""
-    assert clock.monotonic() > 0  # waits pass at once
+def before_next_commit(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> BeforeNextCommit:
+    """Return a function that sends a request before the next commit of another request."""
+    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
     commit = Transaction.commit
 
     def arrange(other: Callable[[], Response]) -> list[Response]:
@@ -39,11 +39,11 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Meanwhile:
     return arrange
 
 
-def test_a_position_is_not_made_in_a_warehouse_that_goes(
-    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+def test_position_is_not_created_in_a_warehouse_deleted_concurrently(
+    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
-    deleted = meanwhile(lambda: erp.delete("/warehouses/1"))
+    create_warehouse("CEN")
+    deleted = before_next_commit(lambda: erp.delete("/warehouses/1"))
 
     answer = erp.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A-01"})
 
@@ -52,12 +52,12 @@ def test_a_position_is_not_made_in_a_warehouse_that_goes(
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_bulk_is_not_made_in_a_warehouse_that_goes(
-    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+def test_positions_are_not_created_in_a_warehouse_renamed_concurrently(
+    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": ["1", "2"]}
-    renamed = meanwhile(lambda: erp.patch("/warehouses/1", {"whs_code": "BHX"}))
+    renamed = before_next_commit(lambda: erp.patch("/warehouses/1", {"whs_code": "BHX"}))
 
     answer = erp.post("/warehouse-positions/bulk", body)
 
@@ -66,12 +66,12 @@ def test_a_bulk_is_not_made_in_a_warehouse_that_goes(
     assert erp.walk("/warehouse-positions") == []
 
 
-def test_a_warehouse_stays_when_a_position_comes_first(
-    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+def test_warehouse_with_a_concurrent_position_is_not_deleted(
+    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
-    created = meanwhile(lambda: erp.post("/warehouse-positions", body))
+    created = before_next_commit(lambda: erp.post("/warehouse-positions", body))
 
     answer = erp.delete("/warehouses/1")
 
@@ -80,27 +80,27 @@ def test_a_warehouse_stays_when_a_position_comes_first(
     assert erp.get("/warehouses/1").data["positions_count"] == 1
 
 
-def test_two_ask_for_the_same_codes_at_once(
-    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+def test_concurrent_bulk_requests_create_each_position_once(
+    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
+    create_warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
-    created = meanwhile(lambda: erp.post("/warehouse-positions", body))
+    created = before_next_commit(lambda: erp.post("/warehouse-positions", body))
     assert erp.post("/warehouse-positions", body).code == "validation_failed"
     assert created[0].status == 201
 
     depot = {"whs_code": "DUB", "name": "Dublin"}
-    created = meanwhile(lambda: erp.post("/warehouses", depot))
+    created = before_next_commit(lambda: erp.post("/warehouses", depot))
     assert erp.post("/warehouses", depot).code == "validation_failed"
     assert created[0].status == 201
 
 
-def test_two_changes_of_a_position_are_both_kept(
-    erp: Erp, warehouse: Make, position: Make, meanwhile: Meanwhile
+def test_concurrent_changes_of_a_position_are_both_kept(
+    erp: Erp, create_warehouse: Make, create_position: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
-    position("A-01")
-    meanwhile(lambda: erp.patch("/warehouse-positions/1", {"disabled": True}))
+    create_warehouse("CEN")
+    create_position("A-01")
+    before_next_commit(lambda: erp.patch("/warehouse-positions/1", {"disabled": True}))
 
     erp.patch("/warehouse-positions/1", {"slot": "7"})
 
@@ -108,12 +108,12 @@ def test_two_changes_of_a_position_are_both_kept(
     assert (after["disabled"], after["slot"]) == (True, "7")
 
 
-def test_work_learns_of_warehouses_and_positions_in_one_read(
-    stack: Stack, erp: Erp, warehouse: Make, position: Make
+def test_warehouses_and_positions_are_looked_up_in_one_read(
+    stack: Stack, erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:
-    warehouse("CEN", name="Central")
-    position("A-01")
-    position("A-02", disabled=True, is_blocked=True)
+    create_warehouse("CEN", name="Central")
+    create_position("A-01")
+    create_position("A-02", disabled=True, is_blocked=True)
     erp.patch("/warehouses/1", {"name": "Midlands"})
     erp.patch("/warehouse-positions/1", {"is_blocked": True})
     pairs = [("CEN", "A-01"), ("CEN", "A-02"), ("CEN", "A-03"), ("DUB", "A-01")]
@@ -135,11 +135,11 @@ def test_work_learns_of_warehouses_and_positions_in_one_read(
     } == {("CEN", "A-01"): (1, "A-01", False, True), ("CEN", "A-02"): (2, "A-02", True, True)}
 
 
-def test_work_decides_again_while_what_it_names_goes(
-    stack: Stack, warehouse: Make, position: Make
+def test_use_case_is_retried_while_master_data_is_deleted(
+    stack: Stack, create_warehouse: Make, create_position: Make
 ) -> None:
-    warehouse("CEN")
-    position("A-01")
+    create_warehouse("CEN")
+    create_position("A-01")
     keys = [service.warehouse_key("CEN"), service.position_key("CEN", "A-01")]
     for key in keys:
         retire(Transaction(stack.store()), key)
@@ -152,11 +152,11 @@ def test_work_decides_again_while_what_it_names_goes(
         service.known_positions(tx, [("CEN", "A-01")], found)
 
 
-def test_a_map_is_not_published_for_a_warehouse_that_goes(
-    erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
+def test_map_is_not_published_for_a_warehouse_deleted_concurrently(
+    erp: Erp, stack: Stack, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
-    deleted = meanwhile(lambda: erp.delete("/warehouses/1"))
+    create_warehouse("CEN")
+    deleted = before_next_commit(lambda: erp.delete("/warehouses/1"))
 
     answer = erp.put("/warehouses/1/layout", MAP)
 
@@ -165,11 +165,11 @@ def test_a_map_is_not_published_for_a_warehouse_that_goes(
     assert read_stored_entities(stack).entities["layout"] == []
 
 
-def test_a_map_published_while_its_warehouse_goes_goes_too(
-    erp: Erp, stack: Stack, warehouse: Make, meanwhile: Meanwhile
+def test_map_published_during_a_deletion_is_deleted_too(
+    erp: Erp, stack: Stack, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
-    published = meanwhile(lambda: erp.put("/warehouses/1/layout", MAP))
+    create_warehouse("CEN")
+    published = before_next_commit(lambda: erp.put("/warehouses/1/layout", MAP))
 
     answer = erp.delete("/warehouses/1")
 
@@ -178,11 +178,11 @@ def test_a_map_published_while_its_warehouse_goes_goes_too(
     assert read_stored_entities(stack).entities["layout"] == []
 
 
-def test_two_maps_at_the_same_moment_are_two_versions(
-    erp: Erp, warehouse: Make, meanwhile: Meanwhile
+def test_concurrent_publications_are_two_versions(
+    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
-    warehouse("CEN")
-    first = meanwhile(lambda: erp.put("/warehouses/1/layout", MAP))
+    create_warehouse("CEN")
+    first = before_next_commit(lambda: erp.put("/warehouses/1/layout", MAP))
 
     second = erp.put("/warehouses/1/layout", {"width_m": 7, "depth_m": 7})
 

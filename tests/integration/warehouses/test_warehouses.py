@@ -1,4 +1,4 @@
-"""Warehouses, one at a time."""
+"""Create, read, change and delete warehouses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ ADDRESS = {
 }
 
 
-def test_a_warehouse_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
+def test_warehouse_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     body = {
         "whs_code": "CEN",
         "name": "Central",
@@ -44,8 +44,8 @@ def test_a_warehouse_comes_back_field_by_field(erp: Erp, stack: Stack) -> None:
     assert erp.walk("/warehouses") == [created]
 
 
-def test_what_is_not_sent_has_its_default(warehouse: Make) -> None:
-    created = warehouse()
+def test_fields_that_are_not_sent_have_defaults(create_warehouse: Make) -> None:
+    created = create_warehouse()
 
     assert created["is_virtual"] is False
     assert {name for name, value in created.items() if value is None} == {
@@ -55,8 +55,8 @@ def test_what_is_not_sent_has_its_default(warehouse: Make) -> None:
     }
 
 
-def test_every_problem_is_told_at_once(erp: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     answer = erp.post(
         "/warehouses",
@@ -91,8 +91,8 @@ def test_code_and_name_are_required(erp: Erp, body: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_only_the_fields_sent_change(erp: Erp, warehouse: Make, method: str) -> None:
-    before = warehouse("CEN", timezone="Europe/London", is_virtual=True, **ADDRESS)
+def test_only_the_fields_sent_change(erp: Erp, create_warehouse: Make, method: str) -> None:
+    before = create_warehouse("CEN", timezone="Europe/London", is_virtual=True, **ADDRESS)
 
     answer = erp.send(method, "/warehouses/1", {"is_virtual": None, "street": None, "city": "Bham"})
 
@@ -104,17 +104,19 @@ def test_only_the_fields_sent_change(erp: Erp, warehouse: Make, method: str) -> 
     assert erp.walk("/warehouses", is_virtual="false") == [after]
 
 
-def test_name_and_code_cannot_be_reset(erp: Erp, warehouse: Make) -> None:
-    warehouse()
+def test_name_and_code_cannot_be_reset(erp: Erp, create_warehouse: Make) -> None:
+    create_warehouse()
 
     answer = erp.patch("/warehouses/1", {"name": None, "whs_code": None})
 
     assert set(problems(answer)) == {"name", "whs_code"}
 
 
-def test_a_warehouse_keeps_its_own_code(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    position("A-01")
+def test_warehouse_can_be_sent_its_own_code(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
 
     answer = erp.patch("/warehouses/1", {"whs_code": "CEN", "name": "Central"})
 
@@ -122,47 +124,49 @@ def test_a_warehouse_keeps_its_own_code(erp: Erp, warehouse: Make, position: Mak
     assert answer.data["positions_count"] == 1
 
 
-def test_an_empty_warehouse_can_get_another_code(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN")
-    warehouse("DUB")
+def test_code_of_an_empty_warehouse_can_change(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN")
+    create_warehouse("DUB")
 
     assert problems(erp.patch("/warehouses/1", {"whs_code": "DUB"})) == {
         "whs_code": "is already taken by another warehouse"
     }
     assert erp.patch("/warehouses/1", {"whs_code": "BHX"}).data["whs_code"] == "BHX"
 
-    position("A-01", whs_code="BHX")
-    warehouse("CEN")
+    create_position("A-01", whs_code="BHX")
+    create_warehouse("CEN")
     assert codes(erp.walk("/warehouses")) == ["BHX", "CEN", "DUB"]
 
 
-def test_a_warehouse_with_positions_keeps_its_code_and_stays(
-    erp: Erp, warehouse: Make, position: Make
+def test_warehouse_with_positions_cannot_be_renamed_or_deleted(
+    erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:
-    warehouse("CEN")
-    position("A-01")
+    create_warehouse("CEN")
+    create_position("A-01")
 
     for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
         assert (answer.status, answer.code) == (409, "conflict")
-        assert "has positions" in answer.json()["message"]
-    # The refusals leave nothing behind that would stop work in the warehouse.
-    position("A-02")
+        assert "has 1 position and" in answer.json()["message"]
+    # A refusal removes its mark, so that the warehouse stays usable.
+    create_position("A-02")
     assert erp.get("/warehouses/1").data["positions_count"] == 2
 
 
-def test_a_warehouse_on_an_open_document_keeps_its_code_and_stays(
-    erp: Erp, warehouse: Make, open_document: Callable[..., None]
+def test_warehouse_on_an_open_document_cannot_be_renamed_or_deleted(
+    erp: Erp, create_warehouse: Make, create_open_document: Callable[..., None]
 ) -> None:
-    created = warehouse("CEN")
-    open_document(warehouse=created["id"])
+    created = create_warehouse("CEN")
+    create_open_document(warehouse=created["id"])
 
     for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
         assert (answer.status, answer.code) == (409, "conflict")
     assert erp.patch("/warehouses/1", {"name": "Central"}).data["name"] == "Central"
 
 
-def test_a_deleted_warehouse_is_gone_and_frees_its_code(erp: Erp, warehouse: Make) -> None:
-    created = warehouse("CEN")
+def test_code_of_a_deleted_warehouse_can_be_used_again(erp: Erp, create_warehouse: Make) -> None:
+    created = create_warehouse("CEN")
 
     assert erp.delete("/warehouses/1").data == created
 
@@ -171,19 +175,19 @@ def test_a_deleted_warehouse_is_gone_and_frees_its_code(erp: Erp, warehouse: Mak
         answer = erp.send(method, "/warehouses/1", body)
         assert (answer.status, answer.code) == (410, "gone")
     assert erp.walk("/warehouses") == []
-    assert warehouse("CEN")["id"] == 2
+    assert create_warehouse("CEN")["id"] == 2
 
 
 @pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
-def test_what_never_was_is_not_found(erp: Erp, number: str) -> None:
+def test_unknown_id_is_not_found(erp: Erp, number: str) -> None:
     for path in (f"/warehouses/{number}", f"/warehouse-positions/{number}"):
         for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"name": "x"})):
             answer = erp.send(method, path, body)
             assert (answer.status, answer.code) == (404, "not_found"), (method, path)
 
 
-def test_a_neighbour_finds_nothing(beta: Erp, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_other_tenants_do_not_find_the_warehouse(beta: Erp, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
 
     assert beta.get("/warehouses/1").code == "not_found"
     assert beta.walk("/warehouses") == []
@@ -192,8 +196,8 @@ def test_a_neighbour_finds_nothing(beta: Erp, warehouse: Make) -> None:
     }
 
 
-def test_who_may_do_what(stack: Stack, warehouse: Make) -> None:
-    warehouse("CEN")
+def test_scopes_and_permissions_are_required(stack: Stack, create_warehouse: Make) -> None:
+    create_warehouse("CEN")
     reader = stack.erp(scopes=["warehouses:read"])
     assert reader.get("/warehouses/1").status == 200
     refusal = reader.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"})
@@ -206,9 +210,11 @@ def test_who_may_do_what(stack: Stack, warehouse: Make) -> None:
     assert manager.delete("/warehouses/1").status == 200
 
 
-def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: Make) -> None:
-    warehouse("CEN", name="Central")
-    made = position("A-01")
+def test_new_name_of_a_warehouse_is_shown_in_its_positions(
+    erp: Erp, create_warehouse: Make, create_position: Make
+) -> None:
+    create_warehouse("CEN", name="Central")
+    made = create_position("A-01")
     assert made["warehouse"] == {"id": 1, "whs_code": "CEN", "name": "Central"}
 
     erp.patch("/warehouses/1", {"name": "Midlands"})
@@ -219,15 +225,15 @@ def test_a_new_name_shows_in_the_positions(erp: Erp, warehouse: Make, position: 
     assert erp.get("/warehouses/1").data["positions"][0]["warehouse"] == renamed
 
 
-def test_the_detail_holds_the_first_2000_positions(
-    erp: Erp, warehouse: Make, position: Make, monkeypatch: pytest.MonkeyPatch
+def test_detail_has_the_first_2000_positions(
+    erp: Erp, create_warehouse: Make, create_position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.warehouse.warehouses.service._IN_DETAIL", 2)
-    warehouse("CEN")
-    warehouse("DUB")
+    create_warehouse("CEN")
+    create_warehouse("DUB")
     for bin_code in ("B", "C", "A"):
-        position(bin_code)
-    position("0", whs_code="DUB")
+        create_position(bin_code)
+    create_position("0", whs_code="DUB")
 
     detail = erp.get("/warehouses/1").data
 
@@ -235,10 +241,12 @@ def test_the_detail_holds_the_first_2000_positions(
     assert detail["positions"][0] == erp.get("/warehouse-positions/3").data
 
 
-def test_round_trips(erp: Erp, warehouse: Make, position: Make, aws_faults: AwsFaults) -> None:
-    warehouse("CEN")
-    position("A-01")
-    erp.get("/warehouses")  # the tenant is known from here on
+def test_number_of_round_trips(
+    erp: Erp, create_warehouse: Make, create_position: Make, aws_faults: AwsFaults
+) -> None:
+    create_warehouse("CEN")
+    create_position("A-01")
+    erp.get("/warehouses")  # loads the tenant into the cache
     aws_faults.latency = 0.03
 
     trips = {}
@@ -256,6 +264,6 @@ def test_round_trips(erp: Erp, warehouse: Make, position: Make, aws_faults: AwsF
             assert erp.get(path).status == 200
         trips[path] = recording.round_trips
 
-    # The detail of a warehouse is a list, too: its positions' entries, then the positions.
+    # The detail reads the index entries of the positions, then the positions.
     assert trips.pop("/warehouse-positions/1") == 1
     assert set(trips.values()) == {2}, trips

@@ -1,4 +1,4 @@
-"""Decisions about products, on plain data."""
+"""Rules of products."""
 
 from typing import Any
 
@@ -20,17 +20,17 @@ BRICK = Product(id=1, item_code="BRICK", sku="BRICK", name="Brick", created_at="
         ({"item_code": None, "sku": "A"}, "A"),
     ],
 )
-def test_sku_is_another_name_of_item_code(body: dict[str, Any], code: str | None) -> None:
+def test_sku_is_an_alias_of_item_code(body: dict[str, Any], code: str | None) -> None:
     assert rules.code_of(ProductCreate.model_validate({"name": "X", **body})) == (code, [])
 
 
-def test_two_different_codes_are_a_problem() -> None:
+def test_different_item_code_and_sku_are_a_problem() -> None:
     code, problems = rules.code_of(ProductChange.model_validate({"item_code": "A", "sku": "B"}))
     assert code is None
     assert [problem.field for problem in problems] == ["sku"]
 
 
-def test_null_flags_mean_their_defaults_and_absent_ones_nothing() -> None:
+def test_null_flags_become_defaults_and_absent_flags_stay_unset() -> None:
     sent = {"man_btch_num": None, "man_ser_num": True, "inventory_item": None, "barcode": None}
     assert rules.values(ProductChange.model_validate(sent)) == {
         "man_btch_num": False,
@@ -51,7 +51,7 @@ def test_null_flags_mean_their_defaults_and_absent_ones_nothing() -> None:
         ({"inventory_item": False}, True),
     ],
 )
-def test_only_code_and_management_are_what_work_relies_on(
+def test_only_code_and_management_change_the_identity_of_a_product(
     change: dict[str, Any], *, matters: bool
 ) -> None:
     assert rules.changes_identity(BRICK, BRICK.model_copy(update=change)) is matters

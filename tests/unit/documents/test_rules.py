@@ -1,4 +1,4 @@
-"""What a document may say, and what closing it does, on plain data."""
+"""Rules of documents: checks, types, progress and closing."""
 
 from decimal import Decimal
 from typing import Any
@@ -55,7 +55,7 @@ def invalid(draft: EntryDraft | ExitDraft) -> list[str]:
     return [problem.field for problem in rules.examine(draft, KNOWN).invalid]
 
 
-def test_a_document_that_obeys_has_no_problems() -> None:
+def test_valid_document_has_no_problems() -> None:
     draft = entry(
         {"item_code": "BRICK", "qty": Decimal("0.5"), "destination_bin": "A-01"},
         {"item_code": "CEMENT", "qty": Decimal(2), "batch": "B1"},
@@ -78,18 +78,18 @@ def test_a_document_that_obeys_has_no_problems() -> None:
         ({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "Z-1"}, "destination_bin"),
     ],
 )
-def test_a_line_that_breaks_a_rule_is_named(line: dict[str, Any], field: str) -> None:
+def test_problem_has_the_path_of_the_line(line: dict[str, Any], field: str) -> None:
     good = {"item_code": "BRICK", "qty": Decimal(1)}
     assert invalid(entry(good, line)) == [f"lines.1.{field}"]
 
 
-def test_what_is_not_kept_in_stock_is_blocked_not_invalid() -> None:
+def test_product_not_kept_in_stock_is_blocked_not_invalid() -> None:
     findings = rules.examine(entry({"item_code": "HAULAGE", "qty": Decimal(1)}), KNOWN)
     assert not findings.invalid
     assert [problem.field for problem in findings.blocked] == ["lines.0.item_code"]
 
 
-def test_an_unknown_warehouse_has_no_positions_to_complain_of() -> None:
+def test_unknown_warehouse_causes_no_position_problems() -> None:
     nowhere = rules.DocumentMasterData(products=PRODUCTS, warehouse=None, positions={})
     draft = entry({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-01"})
     found = [problem.field for problem in rules.examine(draft, nowhere).invalid]
@@ -97,7 +97,7 @@ def test_an_unknown_warehouse_has_no_positions_to_complain_of() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), min_size=1, max_size=5))
-def test_a_serial_is_on_a_document_once(serials: list[list[str]]) -> None:
+def test_repeated_serial_is_a_problem(serials: list[list[str]]) -> None:
     lines = [
         {"item_code": "DRILL", "qty": Decimal(max(1, len(own))), "serials": own} for own in serials
     ]
@@ -111,7 +111,9 @@ def test_a_serial_is_on_a_document_once(serials: list[list[str]]) -> None:
                      types.items() for name in (key, *names)]),
     st.sampled_from([str.upper, str.lower, str.title, lambda text: f"  {text} "]),
 )  # fmt: skip
-def test_types_match_without_case_and_accents(named: tuple[str, str, str], write: Any) -> None:
+def test_types_match_regardless_of_case_and_accents(
+    named: tuple[str, str, str], write: Any
+) -> None:
     kind, key, name = named
     model = EntryDraft if kind == "entry" else ExitDraft
     body = entry().model_dump() | {"type": write(name)}
@@ -120,7 +122,7 @@ def test_types_match_without_case_and_accents(named: tuple[str, str, str], write
     assert model.model_validate(body | {"type": plain}).type == key
 
 
-def test_the_high_priority_goes_first() -> None:
+def test_high_priority_has_the_lowest_number() -> None:
     assert PRIORITIES["alta"] < PRIORITIES["normal"] < PRIORITIES["baja"]
 
 
@@ -131,7 +133,7 @@ def document() -> Document:
     return rules.new_document(7, draft, KNOWN, NOW)
 
 
-def test_a_new_document_is_open_in_every_line() -> None:
+def test_all_lines_of_a_new_document_are_open() -> None:
     new = document()
     assert (new.status, new.source, new.created_at) == ("open", "api", NOW)
     assert [(line.line_num, line.open_qty, line.done_qty) for line in new.lines] == [
@@ -140,7 +142,7 @@ def test_a_new_document_is_open_in_every_line() -> None:
     ]
 
 
-def test_closing_gives_up_the_rest_and_keeps_what_is_complete() -> None:
+def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
     new = document()
     done = new.lines[0].model_copy(
         update={"status": "complete", "open_qty": Decimal(0), "done_qty": Decimal(10)}
@@ -159,7 +161,7 @@ def test_closing_gives_up_the_rest_and_keeps_what_is_complete() -> None:
         rules.closed(closed, "later still")
 
 
-def test_work_taken_back_after_the_end_opens_nothing_again() -> None:
+def test_undone_work_does_not_reopen_a_closed_document() -> None:
     received = rules.advanced(
         document(), DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, finishes=3), NOW
     )

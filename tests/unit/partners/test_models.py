@@ -1,4 +1,4 @@
-"""What a partner's fields take and refuse."""
+"""Validation of the fields of partners."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from shared.kernel.validation import check, ensure_valid, problems_of
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate
 
 
-def wrong(**fields: Any) -> dict[str, str]:
-    """Field → message of a client that is otherwise in order."""
+def problems_by_field(**fields: Any) -> dict[str, str]:
+    """Return the problems of an otherwise valid client, by field."""
     problems = problems_of(check(ClientCreate, {"name": "Brindley", "document_id": 1, **fields}))
     return {problem.field: problem.message for problem in problems}
 
@@ -28,7 +28,7 @@ def wrong(**fields: Any) -> dict[str, str]:
         f"a@{'b' * 63}.{'c' * 63}.{'d' * 63}.{'e' * 60}",
     ],
 )
-def test_an_email_is_kept_as_it_was_written(email: str) -> None:
+def test_valid_email_is_not_changed(email: str) -> None:
     client = ensure_valid(
         check(ClientCreate, {"name": "B", "document_id": 1, "email": f" {email} "})
     )
@@ -72,36 +72,36 @@ def test_an_email_is_kept_as_it_was_written(email: str) -> None:
         f"a@{'b' * 64}.example",
     ],
 )
-def test_what_is_no_email_is_refused(email: str) -> None:
-    assert wrong(email=email) == {"email": "must be an e-mail address"}
+def test_invalid_email_is_refused(email: str) -> None:
+    assert problems_by_field(email=email) == {"email": "must be an e-mail address"}
 
 
-def test_an_email_has_at_most_254_characters() -> None:
+def test_email_has_at_most_254_characters() -> None:
     email = f"ab@{'b' * 63}.{'c' * 63}.{'d' * 63}.{'e' * 59}"
 
-    assert wrong(email=email) == {}
-    assert wrong(email=f"{email}e") == {"email": "must have at most 254 characters"}
-    assert wrong(email="x" * 100_000) == {"email": "must have at most 254 characters"}
+    assert problems_by_field(email=email) == {}
+    assert problems_by_field(email=f"{email}e") == {"email": "must have at most 254 characters"}
+    assert problems_by_field(email="x" * 100_000) == {"email": "must have at most 254 characters"}
 
 
 @given(st.emails())
-def test_every_plain_address_is_an_email(email: str) -> None:
-    assert wrong(email=email) == {}
+def test_plain_address_is_a_valid_email(email: str) -> None:
+    assert problems_by_field(email=email) == {}
 
 
 @pytest.mark.parametrize("letter", ["V", "j", " E "])
-def test_a_document_type_is_one_letter(letter: str) -> None:
-    assert wrong(document_type=letter) == {}
+def test_one_letter_is_a_valid_document_type(letter: str) -> None:
+    assert problems_by_field(document_type=letter) == {}
 
 
 @pytest.mark.parametrize("word", ["", " ", "VV", "1", "-", "\x00", "Ñ", "É", "Ω"])
-def test_what_is_not_one_letter_is_no_document_type(word: str) -> None:
-    assert wrong(document_type=word) == {"document_type": "must be one letter, A to Z"}
+def test_document_type_that_is_not_one_letter_is_refused(word: str) -> None:
+    assert problems_by_field(document_type=word) == {"document_type": "must be one letter, A to Z"}
 
 
 @pytest.mark.parametrize("number", [1, 999_000_100, 2**53 - 1])
-def test_a_document_id_is_a_whole_number(number: int) -> None:
-    assert wrong(document_id=number) == {}
+def test_whole_number_is_a_valid_document_id(number: int) -> None:
+    assert problems_by_field(document_id=number) == {}
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ def test_a_document_id_is_a_whole_number(number: int) -> None:
         ([1], "must be a whole number"),
     ],
 )
-def test_another_document_id_is_refused(number: object, message: str) -> None:
-    assert wrong(document_id=number) == {"document_id": message}
+def test_invalid_document_id_is_refused(number: object, message: str) -> None:
+    assert problems_by_field(document_id=number) == {"document_id": message}
 
 
 @pytest.mark.parametrize("phone", ["+44 121 496 0111", "(0121) 496-0111 ext. 7", "9" * 50])
-def test_a_phone_is_a_short_line(phone: str) -> None:
-    assert wrong(phone=phone) == {}
+def test_short_line_is_a_valid_phone(phone: str) -> None:
+    assert problems_by_field(phone=phone) == {}
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_a_phone_is_a_short_line(phone: str) -> None:
         (4961110, "must be a text"),
     ],
 )
-def test_another_phone_is_refused(phone: object, message: str) -> None:
-    assert wrong(phone=phone) == {"phone": message}
+def test_invalid_phone_is_refused(phone: object, message: str) -> None:
+    assert problems_by_field(phone=phone) == {"phone": message}
 
 
 @pytest.mark.parametrize("field", ["description", "paymentinfo"])
-def test_notes_of_a_provider_have_lines(field: str) -> None:
+def test_notes_of_a_provider_keep_line_breaks(field: str) -> None:
     def refused(text: object) -> list[str]:
         problems = problems_of(check(ProviderCreate, {"name": "Midland", field: text}))
         assert {problem.field for problem in problems} <= {field}

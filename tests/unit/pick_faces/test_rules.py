@@ -1,4 +1,4 @@
-"""What may be a pick face, and what becomes of its quantities."""
+"""Rules of pick faces and their quantities."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ DEPOT = KnownWarehouse(1, "CEN", "Central")
 
 
 def face(minimum: int | None, maximum: int | None) -> Record[PickFace]:
-    """BOLT at A-01, there already."""
+    """Return the stored pick face of BOLT at A-01."""
     entity = PickFace(
         id=4, product_id=1, item_code="BOLT", warehouse_id=1, whs_code="CEN", position_id=7,
         bin_code="A-01", minimum=None if minimum is None else Decimal(minimum),
@@ -44,7 +44,7 @@ def fields(sent: PickFaceDraft, what: Named) -> list[str]:
     return [problem.field for problem in rules.examine(sent, what)]
 
 
-def test_a_product_managed_by_batch_at_a_blocked_position_is_fine() -> None:
+def test_batch_product_at_a_blocked_position_is_allowed() -> None:
     assert fields(draft(minimum=0, maximum=0), named()) == []
 
 
@@ -60,7 +60,7 @@ def test_a_product_managed_by_batch_at_a_blocked_position_is_fine() -> None:
         ({"minimum": 10}, (None, None), (10, None), []),
     ],
 )
-def test_only_what_is_sent_changes_and_both_must_fit(
+def test_only_sent_quantities_change_and_minimum_is_at_most_maximum(
     sent: dict[str, int | None],
     there: tuple[int | None, int | None],
     after: tuple[int | None, int | None],
@@ -72,7 +72,7 @@ def test_only_what_is_sent_changes_and_both_must_fit(
     assert fields(draft(**sent), named(existing)) == wrong
 
 
-def test_a_position_has_so_many_products_and_no_more() -> None:
+def test_number_of_products_of_a_position_is_limited() -> None:
     assert fields(draft(), named(products=MAX_PRODUCTS - 1)) == []
     assert fields(draft(), named(products=MAX_PRODUCTS)) == ["bin_code"]
     assert fields(draft(), named(face(1, 2), products=MAX_PRODUCTS)) == []

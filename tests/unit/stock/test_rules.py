@@ -43,115 +43,117 @@ def blank(bin_code: str = "B-01", **more: object) -> StockRow:
 
 
 def facts(entity: object, names: str) -> list[object]:
+    """Return the attributes with these names, separated by spaces."""
     return [getattr(entity, name) for name in names.split()]
 
 
-def book(*rows: StockRow) -> StockChanges:
-    made = StockChanges(row_key, NOW)
-    made.add_rows(rows)
-    return made
+def stock_changes(*rows: StockRow) -> StockChanges:
+    """Return changes to the stored `rows`."""
+    changes = StockChanges(row_key, NOW)
+    changes.add_rows(rows)
+    return changes
 
 
 def test_move_reduces_one_row_and_increases_the_other() -> None:
-    change = book(row(expiry_date="2030-01-01"))
+    changes = stock_changes(row(expiry_date="2030-01-01"))
 
-    came = change.move("transfer", Decimal(3), source=row(), target=blank())
+    came = changes.move("transfer", Decimal(3), source=row(), target=blank())
 
     assert facts(came, "qty allocated status id") == [3, 0, "in", 0]
     assert facts(came, "received_at expiry_date") == [BEFORE, "2030-01-01"], (
         "the dates move with the stock"
     )
     assert facts(came, "created_at updated_at") == [NOW, NOW]
-    left = change.rows[row_key(row())]
+    left = changes.rows[row_key(row())]
     assert facts(left, "qty allocated status updated_at") == [2, 2, "in", NOW]
-    [moved] = change.movements
+    [moved] = changes.movements
     assert facts(moved, "type qty") == ["transfer", 3]
     assert facts(moved.origin, "bin_code inventory_status") == ["A-01", "available"]
     assert facts(moved.target, "bin_code inventory_status") == ["B-01", "available"]
-    assert {one.id for _, one in change.changed()} == {0, 7}
+    assert {one.id for _, one in changes.changed()} == {0, 7}
 
 
 def test_empty_row_has_status_out() -> None:
-    change = book(row(allocated=Decimal(0)))
+    changes = stock_changes(row(allocated=Decimal(0)))
 
-    change.move("dispatch", Decimal(5), source=row())
+    changes.move("dispatch", Decimal(5), source=row())
 
-    left = change.rows[row_key(row())]
+    left = changes.rows[row_key(row())]
     assert facts(left, "qty status") == [0, "out"]
 
 
 def test_merged_stock_keeps_the_earlier_dates() -> None:
     later = "2027-01-01"
     there = row("B-01", id=8, expiry_date=later, received_at=NOW)
-    change = book(row(expiry_date="2026-12-01"), there)
+    changes = stock_changes(row(expiry_date="2026-12-01"), there)
 
-    came = change.move("transfer", Decimal(1), source=row(), target=blank())
+    came = changes.move("transfer", Decimal(1), source=row(), target=blank())
 
     assert facts(came, "id qty allocated") == [8, 6, 2]
     assert facts(came, "expiry_date received_at created_at") == ["2026-12-01", BEFORE, BEFORE]
 
 
 def test_staged_stock_stays_allocated() -> None:
-    change = book(row())
+    changes = stock_changes(row())
 
-    staged = change.move(
+    staged = changes.move(
         "pick", Decimal(2), source=row(), target=blank("A-01", inventory_status="staged"),
         allocated=True,
     )  # fmt: skip
 
     assert facts(staged, "qty allocated") == [2, 2]
-    left = change.rows[row_key(row())]
+    left = changes.rows[row_key(row())]
     assert facts(left, "qty allocated") == [3, 0]
 
 
 def test_allocation_and_release_change_the_row() -> None:
-    change = book(row())
+    changes = stock_changes(row())
 
-    change.allocate(row(), Decimal(3))
-    assert change.rows[row_key(row())].allocated == 5
-    change.release(row(), Decimal(4))
+    changes.allocate(row(), Decimal(3))
+    assert changes.rows[row_key(row())].allocated == 5
+    changes.release(row(), Decimal(4))
 
-    left = change.rows[row_key(row())]
+    left = changes.rows[row_key(row())]
     assert facts(left, "qty allocated updated_at") == [5, 1, NOW]
-    assert change.movements == []
+    assert changes.movements == []
 
 
 def test_more_than_the_available_quantity_is_refused() -> None:
-    with pytest.raises(StockRefused, match="free"):
-        book(row()).move("adjustment", Decimal("3.5"), source=row())
-    with pytest.raises(StockRefused, match="free"):
-        book(row()).allocate(row(), Decimal(4))
+    with pytest.raises(StockRefused, match=r"^3\.5 requested, 3 available of BRICK at A-01$"):
+        stock_changes(row()).move("adjustment", Decimal("3.5"), source=row())
+    with pytest.raises(StockRefused, match=r"^4 requested, 3 available of BRICK at A-01$"):
+        stock_changes(row()).allocate(row(), Decimal(4))
     damaged = row(inventory_status="damaged", allocated=Decimal(0))
-    with pytest.raises(StockRefused, match="free"):
-        book(damaged).allocate(damaged, Decimal(1))
+    with pytest.raises(StockRefused, match=r"^1 requested, 0 available of BRICK at A-01$"):
+        stock_changes(damaged).allocate(damaged, Decimal(1))
 
 
-def test_released_allocation_is_a_stale_read() -> None:
+def test_allocation_below_the_expected_quantity_is_a_stale_read() -> None:
     with pytest.raises(StaleRead, match="row 7"):
-        book(row()).release(row(), Decimal(3))
+        stock_changes(row()).release(row(), Decimal(3))
     with pytest.raises(StaleRead, match="row 7"):
-        book(row()).move("dispatch", Decimal(3), source=row(), allocated=True)
+        stock_changes(row()).move("dispatch", Decimal(3), source=row(), allocated=True)
 
 
 def test_serial_in_stock_is_refused() -> None:
     there = row(serial_number="S-1", qty=Decimal(1), allocated=Decimal(0))
     with pytest.raises(StockRefused, match="S-1 is in stock already"):
-        book(there).move("receipt", Decimal(1), target=blank(serial_number="S-1"))
+        stock_changes(there).move("receipt", Decimal(1), target=blank(serial_number="S-1"))
 
 
 def test_movement_without_origin_and_target_is_refused() -> None:
     with pytest.raises(ValueError, match="origin or a target"):
-        book().move("adjustment", Decimal(1))
+        stock_changes().move("adjustment", Decimal(1))
 
 
-def test_level_follows_its_rows_and_never_is_negative() -> None:
+def test_level_changes_with_its_rows_and_is_never_negative() -> None:
     level = Level(
         product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
         on_hand=Decimal(5), allocated=Decimal(2),
     )  # fmt: skip
-    change = book(row())
-    change.move("adjustment", Decimal(3), source=row())
-    [difference] = level_changes(change.stored, change.changed())
+    changes = stock_changes(row())
+    changes.move("adjustment", Decimal(3), source=row())
+    [difference] = level_changes(changes.stored, changes.changed())
 
     after = apply_level_change(level, difference, NOW)
 
@@ -162,10 +164,10 @@ def test_level_follows_its_rows_and_never_is_negative() -> None:
             apply_level_change(level, LevelChange(row(), by), NOW)
 
 
-def test_holds_count_the_rows_with_stock() -> None:
-    change = book(row(allocated=Decimal(0)))
-    change.move("transfer", Decimal(5), source=row(), target=blank())
+def test_stock_counts_follow_the_rows_with_stock() -> None:
+    changes = stock_changes(row(allocated=Decimal(0)))
+    changes.move("transfer", Decimal(5), source=row(), target=blank())
 
-    assert stock_count_changes(change.stored, change.changed()) == {
+    assert stock_count_changes(changes.stored, changes.changed()) == {
         ("position", ord("A")): -1, ("position", ord("B")): 1,
     }  # fmt: skip

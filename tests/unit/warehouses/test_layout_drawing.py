@@ -1,4 +1,4 @@
-"""The drawing of a map: complete, well-formed, and inert whatever names are on it."""
+"""The drawing of a map is complete, well-formed and safe with any names."""
 
 import json
 from typing import Any
@@ -36,12 +36,12 @@ def texts(drawing: ET.Element, tag: str = "text") -> list[str]:
 
 
 def floor_of(drawing: ET.Element) -> dict[str, float]:
-    """The rectangle of the floor comes after that of the paper."""
+    """Return the rectangle of the floor, which follows the rectangle of the sheet."""
     rectangles = list(drawing.iter(SVG + "rect"))
     return {name: float(rectangles[1].get(name, "")) for name in ("x", "y", "width", "height")}
 
 
-def test_everything_on_the_map_is_drawn_with_its_name() -> None:
+def test_every_part_of_the_map_is_drawn_with_its_name() -> None:
     drawing = drawn(CEN)
 
     shown = texts(drawing)
@@ -62,7 +62,7 @@ def test_everything_on_the_map_is_drawn_with_its_name() -> None:
     assert "Bay 01 · aisle A · left · shelving · 3 levels · up to 4.4 m" in tips
 
 
-def test_the_floor_lies_with_its_origin_at_the_lower_left() -> None:
+def test_origin_of_the_floor_is_the_lower_left_corner() -> None:
     body = {"width_m": 40, "depth_m": 20, "points": [{"code": "P", "x": 10, "y": 5}]}
 
     drawing = drawn(body)
@@ -75,7 +75,7 @@ def test_the_floor_lies_with_its_origin_at_the_lower_left() -> None:
     assert float(circle.get("cy", "")) == yard["y"] + yard["height"] * 3 / 4
 
 
-def test_a_bay_is_turned_counterclockwise_about_its_corner() -> None:
+def test_bay_is_rotated_counterclockwise_about_its_corner() -> None:
     bay = {"number": 1, "x": 10, "y": 10, "w": 4, "d": 2, "rotation": 30}
 
     drawing = drawn({"width_m": 20, "depth_m": 20, "bays": [bay]})
@@ -107,7 +107,7 @@ hostile = st.one_of(
 
 
 @given(name=hostile, color=hostile)
-def test_names_are_only_ever_text(name: str, color: str) -> None:
+def test_names_and_colors_are_escaped(name: str, color: str) -> None:
     layout = published(CEN)
     zone = layout.zones[0].model_copy(update={"code": name, "type": name, "color": color})
     aisle = layout.aisles[0].model_copy(update={"number": name, "kind": name})
@@ -117,7 +117,7 @@ def test_names_are_only_ever_text(name: str, color: str) -> None:
         update={"zones": [zone], "aisles": [aisle], "bays": [bay], "points": [point]}
     )
 
-    drawing = ET.fromstring(draw(layout, name))  # noqa: S314 - that it parses is the point
+    drawing = ET.fromstring(draw(layout, name))  # noqa: S314 - must parse
 
     assert {node.tag.removeprefix(SVG) for node in drawing.iter()} <= ELEMENTS
     attributes = {attribute for node in drawing.iter() for attribute in node.attrib}
@@ -126,7 +126,7 @@ def test_names_are_only_ever_text(name: str, color: str) -> None:
     assert not any("url(" in value for node in drawing.iter() for value in node.attrib.values())
 
 
-def test_floors_of_any_shape_fit_their_sheet() -> None:
+def test_floor_of_any_shape_fits_the_sheet() -> None:
     for width, depth in ((10_000, 0.000001), (0.000001, 10_000), (0.000001, 0.000001)):
         body = {
             "width_m": width,

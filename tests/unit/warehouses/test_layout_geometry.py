@@ -1,4 +1,4 @@
-"""Geometry of maps, against slower ways to the same answer."""
+"""Geometry of maps, compared with slower reference implementations."""
 
 import math
 from decimal import Decimal
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.warehouse.warehouses.geometry import (
-    Crowded,
     Rectangle,
+    TooManyComparisons,
     Vertex,
     edges,
     is_simple,
@@ -41,7 +41,7 @@ def scaled(polygon: list[tuple[int, int]]) -> list[Vertex]:
 
 
 def common_points(a: Vertex, b: Vertex, c: Vertex, d: Vertex) -> int:
-    """0, 1 or many (2) points that two line segments share, by solving for the parameters."""
+    """Return the number of common points of two line segments: 0, 1 or 2 (many)."""
     (rx, ry), (sx, sy) = (b[0] - a[0], b[1] - a[1]), (d[0] - c[0], d[1] - c[1])
     qx, qy = c[0] - a[0], c[1] - a[1]
     cross = rx * sy - ry * sx
@@ -68,14 +68,14 @@ def is_simple_by_definition(polygon: list[Vertex]) -> bool:
 
 
 @given(st.lists(vertices, min_size=3, max_size=9))
-def test_a_polygon_is_simple_when_no_two_sides_share_more_than_a_corner(
+def test_polygon_is_simple_if_its_sides_share_only_corners(
     polygon: list[Vertex],
 ) -> None:
     assert is_simple(polygon) == is_simple_by_definition(polygon)
 
 
 @given(st.lists(vertices, min_size=3, max_size=7), st.integers(0, 6))
-def test_it_does_not_matter_where_a_polygon_starts_or_which_way_it_runs(
+def test_first_corner_and_direction_of_a_polygon_do_not_matter(
     polygon: list[Vertex], turn: int
 ) -> None:
     turned = polygon[turn % len(polygon) :] + polygon[: turn % len(polygon)]
@@ -96,17 +96,17 @@ def test_it_does_not_matter_where_a_polygon_starts_or_which_way_it_runs(
         ([(0, 0), (2, 2), (4, 0), (4, 4), (2, 2), (0, 4)], False),  # pinched
     ],
 )
-def test_polygons_by_hand(polygon: list[Vertex], simple: bool) -> None:  # noqa: FBT001
+def test_is_simple_of_example_polygons(polygon: list[Vertex], simple: bool) -> None:  # noqa: FBT001
     assert is_simple(polygon) is simple
 
 
-def test_the_first_corner_may_be_repeated() -> None:
+def test_first_corner_may_be_repeated_at_the_end() -> None:
     square = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
     assert opened([*square, square[0]]) == opened(square) == square
 
 
-# Rectangles at right angles, against the unit squares they cover
+# Rectangles at right angles, compared with the unit squares they cover
 
 
 def squares(shape: Rectangle) -> set[tuple[int, int]]:
@@ -120,7 +120,7 @@ bays = st.builds(bay, small, small, sizes, sizes, right_angles)
 
 
 @given(st.lists(bays, max_size=8))
-def test_every_bay_but_the_first_of_those_that_overlap_is_found(shapes: list[Rectangle]) -> None:
+def test_each_overlapping_bay_but_the_first_is_found(shapes: list[Rectangle]) -> None:
     found = list(overlaps(shapes))
 
     assert all(squares(shapes[one]) & squares(shapes[other]) for one, other in found)
@@ -134,10 +134,10 @@ heights = st.lists(sizes, min_size=1, max_size=5)
 
 
 @given(heights, bays)
-def test_a_bay_lies_in_a_zone_when_each_of_its_squares_does(
+def test_bay_lies_in_a_zone_if_all_its_unit_squares_do(
     columns: list[int], shape: Rectangle
 ) -> None:
-    # A skyline: columns of one metre, each as high as it is.
+    # The zone consists of columns that are one metre wide.
     polygon = [(0, 0), (len(columns), 0)]
     for x in reversed(range(len(columns))):
         polygon += [(x + 1, columns[x]), (x, columns[x])]
@@ -151,7 +151,7 @@ def test_a_bay_lies_in_a_zone_when_each_of_its_squares_does(
     assert lies_in(shape, scaled(polygon)) == (squares(shape) <= covered)
 
 
-def test_touching_is_exact_to_the_last_decimal() -> None:
+def test_touching_bays_do_not_overlap_at_any_decimal() -> None:
     left, right = bay(0.1, 0, 0.2, 1), bay(0.3, 0, 0.1, 1)  # 0.1 + 0.2 == 0.3 here
 
     assert list(overlaps([left, right])) == []
@@ -162,11 +162,11 @@ def test_touching_is_exact_to_the_last_decimal() -> None:
     assert not lies_in(bay(0.1, 0, 0.200001, 1), zone)
 
 
-# Rectangles at any angle, against the area they have in common
+# Rectangles at any angle, compared by their common area
 
 
 def area_in_common(one: Rectangle, other: Rectangle) -> float:
-    """Clip one by each side of the other (Sutherland and Hodgman), in square metres."""
+    """Return the common area in square metres, by Sutherland-Hodgman clipping."""
     shape = [(Fraction(x), Fraction(y)) for x, y in one.corners]
     for (ax, ay), (bx, by) in edges(other.corners):
 
@@ -193,9 +193,7 @@ turned = st.builds(bay, small, small, sizes, sizes, st.integers(0, 360))
 
 
 @given(turned, turned)
-def test_bays_at_any_angle_overlap_when_they_share_an_area(
-    one: Rectangle, other: Rectangle
-) -> None:
+def test_rotated_bays_overlap_if_they_share_an_area(one: Rectangle, other: Rectangle) -> None:
     shared = area_in_common(one, other)
 
     # Up to 10 micrometres along a side of at most 6 metres count as touching.
@@ -206,7 +204,7 @@ def test_bays_at_any_angle_overlap_when_they_share_an_area(
 
 
 @given(st.integers(0, 359), sizes, sizes)
-def test_bays_side_by_side_touch_whatever_their_angle(degrees: int, w: int, d: int) -> None:
+def test_bays_side_by_side_touch_at_any_angle(degrees: int, w: int, d: int) -> None:
     first = bay(5000, 5000, w, d, degrees)
     angle = math.radians(degrees)
     next_to_it = bay(
@@ -224,8 +222,8 @@ def test_bays_side_by_side_touch_whatever_their_angle(degrees: int, w: int, d: i
     assert list(overlaps([first, into_it]))
 
 
-def test_hundreds_of_long_bays_on_the_slant_are_not_compared_for_ever() -> None:
+def test_comparison_of_hundreds_of_long_rotated_bays_is_limited() -> None:
     slanting = [bay(i * 0.01, 5000 - i * 0.01, 5000, 0.001, 45) for i in range(1500)]
 
-    with pytest.raises(Crowded):
+    with pytest.raises(TooManyComparisons):
         list(overlaps(slanting))

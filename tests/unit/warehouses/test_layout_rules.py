@@ -1,4 +1,4 @@
-"""What may stand on a map, and where."""
+"""Rules of the map of a warehouse."""
 
 import json
 from time import process_time
@@ -31,30 +31,30 @@ def bay(number: int, x: float, y: float, **more: object) -> dict[str, Any]:
 
 
 def problems(**fields: object) -> dict[str, str]:
-    """Field → message of everything wrong with the hall when these fields are as given."""
+    """Return the problems of the map HALL with these fields, by field."""
     raw = loads(json.dumps({"width_m": 40, "depth_m": 20, **HALL, **fields}))
     draft = check(LayoutDraft, raw)
     found = [*problems_of(draft), *layout_problems(draft)]
     return {problem.field: problem.message for problem in found}
 
 
-def test_a_hall_with_bays_back_to_back_is_fine() -> None:
+def test_bays_may_touch_back_to_back() -> None:
     row = [bay(n, 2 + 2.7 * n, 11.5, side="left") for n in range(8)]
     back = [bay(n, 2 + 2.7 * n, 12.6, side="right") for n in range(8)]
 
     assert problems(bays=row + back, depot={"x": 0, "y": 0}) == {}
 
 
-def test_a_map_needs_no_more_than_a_floor() -> None:
+def test_map_with_only_a_floor_is_valid() -> None:
     assert problems(zones=[], aisles=[], bays=[], points=[]) == {}
     assert problems(width_m=None) == {"width_m": "must be a number"}
 
 
-def test_a_list_in_place_of_the_depot_is_refused() -> None:
+def test_list_as_depot_is_refused() -> None:
     assert problems(depot=[{"x": 1, "y": 1}]) == {"depot": "must be an object"}
 
 
-def test_every_problem_is_told_at_once_wherever_it_is() -> None:
+def test_all_problems_are_reported_together() -> None:
     found = problems(
         depth_m="20",
         depot={"x": 41, "y": 1},
@@ -78,23 +78,22 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         points=[{"code": "P", "x": 40.000001, "y": 0}, {"code": "P", "x": 1, "y": 99}],
     )
 
-    outside = "lies outside the floor"
     assert found == {
         "depth_m": "must be a number",
         "grid_m": "must be more than 0",
         "slots_per_level": "must be at least 1",
-        "depot.x": outside,
+        "depot.x": "must be at most width_m (40 m); is 41 m",
         "zones.0.color": "must have at most 32 characters",
-        "zones.0.polygon.1.0": outside,
-        "zones.1.code": "is the same as of zones.0; it must be unique",
-        "zones.1.polygon": "must have at least 3 corners",
+        "zones.0.polygon.1.0": "must be at most width_m (40 m); is 41 m",
+        "zones.1.code": "is the same as in zones.0; must be unique",
+        "zones.1.polygon": "must have at least 3 different corners; has 2",
         "zones.2.polygon": "must not cross or touch itself",
         "zones.3.polygon.1": "must have at most 2 entries",
         "zones.3.polygon.2": "must have at least 2 entry",
-        "aisles.0.x2": outside,
-        "aisles.1.number": "is the same as of aisles.0; it must be unique in its zone",
+        "aisles.0.x2": "must be at most width_m (40 m); is 50 m",
+        "aisles.1.number": "is the same as in aisles.0; must be unique in its zone",
         "aisles.1.one_way": "must be true or false",
-        "bays.0.x": "lets the bay reach beyond the floor",
+        "bays.0.x": "the bay reaches beyond the floor",
         "bays.1.x": "must be at least 0",
         "bays.1.rotation": "must be at most 360",
         "bays.1.levels.0.height_m": "must be more than 0",
@@ -102,15 +101,15 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         "bays.2.x": "must be a number",
         "bays.2.w": "must be more than 0",
         "bays.2.d": "must be at most 10000",
-        "points.0.x": outside,
-        "points.1.code": "is the same as of points.0; it must be unique",
+        "points.0.x": "must be at most width_m (40 m); is 40.000001 m",
+        "points.1.code": "is the same as in points.0; must be unique",
     }
 
 
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"x": 27.4}, "bays.0"),  # 0.1 m into the zone beside it
+        ({"x": 27.4}, "bays.0"),  # 0.1 m inside the next zone
         ({"x": 27.3}, None),
         ({"x": 38}, "bays.0.x"),
         ({"y": 19}, "bays.0.y"),
@@ -119,7 +118,7 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         ({"x": 3, "y": 2, "rotation": 135}, None),
         ({"x": 0.5, "y": 2, "rotation": 135}, "bays.0.x"),
         ({"aisle": "C"}, "bays.0.aisle"),
-        ({"aisle": "B"}, "bays.0.aisle"),  # there are two
+        ({"aisle": "B"}, "bays.0.aisle"),  # two aisles have this number
         ({"aisle": "B", "aisle_zone": "S"}, None),
         ({"aisle": "B", "aisle_zone": "C"}, "bays.0"),
         ({"aisle": "A", "aisle_zone": "C"}, "bays.0.aisle"),
@@ -130,7 +129,7 @@ def test_every_problem_is_told_at_once_wherever_it_is() -> None:
         ),
     ],
 )
-def test_a_bay_lies_in_the_floor_and_in_the_zone_of_its_aisle(
+def test_bay_must_lie_on_the_floor_and_in_the_zone_of_its_aisle(
     more: dict[str, object], field: str | None
 ) -> None:
     found = problems(bays=[bay(1, 5, 5) | more])
@@ -139,18 +138,18 @@ def test_a_bay_lies_in_the_floor_and_in_the_zone_of_its_aisle(
     assert field in found if field else found == {}
 
 
-def test_bays_must_not_overlap_and_are_named_once() -> None:
+def test_overlapping_bay_is_reported_once() -> None:
     found = problems(bays=[bay(1, 5, 5), bay(2, 7.6, 5), bay(3, 20, 5), bay(3, 12, 5)])
 
     assert found == {
         "bays.1": "overlaps bays.0",
-        "bays.3.number": "is the same as of bays.2; it must be unique on its side of its aisle",
+        "bays.3.number": "is the same as in bays.2; must be unique on its side of its aisle",
     }
     turned = [bay(1, 5, 5, rotation=45), bay(2, 6, 5.5)]
     assert problems(bays=turned) == {"bays.1": "overlaps bays.0"}
 
 
-def test_what_is_not_valid_itself_is_no_reason_to_blame_others() -> None:
+def test_invalid_parts_cause_no_problems_of_other_parts() -> None:
     broken = {"code": "S"}
 
     found = problems(zones=[broken, {"code": 5, "polygon": [[0, 0], [1, 0], [1, 1]]}])
@@ -168,7 +167,7 @@ def test_what_is_not_valid_itself_is_no_reason_to_blame_others() -> None:
         ("points", lambda n: {"code": f"P{n}", "x": 0, "y": 0}, 5000),
     ],
 )
-def test_a_map_has_its_bounds(field: str, entries: Any, most: int) -> None:
+def test_number_of_parts_is_limited(field: str, entries: Any, most: int) -> None:
     bare: dict[str, Any] = {"zones": [], "aisles": [], "bays": [], "points": []}
 
     assert problems(**bare | {field: [entries(n) for n in range(most)]}) == {}
@@ -176,13 +175,13 @@ def test_a_map_has_its_bounds(field: str, entries: Any, most: int) -> None:
     assert found == {field: f"must have at most {most} entries"}
 
 
-def test_polygons_have_their_bounds() -> None:
+def test_number_of_corners_and_levels_is_limited() -> None:
     comb = [[0, 0], *([n * 0.2, 1 + n % 2] for n in range(198)), [39.4, 0]]
     zones = [{"code": f"Z{n}", "polygon": comb} for n in range(26)]
 
     assert problems(zones=zones[:25], aisles=[]) == {}
     assert problems(zones=zones, aisles=[]) == {
-        "zones.25.polygon": "the polygons have more than 5000 corners"
+        "zones.25.polygon": "the polygons have more than 5000 corners in total"
     }
     zones = [{"code": "Z", "polygon": [*comb, [39.4, 0]]}]
     assert "at most 200" in problems(zones=zones, aisles=[])["zones.0.polygon"]
@@ -207,7 +206,7 @@ def test_polygons_have_their_bounds() -> None:
     ],
     ids=["stacked", "identical", "slanting"],
 )
-def test_hostile_maps_take_no_more_than_seconds(hostile: list[dict[str, Any]]) -> None:
+def test_check_of_hostile_maps_takes_seconds_at_most(hostile: list[dict[str, Any]]) -> None:
     began = process_time()
     problems(bays=hostile)
 

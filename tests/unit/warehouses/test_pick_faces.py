@@ -1,4 +1,4 @@
-"""Of which products a position is a pick face."""
+"""The products of which a position is a pick face."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from shared.warehouse.warehouses.models import KnownPosition
         (None, {1, 3}, {1}),
     ],
 )
-def test_it_serves_whom_it_is_assigned_to_or_else_everyone(
+def test_pick_face_serves_assigned_products_or_all_products(
     use: str | None, assigned: set[int], faces: set[int]
 ) -> None:
     position = KnownPosition(

@@ -1,4 +1,4 @@
-"""Decisions about warehouses and positions."""
+"""Rules of warehouses and positions."""
 
 from string import ascii_uppercase
 from typing import Any
@@ -27,13 +27,13 @@ def names(**fields: Any) -> tuple[list[str], list[Problem]]:
     return [position.bin_code for position in positions], found
 
 
-def test_the_last_label_of_the_mask_counts_fastest() -> None:
+def test_last_label_of_the_mask_changes_first() -> None:
     made, _ = names(naming_mask="{slot}/{aisle}", aisles=["A", "B"], slots=["1", "2"])
 
     assert made == ["1/A", "1/B", "2/A", "2/B"]
 
 
-def test_a_mask_without_labels_names_one_position() -> None:
+def test_mask_without_labels_names_one_position() -> None:
     assert names(naming_mask="DOCK") == (["DOCK"], [])
 
 
@@ -50,13 +50,13 @@ def test_a_mask_without_labels_names_one_position() -> None:
         ("{aisle}", {"aisles": ["A", "B"], "pick_sequence_start": 10**9}, "pick_sequence_start"),
     ],
 )
-def test_mask_and_labels_must_fit_together(mask: str, labels: dict[str, Any], field: str) -> None:
+def test_mask_and_labels_must_match(mask: str, labels: dict[str, Any], field: str) -> None:
     _, found = names(naming_mask=mask, **labels)
 
     assert [problem.field for problem in found] == [field]
 
 
-def test_labels_that_are_not_valid_are_not_called_missing() -> None:
+def test_invalid_labels_are_not_reported_as_missing() -> None:
     wrong = {"from": "1", "to": 5}
 
     assert names(naming_mask="{rack}-{slot}", racks=wrong, slots=["1"]) == ([], [])
@@ -66,7 +66,7 @@ _labels = st.lists(st.text(ascii_uppercase, min_size=1, max_size=3), min_size=1,
 
 
 @given(aisles=_labels, racks=_labels, start=st.integers(0, 10**6))
-def test_every_combination_is_named_once_in_order(
+def test_every_combination_of_labels_is_named_once_in_order(
     aisles: list[str], racks: list[str], start: int
 ) -> None:
     aisles, racks = list(dict.fromkeys(aisles)), list(dict.fromkeys(racks))
@@ -84,7 +84,7 @@ def test_every_combination_is_named_once_in_order(
 
 
 @given(first=st.integers(0, 10**6), more=st.integers(0, 999), digits=st.integers(1, 9))
-def test_a_range_holds_its_ends_with_leading_zeros(first: int, more: int, digits: int) -> None:
+def test_range_includes_its_ends_with_leading_zeros(first: int, more: int, digits: int) -> None:
     labels = LabelRange.model_validate(
         {"from": first, "to": first + more, "digits": digits}
     ).labels()
@@ -106,7 +106,7 @@ def test_a_range_holds_its_ends_with_leading_zeros(first: int, more: int, digits
         (9, "NIX", None, ["warehouse_id", "whs_code"]),
     ],
 )
-def test_a_warehouse_is_named_by_id_or_code(
+def test_warehouse_is_named_by_id_or_code(
     number: int | None, code: str | None, warehouse: KnownWarehouse | None, fields: list[str]
 ) -> None:
     draft = PositionCreate(bin_code="A", warehouse_id=number, whs_code=code)

@@ -1,4 +1,4 @@
-"""A document names a product that is just being deleted."""
+"""Creation of a document with a product that is being deleted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +11,14 @@ from tests.gateway import Erp
 from tests.stack import Stack
 
 
-def test_an_invalid_body_is_refused_as_such_once_the_outcome_is_known(
-    yard: Erp, order: Callable[..., dict[str, Any]], stack: Stack, clock: Clock
+def test_invalid_body_is_refused_after_the_retirement_ends(
+    yard: Erp, document_body: Callable[..., dict[str, Any]], stack: Stack, clock: Clock
 ) -> None:
-    assert clock.monotonic() > 0  # waits pass at once
+    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
     retire(Transaction(stack.store()), service.product_key("BRICK"))
-    clock.advance(50)  # of the 60 s that the mark of a deletion that broke off stands
+    clock.advance(50)  # the mark of an interrupted deletion expires after 30 s
 
-    answer = yard.post("/entry-documents", order(doc_date="tomorrow"), key="k1")
+    answer = yard.post("/entry-documents", document_body(doc_date="tomorrow"), key="k1")
 
     assert answer.status == 422
     assert [problem["field"] for problem in answer.json()["errors"]] == ["doc_date"]
