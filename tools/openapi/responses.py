@@ -218,7 +218,9 @@ _EXTRAS: Mapping[str, Mapping[str, Any]] = {
 }
 _PROBLEMS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "validation_failed": [{"field": "name", "message": "is required"}],
-    "rule_blocked": [{"field": "lines.0.item_code", "message": "PALLET is not kept in stock"}],
+    "rule_blocked": [
+        {"field": "lines.0.item_code", "message": "product PALLET is not kept in stock"}
+    ],
 }
 
 
