@@ -49,7 +49,6 @@ class WaveScenario:
         return shown
 
     def status(self, number: int) -> str:
-        """Return the status of a wave."""
         status: str = self.shown(number)["status"]
         return status
 

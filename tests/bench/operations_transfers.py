@@ -39,12 +39,7 @@ def transfers(meter: Gauge) -> Iterator[Measurement]:
 
 def _transfer(away: str, lines: int) -> dict[str, object]:
     moves = [
-        {
-            "item_code": code(line),
-            "qty": _QTY,
-            "from_bin": bin_of(line),
-            "to_bin": bin_of(line + 1),
-        }
+        {"item_code": code(line), "qty": _QTY, "from_bin": bin_of(line), "to_bin": bin_of(line + 1)}
         for line in range(1, lines + 1)
     ]
     return {"from_warehouse": HOME, "to_warehouse": away, "reason": "Refill", "lines": moves}

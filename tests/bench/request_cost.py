@@ -88,7 +88,6 @@ class Gauge:
         return number
 
     def only_resource(self, path: str) -> str:
-        """Return the path of the only resource of a list."""
         [row] = self.erp.get(path).data
         return f"{path}/{row['id']}"
 

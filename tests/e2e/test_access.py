@@ -44,7 +44,6 @@ class Person:
 
 @pytest.fixture
 def picker(stack: Deployed, administrator: httpx.Client, run: str) -> Iterator[Person]:
-    """A picker for this test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
     role = data(administrator.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}

@@ -30,7 +30,6 @@ def _cheap_passwords() -> Iterator[None]:
 
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
-    """The IAM roles of the stack."""
     return Roles(stack)
 
 

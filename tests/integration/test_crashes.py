@@ -199,10 +199,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """
     faults = {
         kind.__name__: (act, kind)
-        for act, kinds in (
-            (_kill, (kill_before, kill_after)),
-            (_disturb, (throttle, lose_answer)),
-        )
+        for act, kinds in ((_kill, (kill_before, kill_after)), (_disturb, (throttle, lose_answer)))
         for kind in kinds
     }
     everything = [(name, at) for name in faults for at in range(calls)]

@@ -259,10 +259,7 @@ class _Finder(MetaPathFinder, Loader):
         self._mutant = mutant
 
     def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: ModuleType | None = None,
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
         return spec_from_loader(fullname, self) if fullname == self._mutant.module else None

@@ -18,12 +18,7 @@ DOCS = "https://docs.stowage.example"
 
 def strict(properties: Mapping[str, Schema], **more: Any) -> Schema:
     """Return the schema of an object with only required properties."""
-    return {
-        "type": "object",
-        **more,
-        "properties": dict(properties),
-        "required": list(properties),
-    }
+    return {"type": "object", **more, "properties": dict(properties), "required": list(properties)}
 
 
 ENVELOPES: Mapping[str, Schema] = {
