@@ -4,7 +4,7 @@ import pytest
 
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
-from tests.lists.description import NO_MOMENT
+from tests.lists.spec import NO_MOMENT
 
 INVALID_PAGES = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 

@@ -9,7 +9,7 @@ from shared.identity.tenancy.settings import TenantSettings
 from shared.identity.tenancy.tenant import MODULES
 from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
-from tests.lists.description import Times
+from tests.lists.spec import Times
 from tests.stack import ADDRESS
 
 PERIODS = [name for name, spec in LISTS.items() if spec.period]
