@@ -178,9 +178,7 @@ def test_reused_refresh_token_ends_the_session(picker: Person) -> None:
         _wait_until(lambda: client.get("/pickings").status_code == 401)
 
 
-def test_life_cycle_of_an_api_client(
-    stack: Deployed, administrator: httpx.Client, run: str
-) -> None:
+def test_api_client_life_cycle(stack: Deployed, administrator: httpx.Client, run: str) -> None:
     acme = stack.tenants["acme"]
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
     made = data(administrator.post("/api-clients", json=wanted), 201)

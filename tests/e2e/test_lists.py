@@ -170,9 +170,7 @@ def transfer_orders(acme: httpx.Client, run: str) -> list[int]:
     return [data(answer, 201)["id"] for answer in made]
 
 
-def test_transfer_orders_are_filtered(
-    acme: httpx.Client, run: str, transfer_orders: list[int]
-) -> None:
+def test_transfer_order_filters(acme: httpx.Client, run: str, transfer_orders: list[int]) -> None:
     def found(**query: str) -> list[int]:
         there = {"to_warehouse": f"T{run}", **query}
         rows = walk(acme, "/transfer-orders", sort="created_at", per_page=2, **there)

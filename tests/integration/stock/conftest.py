@@ -11,7 +11,7 @@ from tests.warehouse_scenario import PRODUCTS
 
 
 @pytest.fixture
-def warehouse_erp(erp: Erp) -> Erp:
+def yard_erp(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
     once(erp, "shelves", lambda: _furnish(erp))
     return erp
@@ -28,13 +28,13 @@ def _furnish(erp: Erp) -> None:
 
 
 @pytest.fixture
-def adjust(warehouse_erp: Erp) -> Callable[..., Any]:
+def adjust(yard_erp: Erp) -> Callable[..., Any]:
     """Return a function that adjusts stock, by default of BRICK at A-01 in YARD."""
 
     def adjusted(**changes: object) -> Any:
         body = {
             "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
         }  # fmt: skip
-        return warehouse_erp.post("/stock-adjustments", body | changes)
+        return yard_erp.post("/stock-adjustments", body | changes)
 
     return adjusted

@@ -54,9 +54,7 @@ def test_plan_reads_the_most_selective_partition(
         ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
     ],
 )
-def test_other_filters_gather_from_the_most_selective_index(
-    asked: Mapping[str, Any], index: int
-) -> None:
+def test_other_filters_use_the_most_selective_index(asked: Mapping[str, Any], index: int) -> None:
     planned = _planned(**asked)
 
     assert planned[0] == index
