@@ -66,7 +66,7 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
         read = meter.read(f"{path}/receive", {"lines": come})
         yield f"{name}/receive", f"{len(come)} of {size}", read
     meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
-    lost = {"reason": "Lost on the road"}
+    lost = {"reason": "Lost in transit"}
     yield f"{name}/close", f"loss on {size}", meter.read(f"{path}/close", lost)
 
 

@@ -195,13 +195,13 @@ def test_api_client_life_cycle(stack: Deployed, administrator: httpx.Client, run
 
     rotated = data(administrator.post(f"{path}/rotate-secret"))["client_secret"]
     assert [ask(one).status_code for one in (made["client_secret"], rotated)] == [200, 200]
-    with acme.client(_token(ask(rotated))) as shop:
-        assert shop.get("/products").status_code == 200
-        refused(shop.get("/api-clients"), 403, "missing_scope")
+    with acme.client(_token(ask(rotated))) as client:
+        assert client.get("/products").status_code == 200
+        refused(client.get("/api-clients"), 403, "missing_scope")
         data(administrator.delete(path))
         refused(administrator.get(path), 410, "gone")
         assert ask(rotated).status_code == 401
-        _wait_until(lambda: shop.get("/products").status_code == 401)
+        _wait_until(lambda: client.get("/products").status_code == 401)
 
 
 def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:

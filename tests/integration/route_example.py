@@ -11,7 +11,7 @@ type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
 
 
-def _nothing(_erp: Erp) -> Values:
+def _no_values(_erp: Erp) -> Values:
     return {}
 
 
@@ -30,7 +30,7 @@ class Example:
 
     status: int
     body: Mapping[str, Any] | Form | None = None
-    prepare: Prepare = _nothing
+    prepare: Prepare = _no_values
     grows: Mapping[str, int] = field(default_factory=dict)
     events: Sequence[str] = ()
     status_afterwards: int = 200

@@ -22,6 +22,6 @@ def operations() -> dict[str, Operation]:
     """Return `METHOD /path` → declaration of every route."""
     return {
         f"{operation.method} {operation.path}": operation
-        for door in doors().values()
-        for operation in door.operations
+        for handler in doors().values()
+        for operation in handler.operations
     }

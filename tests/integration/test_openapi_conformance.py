@@ -77,7 +77,7 @@ def test_secret_is_returned_once_and_never_stored(stack: Stack, erp: Erp, name: 
 
     answer = sender.send(method, target, body, key="once")
 
-    secrets = [answer.data[told] for told in sorted(SECRET_FIELDS & set(answer.data))]
+    secrets = [answer.data[name] for name in sorted(SECRET_FIELDS & set(answer.data))]
     assert any(secrets)
     entries = (*stack.items(), *stack.events(), *stack.control())
     stored = repr([from_attributes(item) for item in entries])

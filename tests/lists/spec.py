@@ -180,7 +180,7 @@ def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> 
     """Return a filter by a text field; `value` returns its value in row n."""
     return Filter(
         lambda count: (value(max(1, count // 2)), value(max(1, count)), "no such value"),
-        lambda row, asked: row[name] == asked,
+        lambda row, part: row[name] == part,
         INVALID_TEXTS,
         selective,
     )
@@ -190,7 +190,7 @@ def contains_text(*names: str, values: Sequence[str]) -> Filter:
     """Return a filter by a substring of one of the fields, ignoring case and accents."""
     return Filter(
         lambda _: values,
-        lambda row, asked: any(folded(asked) in folded(str(row[name])) for name in names),
+        lambda row, part: any(folded(part) in folded(str(row[name])) for name in names),
         INVALID_TEXTS,
     )
 

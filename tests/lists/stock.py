@@ -34,7 +34,7 @@ def _serial(number: int) -> str:
 def _id_filter(value: Callable[[int], int], holds: Callable[[spec.Row, int], bool]) -> spec.Filter:
     return spec.Filter(
         lambda count: (str(value(max(1, count // 2))), str(value(max(1, count))), "999999999"),
-        lambda row, asked: holds(row, int(asked)),
+        lambda row, value_given: holds(row, int(value_given)),
         spec.INVALID_IDS,
         selective=True,
     )
@@ -44,7 +44,7 @@ def _optional_text(name: str, value: Callable[[int], str]) -> spec.Filter:
     """Return a filter by a field that only odd rows have."""
     return spec.Filter(
         lambda count: (value(count // 2 | 1), value(count), "no such value"),
-        lambda row, asked: row[name] == asked,
+        lambda row, value_given: row[name] == value_given,
         spec.INVALID_TEXTS,
         selective=True,
     )
@@ -224,8 +224,8 @@ def _level_filters(product: Callable[[int], int], *, by_warehouse: bool) -> dict
 
 
 def _id_of_level(row: spec.Row) -> int:
-    halls = {code: number for number, code in WAREHOUSE_CODES.items()}
-    return level_id(row["product_id"], halls[row["whs_code"]])
+    warehouses = {code: number for number, code in WAREHOUSE_CODES.items()}
+    return level_id(row["product_id"], warehouses[row["whs_code"]])
 
 
 LEVEL_LIST = spec.Listed(

@@ -64,7 +64,7 @@ class Mutant:
 
     path: str
     line: int
-    what: str
+    description: str
     source: str
 
     @property
@@ -73,7 +73,7 @@ class Mutant:
         return self.path.removesuffix(".py").replace("/", ".")
 
     def __str__(self) -> str:
-        return f"{self.path.removeprefix('shared/')}:{self.line} {self.what}"
+        return f"{self.path.removeprefix('shared/')}:{self.line} {self.description}"
 
 
 def mutants() -> Iterator[Mutant]:
@@ -95,10 +95,10 @@ def _parse(path: str) -> ast.Module:
     return ast.parse((_ROOT / path).read_text())
 
 
-def _mutant(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
+def _mutant(path: str, tree: ast.Module, node: ast.AST, description: str) -> Mutant:
     ast.fix_missing_locations(tree)
     line = getattr(node, "lineno", 0)
-    return Mutant(path, line, what, ast.unparse(tree))
+    return Mutant(path, line, description, ast.unparse(tree))
 
 
 # Conditions
@@ -108,7 +108,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
     """Yield mutants in which a collection writes entities of one kind unconditionally."""
     path = "shared/kernel/db/collection.py"
     source = (_ROOT / path).read_text()
-    for old, new, what in (
+    for old, new, description in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
         (
             "tx.put(head, condition=_UNCHANGED",
@@ -129,7 +129,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
                     f'values=None if self.kind == {kind!r} else {{":seen": record.version}})\n'
                     "        for tail in tails",
                 )
-            yield Mutant(path, line, f"{kind}: without the condition on {what}", changed)
+            yield Mutant(path, line, f"{kind}: without the condition on {description}", changed)
 
 
 def _conditions(path: str) -> Iterator[Mutant]:

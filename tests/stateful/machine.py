@@ -89,9 +89,9 @@ class BaseMachine(RuleBasedStateMachine):
     @invariant()
     def check_state(self) -> None:
         """Check the invariants of the stored state, and compare it with the model."""
-        books = read_books(self.stack.stored())
-        check(books)
-        self.model.assert_matches(books)
+        state = read_books(self.stack.stored())
+        check(state)
+        self.model.assert_matches(state)
 
     def _stored(self) -> dict[tuple[str, str], object]:
         stored: dict[tuple[str, str], object] = {

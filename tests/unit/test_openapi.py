@@ -104,13 +104,15 @@ def test_error_codes_have_status_and_example(
 
 
 def test_rate_limited_responses_document_the_limit_headers(document: dict[str, Any]) -> None:
-    told = {f"RateLimit-{name}" for name in ("Limit", "Remaining", "Reset")}
+    limit_headers = {f"RateLimit-{name}" for name in ("Limit", "Remaining", "Reset")}
     counted = {(operation.path, operation.method.lower()) for operation in OPERATIONS.values()}
     for path, methods in document["paths"].items():
         for method, shown in methods.items():
             for answer in shown["responses"].values():
                 headers = resolve(document, answer)["headers"].keys()
-                assert told & headers == (told if (path, method) in counted else set())
+                assert limit_headers & headers == (
+                    limit_headers if (path, method) in counted else set()
+                )
                 refused = {"$ref": "#/components/responses/RateLimited"}
                 assert answer != refused or "Retry-After" in headers
 

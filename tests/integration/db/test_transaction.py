@@ -52,24 +52,24 @@ def test_failed_condition_raises_its_error(pallet_table: CrateTable, failing: in
         on_condition_failed=lambda: Conflict("the box is gone"),
     )
     tx.update(
-        ("shelf", "HEAD"),
+        ("position", "HEAD"),
         "SET #n = :n",
         names={"#n": "n"},
         values={":n": 1},
         condition="attribute_exists(PK)" if wrong[2] else None,
-        on_condition_failed=lambda: Conflict("the shelf is gone"),
+        on_condition_failed=lambda: Conflict("the position is gone"),
     )
     tx.delete(
         ("dock", "HEAD"),
         condition="attribute_exists(PK)" if wrong[3] else None,
         on_condition_failed=lambda: Conflict("the dock is gone"),
     )
-    meanings = ["the code is taken", "the box is gone", "the shelf is gone", "the dock is gone"]
+    meanings = ["the code is taken", "the box is gone", "the position is gone", "the dock is gone"]
 
     with pytest.raises(Conflict, match=meanings[failing]):
         tx.commit()
 
-    for name in ("crate", "box", "shelf"):
+    for name in ("crate", "box", "position"):
         assert store.get((name, "HEAD")) is None
 
 

@@ -320,7 +320,7 @@ def test_base_path_of_a_custom_domain_is_ignored(stack: Stack, erp: Erp) -> None
 
 def _call_catalog(stack: Stack, **event: Any) -> Response:
     """Call the catalog handler with a gateway event; `event` replaces entries."""
-    door = importlib.import_module("functions.catalog.app").lambda_handler
+    handler = importlib.import_module("functions.catalog.app").lambda_handler
     authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
     headers = {
         "Authorization": f"Bearer {stack.token()}",
@@ -329,7 +329,7 @@ def _call_catalog(stack: Stack, **event: Any) -> Response:
     }
     arn = "arn:aws:execute-api:eu-west-1:123456789012:api/api/GET/v1"
     context = authorizer({"headers": headers, "methodArn": arn}, None)["context"]
-    answer = door(
+    answer = handler(
         {
             "httpMethod": "POST",
             "path": "/v1/products",

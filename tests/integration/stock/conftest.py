@@ -13,11 +13,11 @@ from tests.warehouse_scenario import PRODUCTS
 @pytest.fixture
 def yard_erp(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
-    once(erp, "shelves", lambda: _furnish(erp))
+    once(erp, "stock fixtures", lambda: _create_master_data(erp))
     return erp
 
 
-def _furnish(erp: Erp) -> None:
+def _create_master_data(erp: Erp) -> None:
     for code in ("YARD", "SHOP"):
         assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
         for bin_code in ("A-01", "A-02", "B-01"):
