@@ -19,7 +19,7 @@ def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
     """Return the invalid values of each parameter."""
     sorts = list(listing.spec.sorts)
     return {
-        **{name: tuple(one.invalid_values) for name, one in listing.filters.items()},
+        **{name: tuple(one.invalid) for name, one in listing.filters.items()},
         "page": INVALID_PAGES,
         "per_page": INVALID_PAGES,
         "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),

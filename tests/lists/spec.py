@@ -58,7 +58,7 @@ class Filter:
     Attributes:
         values: Number of rows → values to test; the cost of the first one is measured.
         matches: Whether a row matches a value.
-        invalid_values: Values that are refused with 422.
+        invalid: Values that are refused with 422.
         selective: Whether few rows share a value (a reference, a product, a position), or each
             value has a total (a status). The cost of the first page must not depend on the number
             of rows.
@@ -66,7 +66,7 @@ class Filter:
 
     values: Callable[[int], Sequence[str]]
     matches: Callable[[Row, str], bool]
-    invalid_values: Sequence[str] = ()
+    invalid: Sequence[str] = ()
     selective: bool = False
 
 
